@@ -205,7 +205,7 @@ async def play(options: argparse.Namespace) -> None:
         if store:
             store.put(account, record, fields, at)
 
-    hooks = Hooks(keep=keep, note=meter.note) if store else Hooks()
+    hooks = Hooks(store_record=keep, on_decision=meter.note) if store else Hooks()
     supervisor = Supervisor(plans(options.port, options), settings, load, hooks=hooks)
     running = asyncio.create_task(supervisor.run())
     reading = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))

@@ -76,7 +76,7 @@ async def cost(said: str, *, end: bool) -> float:
     settings = AgentSettings(ME, "secret")
     agent, thinker = Agent(settings), StrategyChain([], 1.0)
     plan = RunSettings(ServerSettings("localhost", 4321), settings)
-    account = BotAccount(plan, thinker, AgentMemory(), Hooks(keep=lambda *_: None))
+    account = BotAccount(plan, thinker, AgentMemory(), Hooks(store_record=lambda *_: None))
     driver = Driver(agent, thinker, time.monotonic, on_message=lambda message: account.on_message(message, agent))
     talker = Talker(said, end=end)
     await driver.drive(cast("Connection", talker))

@@ -101,7 +101,7 @@ async def feed_lies(seed: int, lines: int) -> None:
     agent, thinker = Agent(settings), StrategyChain([], 1.0)
     gc.freeze()  # what was made until now is no work for the collector, as in a bot that runs
     live = LivePage({ME: "secret"}, list)
-    hooks = Hooks(keep=lambda *_: None, follow=live.happen, hear=live.hear)
+    hooks = Hooks(store_record=lambda *_: None, on_match_event=live.on_match_event, on_message=live.on_message)
     account = BotAccount(RunSettings(ServerSettings("localhost", 4321), settings), thinker, AgentMemory(), hooks)
     liar = Liar(seed, lines)
     driver = Driver(agent, thinker, time.monotonic, on_message=lambda it: account.on_message(it, agent))

@@ -1,4 +1,4 @@
-"""Changed copies of immutable records, faster than attrs makes them."""
+"""A faster `attrs.evolve` for frozen records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ else:
 
     @cache
     def _dictionary_of(cls: type) -> Callable[[Any, dict[str, Any]], None]:
-        """Return what sets the dictionary of an instance, although the class is frozen."""
+        """Return the setter of an instance's `__dict__`, which bypasses a frozen class."""
         owner = next(it for it in cls.__mro__ if "__dict__" in it.__dict__)
         return owner.__dict__["__dict__"].__set__
 

@@ -1,4 +1,4 @@
-"""Where the server's numbering meets our own: points, moves, cells of a `board:` line, match states.
+"""Conversion between the server's numbering and our own: points, moves, cells of a `board:` line, match states.
 
 The server numbers the points 1 to 24 once for both players: one moves from 24 to 1 (direction -1), the other from 1 to
 24 (direction 1). Our own numbers are always those of the player who moves. Which colour goes which way is read from the
@@ -18,7 +18,7 @@ from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play, Position
 
 POSITION_CACHE_SIZE: Final = 8
-"""Boards whose positions are kept in mind: each is looked at several times in a row."""
+"""Boards whose positions are cached: each is used several times in a row."""
 DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
 """The direction in which each colour moves on FIBS (docs/protocol.md: all 431 recorded boards)."""
 

@@ -20,9 +20,9 @@ _NO_SORT_NO_SKIP: Final = (False, False)
 
 
 def json_encoder(*, allow_nan: bool = True) -> EncodeJson:
-    """Return what writes values of JSON that do not contain themselves, NaN only where it is allowed.
+    """Return an encoder for JSON values without cycles.
 
-    It raises TypeError for what JSON has not, and ValueError for a NaN that is not allowed.
+    It raises TypeError for values that JSON does not have, and ValueError for NaN unless `allow_nan`.
     """
     plain = json.JSONEncoder(check_circular=False, allow_nan=allow_nan)
     make = getattr(json.encoder, "c_make_encoder", None)

@@ -1,7 +1,7 @@
-"""The program's own log: set up once by a command. What was said on a connection is in the session log instead.
+"""Configuration of the program's own log; the bytes of a connection go to the session log instead.
 
-Everything goes to stderr, so that what a command prints stays clean. Tracebacks never show the values of variables:
-one of them may be a password. A password that stands in what is logged is hidden (`redaction.py`).
+The log goes to stderr, so that it never mixes with the output of a command. Tracebacks never show the values of
+variables: one of them may be a password. Passwords in log lines are hidden (`redaction.py`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class LogFormat(enum.Enum):
-    """What a line of the log looks like."""
+    """Format of the log."""
 
     CONSOLE = "console"
     """For people."""
     JSON = "json"
-    """One JSON object a line, for programs."""
+    """One JSON object per line, for programs."""
 
 
 class LogLevel(enum.Enum):
-    """What is worth a line, from everything to little."""
+    """Lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -36,7 +36,7 @@ class LogLevel(enum.Enum):
 
 
 def configure_log(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLevel.INFO) -> None:
-    """Say how this process logs, to stderr as it is now."""
+    """Configure the log of this process, to the current stderr."""
     import structlog  # noqa: PLC0415 - slow to import, and the settings need only the words above
 
     renderer: Processor

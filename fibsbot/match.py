@@ -36,9 +36,9 @@ class Phase(enum.Enum):
     """What the player has to decide."""
 
     ROLL = "roll"
-    """Double or roll: on turn, dice not yet thrown."""
+    """Double or roll: on turn, before the roll."""
     MOVE = "move"
-    """Which play: the dice lie on the board."""
+    """Which play: after the roll."""
     DOUBLED = "doubled"
     """Take, pass or beaver: the opponent has doubled. The cube still shows the old value."""
     RESIGNED = "resigned"
@@ -46,7 +46,7 @@ class Phase(enum.Enum):
 
 
 class CubeAction(enum.Enum):
-    """What can be done with the cube."""
+    """Actions with the cube."""
 
     ROLL = "roll"
     DOUBLE = "double"

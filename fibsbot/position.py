@@ -51,7 +51,7 @@ def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
 
 
 def _make(cells: list[int], move: Move) -> None:
-    """Make a move on the cells of a position; legality is not looked at."""
+    """Make a move on the cells of a position; legality is not checked."""
     cells[move.source] -= 1
     if move.target != OFF:
         if cells[move.target] == -1:
@@ -87,7 +87,7 @@ class Play:
 
 
 class Flaw(enum.Flag):
-    """What can be wrong with a position; VALID is the absence of all."""
+    """Faults of a position; VALID is the absence of all."""
 
     VALID = 0
     WRONG_LENGTH = enum.auto()
@@ -179,7 +179,7 @@ class Position:
         return Position(tuple([-n for n in self.points[::-1]]))  # a list is built twice as fast as a generator runs
 
     def after(self, move: Move) -> Position:
-        """Return the position after one own move, which hits a blot; legality is not looked at."""
+        """Return the position after one own move, which hits a blot; legality is not checked."""
         cells = list(self.points)
         _make(cells, move)
         return Position(tuple(cells))

@@ -1,4 +1,4 @@
-"""Processes that work side by side for one that waits for them: on a core each, and gone when that one is gone."""
+"""Worker processes, one per core, that end with the process that started them."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ from typing import Any, Final, TypeAlias
 from attrs import define
 
 EXIT_TIMEOUT: Final = 5.0
-"""Seconds for a process to go by itself; then it is killed."""
+"""Seconds for a worker to exit by itself before it is killed."""
 THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""What tells libraries how many threads to use."""
+"""Environment variables that set the number of threads of libraries."""
 
 Stop: TypeAlias = Callable[[BaseProcess], None]
-"""Ends a process in the middle of its work."""
+"""Stops a worker in the middle of its work."""
 
 
 class WorkerLostError(RuntimeError):
-    """A process is gone before it was done; the text says how it ended."""
+    """A worker ended before its work was done; the text says how."""
 
     def __init__(self, item: Any, status: int | None) -> None:
-        """Say what it worked at, and with which status it ended."""
+        """Create the error from the item that the worker had, and its exit status."""
         super().__init__(f"was killed by signal {-status}" if status and status < 0 else f"ended with status {status}")
         self.item = item
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextlib.contextmanager
 def signals_held_back(*signals: signal.Signals) -> Iterator[None]:
-    """Start processes that never hear these signals: who started them ends them, and hears them a moment later.
+    """Block signals while processes are started, which inherit the mask and never receive them.
 
-    Ctrl-C goes to all processes of a terminal at once. Nothing is lost meanwhile: a signal that is held back comes
-    afterwards, also one that another thread takes, and never in the middle of a start, which would leave an orphan.
+    Ctrl-C goes to all processes of a terminal at once, but only the parent shall stop its workers. No signal is lost:
+    one that arrives within the block, even in another thread, is raised after it, and never in the middle of a start,
+    which would leave an orphan.
     """
     resource_tracker.ensure_running()  # its start, with the first process, would let the signals through again
     held: list[int] = []
@@ -64,7 +65,7 @@ def signals_held_back(*signals: signal.Signals) -> Iterator[None]:
 
 @contextlib.contextmanager
 def single_threaded_libraries() -> Iterator[None]:
-    """Start processes whose libraries use one thread each."""
+    """Set the environment so that libraries of started processes use one thread each."""
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     try:
@@ -77,7 +78,7 @@ def single_threaded_libraries() -> Iterator[None]:
 
 
 def exit_with_parent() -> None:
-    """Have this process end when the one that started it is gone, killed perhaps."""
+    """End this process as soon as its parent has ended, even if it was killed."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 
@@ -94,27 +95,26 @@ def map_unordered(  # noqa: PLR0913 - what they do, at what, how many, and how t
     items: Iterable[Any],
     jobs: int,
     *,
-    unheard: tuple[signal.Signals, ...] = (signal.SIGINT,),
+    held_back: tuple[signal.Signals, ...] = (signal.SIGINT,),
     stop: Stop = BaseProcess.kill,
 ) -> Generator[Any, None, None]:
-    """Have processes work at items, and yield what they answer, in any order.
+    """Let worker processes work on items, and yield their answers in any order.
 
-    `work` is called in each with a connection and the arguments. It receives one item after the other and sends an
-    answer to each, until it receives None or finds the connection closed. An answer that is an exception is raised
-    here, WorkerLostError where a process is gone. However this ends, all processes are gone afterwards; who is at
-    work then
-    is stopped.
+    Each worker calls `work` with a connection and the arguments. It receives one item after another and sends an answer
+    to each, until it receives None or the connection is closed. An answer that is an exception is raised here,
+    WorkerLostError if a worker has ended. All workers have ended when this generator ends; those still at work are
+    stopped. Workers never receive the signals in `held_back`.
     """
     left = iter(items)
     workers: list[_Worker] = []
     try:
         for _, item in zip(range(jobs), left, strict=False):
-            workers.append(worker := _start_worker(work, arguments, unheard))
-            worker.give(item)
-        while at_work := {worker.way: worker for worker in workers if worker.item is not None}:
-            for worker in [at_work[way] for way in wait(list(at_work)) if isinstance(way, Connection)]:
-                answer = worker.take()
-                worker.give(next(left, None))
+            workers.append(worker := _start_worker(work, arguments, held_back))
+            worker.send(item)
+        while at_work := {worker.connection: worker for worker in workers if worker.item is not None}:
+            for worker in [at_work[ready] for ready in wait(list(at_work)) if isinstance(ready, Connection)]:
+                answer = worker.receive()
+                worker.send(next(left, None))
                 yield answer
     finally:
         _stop_workers(workers, stop)
@@ -122,22 +122,22 @@ def map_unordered(  # noqa: PLR0913 - what they do, at what, how many, and how t
 
 @define
 class _Worker:
-    """A process, and what it works at."""
+    """A worker process, its connection and its current item."""
 
     process: BaseProcess
-    way: Connection
+    connection: Connection
     item: Any = None
 
-    def give(self, item: Any) -> None:
-        """Have it work at this; None: it may go."""
+    def send(self, item: Any) -> None:
+        """Send the next item, or None to let the worker end."""
         self.item = item
-        with contextlib.suppress(OSError):  # it has died, which `take` will tell
-            self.way.send(item)
+        with contextlib.suppress(OSError):  # it has ended, which `receive` reports
+            self.connection.send(item)
 
-    def take(self) -> Any:
-        """Return its answer, or raise it."""
+    def receive(self) -> Any:
+        """Return the answer; raise it if it is an exception."""
         try:
-            answer = self.way.recv()
+            answer = self.connection.recv()
         except (EOFError, OSError):
             self.process.join(EXIT_TIMEOUT)
             raise WorkerLostError(self.item, self.process.exitcode) from None
@@ -147,12 +147,12 @@ class _Worker:
 
 
 def _start_worker(
-    work: Callable[..., None], arguments: tuple[Any, ...], unheard: tuple[signal.Signals, ...]
+    work: Callable[..., None], arguments: tuple[Any, ...], held_back: tuple[signal.Signals, ...]
 ) -> _Worker:
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
     ours, theirs = context.Pipe()
     process = context.Process(target=work, args=(theirs, *arguments), daemon=True)
-    with signals_held_back(*unheard), single_threaded_libraries():
+    with signals_held_back(*held_back), single_threaded_libraries():
         process.start()
     theirs.close()
     return _Worker(process, ours)
@@ -162,7 +162,7 @@ def _stop_workers(workers: list[_Worker], stop: Stop) -> None:
     for worker in workers:
         if worker.item is not None and worker.process.is_alive():
             stop(worker.process)
-        worker.way.close()
+        worker.connection.close()
     for worker in workers:
         worker.process.join(EXIT_TIMEOUT)
         if worker.process.is_alive():

@@ -1,7 +1,7 @@
-"""The one place that keeps passwords out of everything that this process writes, shows or sends to people.
+"""Keeps passwords out of everything that this process writes, shows or sends to people.
 
-A password is registered where it is found (`hide`) or for as long as it is used (`hidden`). Whatever leaves the
-process then passes `redacted`, `cleaned` or a `StreamRedactor`: the program's log, the session log, the store, the
+A password is registered for good (`hide_password`) or while it is used (`password_hidden`). All output then passes
+`redact`, `redact_record` or a `StreamRedactor`: the program's log, the session log, the store, the
 control socket, the web pages, systemd's status line, chat, standard output and standard error. Servers and opponents
 may repeat a password anywhere: in quotes, within names and boards, in capitals, in the middle of an escaped text.
 
@@ -30,7 +30,7 @@ from urllib.parse import quote
 from attrs import frozen
 
 REDACTED: Final = "********"
-"""What replaces a password."""
+"""Replacement for a password."""
 SHORTEST: Final = 4
 """Characters of a password from which on it is hidden wherever it stands; FIBS takes no shorter one."""
 OWN_FIELDS: Final = frozenset({"answer", "command", "how", "kind", "phase", "play", "sheet", "state", "xgid"})
@@ -39,21 +39,21 @@ OWN_FIELDS: Final = frozenset({"answer", "command", "how", "kind", "phase", "pla
 LONGEST: Final = 4096
 """Characters that a stream holds back at most."""
 
-_SILENT: Final = r"(?:[\x00\x07]|\xff[\xf0-\xf9]|\xff[\xfb-\xfe].)*"
-"""What a server may send between two characters of a line, and no reader of the line sees."""
-_UNSEEN: Final = re.compile(_SILENT[:-1] + "+", re.DOTALL)
+_CONTROL_BYTES: Final = r"(?:[\x00\x07]|\xff[\xf0-\xf9]|\xff[\xfb-\xfe].)*"
+"""Control bytes and telnet commands that a server may send within a line, and that no reader sees."""
+_INVISIBLE: Final = re.compile(_CONTROL_BYTES[:-1] + "+", re.DOTALL)
 
 
 @frozen
 class _Rules:
-    """What is searched for, made of all registered passwords."""
+    """Search patterns for all registered passwords."""
 
-    needles: tuple[str, ...] = ()
-    """In lower case; a text without any of them has no password in it."""
+    lowercase_passwords: tuple[str, ...] = ()
+    """A text without any of them contains no password."""
     text: re.Pattern[str] | None = None
     """A match with something in the group `keep` stays, any other one is replaced."""
     received: re.Pattern[str] | None = None
-    """The same for text as it was received, which may have bytes in it that nobody sees."""
+    """The same for received text, which may contain invisible bytes."""
 
     def redacted(self, text: str, pattern: re.Pattern[str] | None) -> str:
         """Return a text without passwords."""
@@ -61,10 +61,10 @@ class _Rules:
 
     def concern(self, text: str) -> bool:
         """Whether there may be a password in a text."""
-        if not self.needles:
+        if not self.lowercase_passwords:
             return False
         lower = text.lower()
-        return any(needle in lower for needle in self.needles)
+        return any(password in lower for password in self.lowercase_passwords)
 
 
 _lock: Final = threading.Lock()
@@ -109,30 +109,30 @@ def _register(password: str, name: str, times: int) -> None:
 
 def _build_rules(registered: list[tuple[str, str]]) -> _Rules:
     """Return the rules for passwords and their accounts' names."""
-    needles, within, anywhere, kept = set(), [], set(), set()
+    lowercase_passwords, within, anywhere, kept = set(), [], set(), set()
     for password, name in registered:
         spellings = _spellings(password) if password else set()
         if name:
-            needles |= {f"{name} {it}".lower() for it in spellings}
+            lowercase_passwords |= {f"{name} {it}".lower() for it in spellings}
             within += [rf"(?<={re.escape(name)} ){re.escape(it)}(?!\w)" for it in spellings]
         if len(password) >= SHORTEST:
-            needles |= {it.lower() for it in spellings}
+            lowercase_passwords |= {it.lower() for it in spellings}
             anywhere |= spellings
             kept |= {name} if password.lower() in name.lower() else set()
-    if not needles:
+    if not lowercase_passwords:
         return _Rules()
     longest_first = sorted(anywhere, key=lambda it: (-len(it), it))
     keep = f"(?P<keep>{'|'.join(map(re.escape, sorted(kept))) or '(?!)'})"
-    received = [_SILENT.join(map(re.escape, it)) for it in longest_first]
+    received = [_CONTROL_BYTES.join(map(re.escape, it)) for it in longest_first]
     return _Rules(
-        tuple(sorted(needles, key=len)),
+        tuple(sorted(lowercase_passwords, key=len)),
         re.compile("|".join([*within, keep, *map(re.escape, longest_first)]), re.IGNORECASE),
         re.compile("|".join([*within, keep, *received]), re.IGNORECASE | re.DOTALL),
     )
 
 
 def _spellings(password: str) -> set[str]:
-    """Return a password as it may stand in a text: plain, or as quoting and escaping have made it."""
+    """Return the forms in which a password may occur: plain, quoted or escaped."""
     once = {password, repr(password)[1:-1], json.dumps(password)[1:-1], html.escape(password), quote(password, safe="")}
     return once | {json.dumps(it)[1:-1] for it in once} | {repr(it)[1:-1] for it in once}
 
@@ -151,7 +151,7 @@ def redact_record(value: Any) -> Any:
 
     Keys stay, as do the values of `OWN_FIELDS`. An object that is no text, but shows a password, becomes a text.
     """
-    if not _rules.needles or value is None or isinstance(value, bool | int | float):
+    if not _rules.lowercase_passwords or value is None or isinstance(value, bool | int | float):
         return value
     match value:
         case str():
@@ -166,45 +166,44 @@ def redact_record(value: Any) -> Any:
 
 
 class StreamRedactor:
-    """Takes bytes as they are received and returns them without passwords, also where one comes in several pieces."""
+    """Removes passwords from received bytes, also if one is split over several reads."""
 
     def __init__(self) -> None:
-        """Have received nothing."""
         self._held = ""
-        """The last bytes, if they may be the beginning of a password; they wait for what comes after them."""
+        """The last bytes, if they may be the beginning of a password."""
 
     def take(self, data: bytes) -> str:
         """Return what is known to be no part of a password, as latin-1 text."""
         rules = _rules
         text = self._held + data.decode("latin-1")
-        unseen = _UNSEEN.search(text) is not None
-        if unseen or rules.concern(text):
+        invisible = _INVISIBLE.search(text) is not None
+        if invisible or rules.concern(text):
             text = rules.redacted(text, rules.received)
-        keep = 0 if text.endswith("\n") else _partial_match_length(text, rules.needles, unseen=unseen)
+        keep = 0 if text.endswith("\n") else _partial_match_length(text, rules.lowercase_passwords, invisible=invisible)
         keep = keep if keep <= LONGEST else 0
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]
 
-    def rest(self) -> str:
-        """Return what was held back: the beginning of a password, which nobody can tell from other text."""
+    def flush(self) -> str:
+        """Return the text held back: it might have been the beginning of a password."""
         held, self._held = self._held, ""
         return held
 
 
-def _partial_match_length(text: str, needles: tuple[str, ...], *, unseen: bool) -> int:
-    """Return how many characters at the end of a text may be the beginning of a needle."""
-    if not needles:
+def _partial_match_length(text: str, lowercase_passwords: tuple[str, ...], *, invisible: bool) -> int:
+    """Return how many characters at the end of a text may be the beginning of a password."""
+    if not lowercase_passwords:
         return 0
     tail = text.lower()
-    if unseen:
-        tail = _UNSEEN.sub("", tail)
-    longest = max(_overlap(tail, needle) for needle in needles)
-    if not unseen or not longest:
+    if invisible:
+        tail = _INVISIBLE.sub("", tail)
+    longest = max(_overlap(tail, password) for password in lowercase_passwords)
+    if not invisible or not longest:
         return longest
-    hidden_at = {at for match in _UNSEEN.finditer(text) for at in range(*match.span())}
+    hidden_at = {at for match in _INVISIBLE.finditer(text) for at in range(*match.span())}
     seen = [at for at in range(len(text)) if at not in hidden_at]
     return len(text) - seen[-longest]
 
 
-def _overlap(text: str, needle: str) -> int:
-    return next((n for n in range(min(len(text), len(needle) - 1), 0, -1) if text.endswith(needle[:n])), 0)
+def _overlap(text: str, password: str) -> int:
+    return next((n for n in range(min(len(text), len(password) - 1), 0, -1) if text.endswith(password[:n])), 0)

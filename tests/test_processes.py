@@ -89,7 +89,7 @@ def hear(way: Connection) -> None:
 
 def test_processes_do_not_hear_an_interrupt() -> None:
     assert [False] * 2 == list(map_unordered(hear, (), range(2), 2))
-    assert [True] * 2 == list(map_unordered(hear, (), range(2), 2, unheard=()))
+    assert [True] * 2 == list(map_unordered(hear, (), range(2), 2, held_back=()))
 
 
 def test_a_signal_that_another_thread_takes_is_held_back_as_well() -> None:

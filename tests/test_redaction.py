@@ -90,7 +90,7 @@ def everything_in(folder: Path) -> bytes:
 
 def show(feed: AccountFeed, message: Message, agent: Agent) -> None:
     """Have the page show a message."""
-    feed.hear(message, agent)
+    feed.on_message(message, agent)
 
 
 class Wire:
@@ -204,7 +204,7 @@ def test_a_stream_is_redacted_in_the_same_way_whatever_its_chunks(other: bytes, 
     with password_hidden(NAMED):
         stream = StreamRedactor()
         pieces = [stream.take(text[start:end]) for start, end in itertools.pairwise([0, *cuts, len(text)])]
-        pieces.append(stream.rest())
+        pieces.append(stream.flush())
     assert (other + REDACTED.encode() + b"!" + other).decode("latin-1") == "".join(pieces)
 
 

@@ -113,7 +113,7 @@ class PlayerHistory:
     broke_off: float | None = None
     """When our match broke off that waits to go on."""
     stuck: float | None = None
-    """When our match was given up, because the server could not go on with it."""
+    """When our match was given up, because the server could not continue it."""
 
     def since_last(self, now: float) -> float | None:
         """Return the seconds since the last match ended; None if there was none."""
@@ -203,7 +203,7 @@ class Counters:
     stalls: int = 0
     """Times that a match was left, or the connection given up, because a match made no progress."""
     stuck: int = 0
-    """Matches that were given up: the server could not go on with them."""
+    """Matches that were given up because the server could not continue them."""
     corrected: int = 0
     """Boards that contradicted themselves, and could be read all the same."""
     games: int = 0

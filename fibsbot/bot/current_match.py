@@ -186,7 +186,7 @@ class Matches:
     def conclude(self) -> bool:
         """End a match that is over although no line has said so; return whether we still have to leave it.
 
-        Where only a board says so, the server may keep the match: it is not gone on with again.
+        Where only a board says so, the server may keep the match, which must not be resumed.
         """
         score, state, match = self.final_score, self._context.tracked.state, self.current
         if score is None or state is None or match is None:
@@ -270,7 +270,7 @@ class BotStatus:
     saved: int
     """Saved matches that can be resumed."""
     stuck: int
-    """How many of them were given up, because the server could not go on with them."""
+    """How many of them were given up, because the server could not continue them."""
     invitations: int
     """Invitations that wait for our answer."""
     counters: dict[str, int]

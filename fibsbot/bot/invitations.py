@@ -400,9 +400,9 @@ class OpponentSearch:
         self._recent_searches = deque((at, "" if sought == name else sought) for at, sought in self._recent_searches)
 
     def step(self, saved: Container[str]) -> None:
-        """Invite somebody, if it is time to. With those in `saved` there is a match to go on with, and no other.
+        """Invite a player if it is time to, but none of those in `saved`, with whom there is a match to resume.
 
-        Only where that match got stuck, the player whom the settings name is invited to a new one.
+        Only if that match is stuck, the player named in the settings is invited to a new one.
         """
         if not self.wants_to_invite:
             self.reset_idle()

@@ -206,7 +206,7 @@ class LoginSequence:
 
 GUEST: Final = "guest"
 MAX_WAITS: Final = 4
-"""The whole registration takes so many waits at most, whatever the server says in the meantime."""
+"""The whole registration takes this many waits at most, whatever the server sends."""
 
 
 class Registration:
@@ -275,7 +275,7 @@ DEFAULT_RESTART_DELAY: Final = 60.0
 """Seconds until a server restarts that does not say when."""
 DELAY_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 RESTART_MARGIN: Final = 3
-"""A match is left to a server that restarts so many watchdogs before it does."""
+"""We log out of a match this many watchdogs before the server restarts."""
 
 
 class Logout:

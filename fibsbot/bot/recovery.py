@@ -1,11 +1,11 @@
 """Recovery after lost lines and expired timeouts (docs/protocol.md, pitfalls 11, 12).
 
-Lines get lost in both directions, and servers stop in the middle of a match. Whatever is waited for in a match is asked
-for a few times; then the match is left and rejoined, then there is a new connection, and a match that makes no progress
-all the same is given up: this server cannot go on with it. Progress is a score, position or turn not seen before.
+Lines get lost in both directions, and servers stop in the middle of a match. The board, or what else is missing, is
+requested a few times; then the match is left and rejoined, then there is a new connection, and a match that still makes
+no progress is given up: this server cannot continue it. Progress is a score, position or turn not seen before.
 
-Only a match's own lines lead into it, so that a copy of an old board does not. What else speaks of a match of ours,
-such as our own `5` line, makes us ask for the board.
+Only lines of a match itself lead into it, so that a copy of an old board does not. Other signs of a match, such as our
+own `5` line, make us request the board.
 """
 
 from __future__ import annotations
@@ -343,7 +343,7 @@ class Recovery:
     # -- in a match: what follows -------------------------------------------------------------------------------
 
     def _note_progress(self) -> None:
-        """Forget the steps that were taken for a match which goes on."""
+        """Forget the steps taken for a match that makes progress again."""
         tracked = self._context.tracked
         if tracked.state is None or self._matches.current is None:
             return

@@ -189,14 +189,3 @@ class Runner:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._end_requested.wait()
-
-
-async def play_session(
-    settings: RunSettings,
-    strategy: Strategy,
-    *,
-    fallback: Strategy | None = None,
-    observer: Observer | None = None,
-) -> SessionResult:
-    """Play one account's run to its end; see Runner."""
-    return await Runner(settings, strategy, fallback=fallback, observer=observer).run()

@@ -102,15 +102,6 @@ TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
 """All waits. Those for a strategy, for people and for the next invitation have their times in the settings."""
 
 
-def markdown_table() -> str:
-    """Write the table as docs/agent.md shows it."""
-    rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
-    for awaited, row in TIMEOUT_RULES.items():
-        times = f"{row.factor:g} " if row.factor != 1 else ""
-        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.retries or ''} | {row.ask} | {row.then.value} |")
-    return "\n".join(rows)
-
-
 REPEATED_COMMANDS: Final[tuple[type[Command], ...]] = (c.SetCommand, c.ToggleCommand, c.Show)
 """Commands that are sent again when no answer comes, but for `show savedcount`."""
 AWAITED_BY_TIMER: Final[Mapping[str, Awaited]] = {awaited.timer: awaited for awaited in Awaited}

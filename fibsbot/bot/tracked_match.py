@@ -64,7 +64,7 @@ class TrackedMatch:
     running: bool = False
     """Whether a game is being played."""
     state: MatchState | None = None
-    """The game as the player sees it; None until it is known. Phase, dice and offers stand beside it."""
+    """The game as the player sees it; None until it is known. Phase, dice and offers are separate fields."""
     direction: int | None = None
     """The player's; unknown until the game's first board."""
     turn: PlayerSide | None = None

@@ -120,7 +120,7 @@ def _report(accounts: Mapping[str, BotAccount]) -> None:
     """Say how it ended; end with status 78 where another start would end in the same way."""
     for name, account in accounts.items():
         counters = account.totals()
-        hint = REGISTER_HINT if account.end is End.REFUSED and not account.plan.server.register else ""
+        hint = REGISTER_HINT if account.end is End.REFUSED and not account.settings.server.register else ""
         click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}{hint}")
     if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
         raise SystemExit(EXIT_CONFIG)

@@ -1,1 +1,1 @@
-"""One connection to a server: telnetlib3, TLS, and the growing pauses between attempts."""
+"""The client side of a connection: telnetlib3, TLS, and the growing pauses between attempts."""

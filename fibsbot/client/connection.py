@@ -1,4 +1,4 @@
-"""One connection to a server: bytes in, lines out. Everything that telnetlib3 is used for stands here."""
+"""A connection to a server, over telnetlib3; no other module uses that."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ import telnetlib3
 from fibsbot.client.settings import TlsSettings, connection_error_text
 
 CHUNK: Final = 4096
-"""Bytes that one read returns at most."""
+"""Maximum number of bytes that one read returns."""
 BUFFER: Final = 2**20
-"""Bytes that may wait to be read before the server is slowed down, and to be sent before it is given up."""
+"""Unread bytes before the server is slowed down; unsent bytes before the connection is aborted."""
 LINGER: Final = 10.0
-"""Seconds that a server has to take what was sent before the connection was closed."""
+"""Seconds for the server to read what was sent before the connection was closed."""
 
-# It warns of every odd telnet byte, some with a traceback: a hostile server could fill the log of this program.
+# telnetlib3 warns of every odd telnet byte, some with a traceback: a hostile server could fill the log.
 logging.getLogger("telnetlib3").setLevel(logging.CRITICAL)
 
 
 class ConnectionFailedError(OSError):
-    """No connection could be made, or it broke; the text is one line and says why."""
+    """A connection could not be made, or broke; the text is one line with the reason."""
 
 
 class Connection:
     """An open connection. Nothing here raises what telnetlib3 or a socket raises, except as documented."""
 
     def __init__(self, reader: telnetlib3.TelnetReader, writer: telnetlib3.TelnetWriter) -> None:
-        """Wrap what `connect` has opened."""
+        """Wrap the streams that `connect` has opened."""
         self._reader = reader
         self._writer = writer
         self._closed = False
 
     async def read(self, silence: float | None = None) -> bytes:
-        """Return the next bytes, `b""` at the end; with `silence`, wait for them so many seconds at most.
+        """Return the next bytes, `b""` at the end; wait at most `silence` seconds, if given.
 
         Raises ConnectionFailedError when the connection breaks, when nothing came in time, or when the server does not
-        take what we send: telnet options make even this program answer, and the answers may not pile up.
+        read what we send: this program answers telnet options, and the answers must not pile up.
         """
         if self._unsent() > BUFFER:
             self.abort()
@@ -48,7 +48,7 @@ class Connection:
             async with asyncio.timeout(silence):
                 return await self._reader.read(CHUNK)
         except TimeoutError as error:
-            if silence is None:  # the system's own: it has given up to send again what nobody acknowledged
+            if silence is None:  # the system's own timeout for data that was never acknowledged
                 raise ConnectionFailedError(connection_error_text(error)) from error
             self.abort()
             raise ConnectionFailedError(f"nothing came for {silence:g} seconds") from error
@@ -56,12 +56,12 @@ class Connection:
             raise ConnectionFailedError(connection_error_text(error)) from error
 
     def write(self, data: bytes) -> None:
-        """Send bytes. On a connection that has ended nothing happens; the reader notices the end."""
+        """Send bytes; does nothing on a connection that has ended, which the reader notices."""
         if not self._closed and not self._writer.is_closing():
             self._writer.write(data)
 
     def close(self) -> None:
-        """Close the connection; a reader that waits gets `b""`, and a server that reads what was written."""
+        """Close the connection after sending what was written; a waiting reader gets `b""`."""
         if self._closed:
             return
         self._closed = True
@@ -69,11 +69,11 @@ class Connection:
         unsent = self._unsent()
         self._writer.close()
         if unsent and isinstance(transport, asyncio.WriteTransport):
-            # Where nobody takes it, it would keep the socket open until the system gives up: a quarter of an hour.
+            # Unread data would keep the socket open until the system gives up, after a quarter of an hour.
             asyncio.get_running_loop().call_later(LINGER, transport.abort)
 
     def abort(self) -> None:
-        """Close the connection at once: nobody is there any more."""
+        """Close the connection at once, without sending what was written."""
         transport = self._writer.transport
         if isinstance(transport, asyncio.WriteTransport):
             transport.abort()
@@ -85,19 +85,19 @@ class Connection:
 
 
 class _Writer(telnetlib3.TelnetWriter):
-    """Leaves out what a hostile server could use: no option that we agree to needs more than its name."""
+    """A writer that ignores subnegotiations, which a hostile server could exploit and which we do not need."""
 
     def handle_subnegotiation(self, buf: collections.deque[bytes]) -> None:
-        """Do nothing: telnetlib3 would begin to decompress, without any bound, where nobody has agreed to it."""
+        """Do nothing: telnetlib3 would decompress, without any bound, although we have not agreed to it."""
 
 
 class _Client(telnetlib3.TelnetClient):
-    """Loses nothing at the end."""
+    """A client that keeps the data that comes right before the end."""
 
     _writer_factory = _Writer
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Hand out what came right before the end: through TLS both come at once, and telnetlib3 would drop it."""
+        """Pass on data that came with the end, as happens with TLS; telnetlib3 would drop it."""
         while self._rx_queue and not self._closing:
             self._process_chunk(self._rx_queue.popleft())
         super().connection_lost(exc)

@@ -1,6 +1,6 @@
-"""Positions and plays as people and programs write them down.
+"""Notation of positions and plays.
 
-`plays` reads and writes moves, `gnubg` GNU Backgammon's Position ID and Match ID, `xgid` eXtreme Gammon's XGID.
+`play_notation` reads and writes plays, `position_ids` the IDs of GNU Backgammon and the XGID of eXtreme Gammon.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["NotationError", "Xgid", "format_gnubg_id", "format_play", "parse_gnu
 
 
 def parse_state(text: str) -> MatchState:
-    """Read an XGID or a GNUbg ID (`PositionID:MatchID`), whichever it is. Raises NotationError.
+    """Parse an XGID or a GNUbg ID (`PositionID:MatchID`). Raises NotationError.
 
-    A Position ID alone is a position of an unlimited match with a throw to come.
+    A Position ID alone is a position of an unlimited match before the roll.
     """
     text = text.strip()
     if ":" not in text and len(text) == POSITION_LETTERS:

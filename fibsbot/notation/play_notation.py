@@ -1,4 +1,4 @@
-"""Plays as people write them: `24/18*/13`, `bar/22(2)`, `6/off`; and as the server's `move` command wants them, `13-7`.
+"""Plays as people write them: `24/18*/13`, `bar/22(2)`, `6/off`; and as in the server's `move` command, `13-7`.
 
 A point where a checker stops is written between slashes, `*` marks a hit, `(2)` says that two checkers do the same.
 """
@@ -15,7 +15,7 @@ from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPl
 from fibsbot.rules.plays import check_dice, check_play
 
 CANNOT_MOVE: Final = "cannot move"
-"""How the empty play is written."""
+"""The text of the empty play."""
 Path: TypeAlias = tuple[int, ...]
 """The points that one checker touches, from where it leaves to where it stops."""
 
@@ -43,7 +43,7 @@ def format_play(play: Play, position: Position) -> str:
 def paths_of(play: Play, position: Position) -> list[Path]:
     """Return the way of each checker in a play as `format_play` writes it: from the back, equal ones together.
 
-    In between stand only the points where it hit, or without which the play could be misread.
+    Intermediate points are only included if it hit there or if the play could be misread without them.
     """
     return _paths(play, _blots(position))
 
@@ -98,8 +98,8 @@ def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bo
     Moves may be joined (`13/3` for 6-4); a hit need not be marked. Points are those of the player on roll. Where
     `hits_are_marked`, a checker that can come to its point in two ways takes the one that hits nothing.
 
-    Raises InvalidPlayError when the text is no play, IllegalPlayError when a law forbids it, AmbiguousPlayError when it
-    can be read in two ways that leave different positions, DiceError for dice that are none.
+    Raises InvalidPlayError if the text is no play, IllegalPlayError if a law forbids it, AmbiguousPlayError if it
+    can be read in two ways with different results, DiceError for impossible dice.
     """
     paths = _parse_paths(text, position)
     high, low = check_dice(dice)

@@ -37,7 +37,7 @@ def cube_logarithm(cube: int, most: int) -> int:
 
 
 def infer_post_crawford(length: int, score: tuple[int, int], *, crawford: bool) -> bool:
-    """Whether the Crawford game has been played: somebody is a point away, and this is not it."""
+    """Return whether the Crawford game has been played: a player is a point away, and this is not the Crawford game."""
     return length > 1 and length - 1 in score and not crawford
 
 
@@ -45,7 +45,7 @@ CACHED_IDS: Final = 8
 """Positions whose IDs are kept in mind: a player decides about doubling and about the play in the same one."""
 POSITION_BITS: Final = 80
 POSITION_LETTERS: Final = 14
-"""How long a Position ID is."""
+"""The length of a Position ID."""
 MATCH_BITS: Final = 72
 GAME_PLAYING: Final = 1
 """Value of `MatchKey.game` while a game is being played; 0 none yet, 2 over, 3 resigned, 4 dropped."""
@@ -88,17 +88,17 @@ class MatchKey:
     owner: int
     """The number of the player who owns the cube, or CENTRED."""
     on_roll: int
-    """Who is on roll, or has rolled; while a double is pending, who doubled."""
+    """The player who is on roll or has rolled; while a double is pending, the one who doubled."""
     crawford: int
     game: int
     turn: int
-    """Who has to decide: differs from `on_roll` while a double or a resignation is pending."""
+    """The player who has to decide: differs from `on_roll` while a double or a resignation is pending."""
     doubled: int
     resigned: int
     """0 nobody resigns, else 1 to 3."""
     die1: int
     die2: int
-    """The dice, the higher first; 0 when they have not been thrown."""
+    """The dice, the higher first; 0 before the roll."""
     length: int
     score0: int
     score1: int
@@ -234,7 +234,7 @@ def _encode(key: int, bits: int) -> str:
 
 
 def _decode(text: str, bits: int, name: str) -> int:
-    """Return the number that an ID stands for, of which `text` has to be the only way to write it."""
+    """Return the number that an ID encodes; `text` has to be its canonical form."""
     length = (bits + 5) // 6
     if len(text) != length:
         raise notation_error(f"a {name} of {length} characters", text)
@@ -275,15 +275,15 @@ class Xgid:
     """The ten fields of an XGID, in their order."""
 
     board: Position
-    """Seen by X, whoever is on turn; the field's 26 letters stand in the order of `Position.points`."""
+    """Always seen by X; the 26 letters have the order of `Position.points`."""
     cube: int
     """Logarithm of the cube's value to the base 2."""
     owner: int
     """Of the cube: 1 X, -1 O, 0 nobody."""
     turn: int
-    """Who is on turn: 1 X, -1 O. Who has doubled is still on turn."""
+    """The player on turn: 1 X, -1 O. A player who has doubled is still on turn."""
     dice: str
-    """Two digits, `00` before the throw, or DOUBLED."""
+    """Two digits, `00` before the roll, or DOUBLED."""
     score_x: int
     score_o: int
     rules: int
@@ -350,7 +350,7 @@ class Xgid:
 
     @property
     def side(self) -> int:
-        """Who has to decide: 1 X, -1 O."""
+        """The player who has to decide: 1 X, -1 O."""
         return -self.turn if self.dice == XGID_DOUBLED else self.turn
 
     def state(self) -> MatchState:
@@ -362,7 +362,7 @@ class Xgid:
         score = (self.score_x, self.score_o) if self.side == 1 else (self.score_o, self.score_x)
         crawford = bool(self.length) and bool(self.rules)
         money = 0 if self.length else self.rules
-        thrown = self.dice not in {XGID_DOUBLED, "00"}
+        rolled = self.dice not in {XGID_DOUBLED, "00"}
         return MatchState(
             position=self.board if self.side == 1 else self.board.swapped(),
             length=self.length,
@@ -371,8 +371,8 @@ class Xgid:
             owner=Owner(self.owner * self.side),
             crawford=crawford,
             post_crawford=infer_post_crawford(self.length, score, crawford=crawford),
-            phase=Phase.DOUBLED if self.dice == XGID_DOUBLED else Phase.MOVE if thrown else Phase.ROLL,
-            dice=(int(self.dice[0]), int(self.dice[1])) if thrown else None,
+            phase=Phase.DOUBLED if self.dice == XGID_DOUBLED else Phase.MOVE if rolled else Phase.ROLL,
+            dice=(int(self.dice[0]), int(self.dice[1])) if rolled else None,
             jacoby=bool(money & XGID_JACOBY),
             redoubles=int(bool(money & XGID_BEAVER)),
         )
@@ -401,7 +401,7 @@ def _xgid_number(name: str, field: str, least: int, most: int) -> int:
 
 
 _XGID_LETTERS: Final = dict(zip(range(-CHECKERS, CHECKERS + 1), "onmlkjihgfedcba-ABCDEFGHIJKLMNO", strict=True))
-"""What stands for so many checkers."""
+"""The letters for numbers of checkers."""
 
 
 def _xgid_board(letters: str) -> Position:

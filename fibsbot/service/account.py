@@ -1,4 +1,4 @@
-"""One account of the process: its runs one after the other, and what an operator wants to know of them."""
+"""An account of the process: its runs, one after the other, and its status."""
 
 from __future__ import annotations
 
@@ -31,66 +31,66 @@ from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 from fibsbot.text import describe_error
 
 SLACK: Final = 60.0
-"""Seconds by which everything may take longer than it should before an account counts as stuck."""
+"""Seconds by which everything may be late before an account is considered stuck."""
 
-LONGEST: Final = 300
-"""Characters of an error that are told; the log has all of it."""
+MAX_LENGTH: Final = 300
+"""Characters of an error in the status; the log has all of it."""
 
 MakeRunner: TypeAlias = Callable[[RunSettings, StrategyChain, Observer, AgentMemory], Runner]
 """Makes an account's next run."""
-KeepRecord: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
-"""Takes an account's record to be remembered: account, name, fields, time."""
-NoteDecision: TypeAlias = Callable[[str, TimedAnswer, float], None]
-"""Takes an account's decision, and how many seconds it took from the bytes that opened it to its command."""
-FollowMatch: TypeAlias = Callable[[str, MatchEvent], None]
-"""Takes what happens in an account's matches, as it happens."""
-HearMessage: TypeAlias = Callable[[str, Message, Agent], None]
-"""Takes a message of the server for an account, after the agent has taken it in."""
+StoreRecord: TypeAlias = Callable[[str, str, Mapping[str, Any], dt.datetime], None]
+"""Stores a record: account, name, fields, time."""
+OnDecision: TypeAlias = Callable[[str, TimedAnswer, float], None]
+"""Called with the account, the answer, and the seconds from the bytes that required a decision to its command."""
+OnMatchEvent: TypeAlias = Callable[[str, MatchEvent], None]
+"""Called with the account and each event of its matches."""
+OnMessage: TypeAlias = Callable[[str, Message, Agent], None]
+"""Called with the account, each message of the server, and the agent, which has handled it already."""
 
 _log = structlog.get_logger(__name__)
 
 
-def make_runner(plan: RunSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
-    """Make a run as it is on a server; tests make others."""
-    return Runner(evolve(plan, retry_first=True), thinker, observer=observer, memory=memory)
+def make_runner(settings: RunSettings, strategies: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
+    """Return a run on a real server; tests make others."""
+    return Runner(evolve(settings, retry_first=True), strategies, observer=observer, memory=memory)
 
 
 @frozen
 class Hooks:
-    """Whom an account tells what happens. None of them may raise, or take long."""
+    """Callbacks of an account. None of them may raise, or take long."""
 
-    keep: KeepRecord | None = None
-    follow: FollowMatch | None = None
-    hear: HearMessage = lambda *_: None
-    note: NoteDecision = lambda *_: None
+    store_record: StoreRecord | None = None
+    on_match_event: OnMatchEvent | None = None
+    on_message: OnMessage = lambda *_: None
+    on_decision: OnDecision = lambda *_: None
     make_runner: MakeRunner = make_runner
     clock: Callable[[], float] = time.monotonic
-    """Seconds on the clock that the agents' events have."""
+    """Returns the time in seconds, on the clock of the agents' events."""
 
 
 class BotAccount(Observer):
-    """One account's bot. A run that crashes is followed by another one, after a pause that grows."""
+    """The bot of an account. After a crash it is run again, after growing pauses."""
 
-    def __init__(self, plan: RunSettings, thinker: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
-        """Be ready to run."""
-        self.plan = plan
-        self.name = plan.agent.name
-        hide_password(plan.agent.password, self.name)
+    def __init__(self, settings: RunSettings, strategies: StrategyChain, memory: AgentMemory, hooks: Hooks) -> None:
+        """Prepare to run; `strategies` answer its questions, `memory` is what is known of other players."""
+        self.settings = settings
+        self.name = settings.agent.name
+        hide_password(settings.agent.password, self.name)
         self.end: End | None = None
-        """How it ended; None while it goes on."""
+        """How it ended; None while it runs."""
         self.reason = ""
         """Why it ended."""
         self.crashes = 0
-        self.tried = asyncio.Event()
-        """Set once the first attempt to log in has come to something, good or bad."""
-        self._thinker = thinker
+        self.first_attempt = asyncio.Event()
+        """Set once the first attempt to log in has succeeded or failed."""
+        self._strategies = strategies
         self._memory = memory
         self._hooks = hooks
         self._clock = hooks.clock
         self._runner: Runner | None = None
         self._past = Counters()
-        self._backoff = Backoff(plan.backoff)
-        self._stirred = asyncio.Event()
+        self._backoff = Backoff(settings.backoff)
+        self._wake = asyncio.Event()
         self._paused = False
         self._finishing = False
         self._leaving = False
@@ -98,41 +98,41 @@ class BotAccount(Observer):
         self._connected: float | None = None
         self._reconnects = 0
         self._error: tuple[dt.datetime, str] | None = None
-        self._resting: float | None = None
-        self._quiet_until = self._started + plan.agent.timings.connect + SLACK
-        self._sheets = self._make_sheets()
+        self._pause_until: float | None = None
+        self._quiet_until = self._started + settings.agent.timings.connect + SLACK
+        self._recorder = self._make_recorder()
         self._steps = 0
         self._stepped = self._started
 
-    def _make_sheets(self) -> MatchRecorder | None:
-        """Return what writes matches down; None where nobody wants them."""
-        keep, follow, run = self._hooks.keep, self._hooks.follow, self.plan
-        if keep is None and follow is None:
+    def _make_recorder(self) -> MatchRecorder | None:
+        """Return a recorder of matches, or None if no callback needs one."""
+        store_record, on_match_event = self._hooks.store_record, self._hooks.on_match_event
+        if store_record is None and on_match_event is None:
             return None
         return MatchRecorder(
             self.name,
-            run.server.address,
-            lambda name, fields, at: keep(self.name, name, fields, at) if keep else None,
-            lambda happening: follow(self.name, happening) if follow else None,
+            self.settings.server.address,
+            lambda name, fields, at: store_record(self.name, name, fields, at) if store_record else None,
+            lambda event: on_match_event(self.name, event) if on_match_event else None,
         )
 
     # -- running ------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Play until there is nothing more to do for this account; never raise, but when cancelled."""
+        """Play until the account has ended; raise only when cancelled."""
         with structlog.contextvars.bound_contextvars(account=self.name):
             while self.end is None:
                 began = self._clock()
                 await self._run_once()
                 if self.end is None:
-                    await self._rest(self._backoff.next_pause(self._clock() - began))
-            self.tried.set()
+                    await self._pause(self._backoff.next_pause(self._clock() - began))
+            self.first_attempt.set()
             _log.info("account ended", end=self.end.value, reason=self.reason)
 
     async def _run_once(self) -> None:
         task = asyncio.current_task()
         try:
-            self._runner = self._hooks.make_runner(self.plan, self._thinker, self, self._memory)
+            self._runner = self._hooks.make_runner(self.settings, self._strategies, self, self._memory)
             self._repeat_orders(self._runner)
             result = await self._runner.run()
         except ConnectionFailedError as error:
@@ -142,21 +142,21 @@ class BotAccount(Observer):
         except OSError as error:
             if error.filename is None:
                 self._on_crash(error)
-            else:  # the session log, and neither the server nor a mistake of ours
+            else:  # the session log: neither the server nor a bug
                 self._fail(f"cannot write {error.filename}: {error.strerror}")
                 _log.error("account cannot play", error=f"cannot write {error.filename}: {error.strerror}")
         except BaseException as error:
-            # Whatever it is, SystemExit too: it is this account's, and the others play on.
+            # Even SystemExit ends only this account's run; the others continue.
             if task is not None and task.cancelling():
                 raise
             self._on_crash(error)
         else:
             self._stop(result.end, result.reason)
         finally:
-            self._lay_down()
+            self._end_run()
 
     def _repeat_orders(self, runner: Runner) -> None:
-        """Tell a run what was ordered before it began."""
+        """Repeat the orders that were given before the run began."""
         now = self._clock()
         if self._paused:
             runner.dispatch(PauseRequested(now, paused=True))
@@ -171,10 +171,10 @@ class BotAccount(Observer):
         self._fail(f"crashed: {text}")
 
     def _fail(self, text: str) -> None:
-        """Take note of an error. What a crash tells may come from the server, and will stand in a terminal."""
-        text = "".join(it if it.isprintable() else "?" for it in text)[:LONGEST]
+        """Note an error. Its text may come from the server, and is shown in terminals."""
+        text = "".join(it if it.isprintable() else "?" for it in text)[:MAX_LENGTH]
         self._error = utc_now(), text
-        self.tried.set()
+        self.first_attempt.set()
         if self._finishing:
             self._stop(End.FINISHED, text)
 
@@ -183,62 +183,62 @@ class BotAccount(Observer):
         if end is not End.FINISHED:
             self._error = utc_now(), reason
 
-    def _lay_down(self) -> None:
-        """Let go of a run that is over; what it counted stays."""
+    def _end_run(self) -> None:
+        """Drop a run that is over, but keep what it counted."""
         if self._runner is not None:
             self._past = _add_counters(self._past, self._runner.agent.counters)
         self._runner = None
         self._connected = None
 
-    async def _rest(self, seconds: float) -> None:
-        """Wait before the next run, unless somebody wants an end."""
-        self._stirred.clear()
+    async def _pause(self, seconds: float) -> None:
+        """Wait before the next run, or until an end is requested."""
+        self._wake.clear()
         self._expect(seconds)
-        self._resting = self._clock() + seconds
+        self._pause_until = self._clock() + seconds
         _log.info("account starts again", pause=round(seconds, 3))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._stirred.wait()
-        self._resting = None
+                await self._wake.wait()
+        self._pause_until = None
         if self._finishing and self.end is None:
             self._stop(End.FINISHED, "finished while it was not running")
 
     # -- orders -------------------------------------------------------------------------------------------------
 
-    def tell(self, event: Event) -> None:
-        """Pass on what the operator wants; it holds for later runs too."""
+    def dispatch(self, event: Event) -> None:
+        """Pass an event to the run, and remember it for later runs."""
         with structlog.contextvars.bound_contextvars(account=self.name):
             match event:
                 case PauseRequested(paused=paused):
                     self._paused = paused
                 case FinishRequested() | QuitRequested():
                     self._finishing = True
-                    self._stirred.set()
-                case SettingsChanged(settings=settings):
-                    self.plan = evolve(self.plan, agent=settings)
+                    self._wake.set()
+                case SettingsChanged(settings=agent):
+                    self.settings = evolve(self.settings, agent=agent)
             if self._runner is not None:
                 self._runner.dispatch(event)
 
-    # -- seeing what happens ------------------------------------------------------------------------------------
+    # -- observing the run ------------------------------------------------------------------------------------
 
     def on_message(self, message: Message, agent: Agent) -> None:
-        """Take note that the server is there, and of what it said about our match."""
-        self._expect(self.plan.agent.timings.silence)
-        if self._sheets:
-            self._sheets.hear(message)
-        self._hooks.hear(self.name, message, agent)
+        """Note that the server is alive, and record what it says about our match."""
+        self._expect(self.settings.agent.timings.silence)
+        if self._recorder:
+            self._recorder.on_message(message)
+        self._hooks.on_message(self.name, message, agent)
 
     def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
-        """Take note of what we said about our match."""
-        if self._sheets:
-            self._sheets.say(command)
+        """Record what we did in our match."""
+        if self._recorder:
+            self._recorder.on_sent(command)
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - an observer's signature
-        """Take note of what an operator asks about, and hand everything on to be remembered."""
+        """Update the status, and store the record."""
         match record.name:
             case "logged_in":
                 self._connected = self._clock()
-                self.tried.set()
+                self.first_attempt.set()
             case "disconnecting":
                 self._leaving = record.fields.get("end") == End.FINISHED.value
             case "connection_lost":
@@ -247,49 +247,49 @@ class BotAccount(Observer):
                     self._error = utc_now(), f"connection lost: {record.fields.get('reason')}"
             case "reconnecting":
                 self._reconnects += 1
-                self._expect(float(record.fields.get("pause", 0.0)) + self.plan.agent.timings.connect)
-                self.tried.set()
-        if self._hooks.keep:
-            known = record.fields
+                self._expect(float(record.fields.get("pause", 0.0)) + self.settings.agent.timings.connect)
+                self.first_attempt.set()
+        if self._hooks.store_record:
+            values = record.fields
             if record.name == "server_feature":
-                known = {**known, "server": self.plan.server.address}
-            self._hooks.keep(self.name, record.name, known, utc_now())
-        if self._sheets:
-            self._sheets.note(record)
+                values = {**values, "server": self.settings.server.address}
+            self._hooks.store_record(self.name, record.name, values, utc_now())
+        if self._recorder:
+            self._recorder.on_record(record)
 
-    def on_strategy_answer(self, thought: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
-        """Take note of how long a decision took."""
-        self._hooks.note(self.name, thought, seconds)
+    def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
+        """Report how long a decision took."""
+        self._hooks.on_decision(self.name, answer, seconds)
 
     def _expect(self, seconds: float) -> None:
-        """Take it for healthy when nothing is heard for so long, and a little longer."""
+        """Consider the account healthy during so many seconds of silence, and a little longer."""
         self._quiet_until = self._clock() + seconds + SLACK
 
-    def look(self) -> bool:
-        """Return whether it is heard of as often as it should be, or has ended; to be called every few seconds."""
+    def is_responsive(self) -> bool:
+        """Whether the account shows activity in time, or has ended; to be called every few seconds."""
         if self.end is not None:
             return True
         now = self._clock()
         steps = self._runner.agent.counters.commands if self._runner else 0
         if steps != self._steps or self._connected is None:
             self._steps, self._stepped = steps, now
-        timings = self.plan.agent.timings
+        timings = self.settings.agent.timings
         return now <= self._quiet_until and now - self._stepped <= timings.keep_alive + timings.watchdog + SLACK
 
-    # -- telling ------------------------------------------------------------------------------------------------
+    # -- status -------------------------------------------------------------------------------------------------
 
     def totals(self) -> Counters:
-        """Return what was counted over all runs."""
+        """Return the counters over all runs."""
         return _add_counters(self._past, self._runner.agent.counters) if self._runner else self._past
 
     def status(self) -> AccountStatus:
-        """Tell how it is."""
+        """Return the status."""
         now = self._clock()
         agent = self._runner.agent.status if self._runner else None
         state = self.end.name if self.end else agent.state if agent else "RESTING"
         sentence = agent.sentence if agent else self.reason or "starting"
-        if self.end is None and self._resting is not None:
-            sentence = f"waiting {max(self._resting - now, 0):.0f} s before the next attempt"
+        if self.end is None and self._pause_until is not None:
+            sentence = f"waiting {max(self._pause_until - now, 0):.0f} s before the next attempt"
         return AccountStatus(
             account=self.name,
             state=state,
@@ -302,19 +302,19 @@ class BotAccount(Observer):
             crashes=self.crashes,
             last_error=self._error[1] if self._error else None,
             last_error_at=self._error[0] if self._error else None,
-            healthy=self.look() and self.end in (None, End.FINISHED),
+            healthy=self.is_responsive() and self.end in (None, End.FINISHED),
         )
 
 
 @frozen
 class AccountStatus:
-    """One account at one moment. Times are in seconds."""
+    """The status of an account. Times are in seconds."""
 
     account: str
     state: str
     """State of the connection, as in `fibs_protocol.session`; RESTING between two runs, or how it ended."""
     sentence: str
-    """What it does, as people say it."""
+    """What it is doing, in words."""
     agent: BotStatus | None
     """None while there is no run."""
     counters: Counters
@@ -329,7 +329,7 @@ class AccountStatus:
     healthy: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can write it."""
+        """Return the status as JSON values."""
         agent = {} if self.agent is None else self.agent.as_dict()
         at = self.last_error_at
         return {

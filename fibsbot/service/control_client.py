@@ -17,16 +17,16 @@ class ControlError(Exception):
     """The socket cannot be used; the text is one line and says why."""
 
 
-def send_order(path: Path, order: Order, account: str | None = None, *, patience: float = 10.0) -> ControlAnswer:
-    """Give an order to whoever listens at this path, and return the answer.
+def send_order(path: Path, order: Order, account: str | None = None, *, timeout: float = 10.0) -> ControlAnswer:
+    """Send an order to the process that listens at this path, and return the answer.
 
-    Raises ControlError when nobody listens, when no answer comes within so many seconds, and with what the other end
-    says when it does not obey.
+    Raises ControlError if no process listens, if no answer comes within `timeout` seconds, and with the text of a
+    refusal.
     """
     request = {"order": order.value} | ({"account": account} if account else {})
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-            sock.settimeout(patience)
+            sock.settimeout(timeout)
             sock.connect(os.fspath(path))
             sock.sendall(json.dumps(request).encode() + b"\n")
             with sock.makefile("rb") as file:
@@ -34,11 +34,11 @@ def send_order(path: Path, order: Order, account: str | None = None, *, patience
     except (FileNotFoundError, ConnectionRefusedError):
         raise ControlError(f"nothing runs at {path}") from None
     except TimeoutError:
-        raise ControlError(f"no answer from {path} within {patience:g} s") from None
+        raise ControlError(f"no answer from {path} within {timeout:g} s") from None
     except OSError as error:
         raise ControlError(f"cannot use {path}: {error.strerror or error}") from None
     except ValueError:
-        raise ControlError(f"no answer that makes sense from {path}") from None
+        raise ControlError(f"no valid answer from {path}") from None
     if not answer.get("ok"):
         raise ControlError(str(answer.get("error", "the order was not carried out")))
     return answer

@@ -1,11 +1,11 @@
-"""The control socket: takes orders as lines of JSON, and answers each with a line of JSON.
+"""The control socket: reads orders as lines of JSON, and answers each with a line of JSON.
 
-{"order": "pause", "account": "marvin"}         {"ok": true, "accounts": ["marvin"]}
+    {"order": "pause", "account": "marvin"}         {"ok": true, "accounts": ["marvin"]}
     {"order": "status"}                             {"ok": true, "status": {...}}
     {"order": "dance"}                              {"ok": false, "error": "expected ..."}
 
 The orders are those of `fibsbot/bot/orders.py`; without an account an order is for all. Only the owner of the process
-may open the socket. All input is bounded, and no client can hold up the bots.
+can open the socket. All input is bounded, and no client can delay the bots.
 """
 
 from __future__ import annotations
@@ -27,41 +27,42 @@ from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError
 from fibsbot.text import one_line
 
-LONGEST: Final = 4096
-"""Bytes of an order at most."""
+MAX_ORDER_BYTES: Final = 4096
 MAX_CLIENTS: Final = 32
-"""Clients at the same time; one more, and the one that has been silent for the longest time has to go."""
-PATIENCE: Final = 60.0
-"""Seconds that a client has for its next order, and for taking the answer to its last."""
-PRIVATE: Final = 0o177
-"""What is taken away from the socket's mode, so that nobody but its owner may open it."""
+"""Number of clients at the same time; beyond it, the one that has been silent for longest is disconnected."""
+CLIENT_TIMEOUT: Final = 60.0
+"""Seconds that a client has for its next order, and for receiving an answer."""
+UMASK: Final = 0o177
+"""With it, only the owner can open the socket."""
 _KEYS: Final = {"order", "account"}
 
 OrderHandler: TypeAlias = Callable[[Order, str | None], Mapping[str, Any]]
-"""Carries out an order for an account, or for all; raises ValueError with a line for whoever gave it."""
+"""Carries out an order for an account, or for all; raises ValueError with one line for the client."""
 _log = structlog.get_logger(__name__)
 
 
 class ControlServer:
-    """Takes orders at a socket."""
+    """Receives orders at a Unix socket."""
 
     def __init__(self, path: Path, obey: OrderHandler) -> None:
-        """Let `obey` carry out what is ordered at this path."""
+        """Listen at this path; `obey` carries out the orders."""
         self.path = path
         self._obey = obey
         self._server: asyncio.Server | None = None
         self._clients: dict[asyncio.Task[None], None] = {}
-        """The clients, the one first that has been silent for the longest time."""
+        """The clients, the one first that has been silent for longest."""
         self._inode: int | None = None
 
     async def start(self) -> None:
-        """Begin to listen. Raises ControlError where somebody else listens already, or nobody can."""
+        """Start listening. Raises ControlError if another process is listening, or the socket cannot be made."""
         sock = _bound_socket(self.path)
         self._inode = self.path.stat().st_ino
-        self._server = await asyncio.start_unix_server(self._serve, sock=sock, limit=LONGEST, backlog=MAX_CLIENTS)
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=sock, limit=MAX_ORDER_BYTES, backlog=MAX_CLIENTS
+        )
 
     async def close(self) -> None:
-        """Send all clients away and take the socket from the disk."""
+        """Disconnect all clients and remove the socket."""
         if self._server is None:
             return
         self._server.close()
@@ -79,24 +80,24 @@ class ControlServer:
             if task is None:
                 return
             if len(self._clients) >= MAX_CLIENTS:
-                self._make_room_for_one()
-            self._heard_of(task)
+                self._disconnect_most_silent()
+            self._note_activity(task)
             await self._take_orders(task, reader, writer)
         except (OSError, TimeoutError, asyncio.CancelledError):
-            # A client that is gone, or sleeps; or the end of the process, in which a stream's task has to end quietly.
+            # The client has gone or is silent, or the process ends.
             pass
         finally:
             if task is not None:
                 self._clients.pop(task, None)
             writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
 
-    def _make_room_for_one(self) -> None:
-        """Send away the client that has said nothing for the longest time."""
+    def _disconnect_most_silent(self) -> None:
+        """Disconnect the client that has been silent for longest."""
         silent = next(iter(self._clients))
         del self._clients[silent]
         silent.cancel()
 
-    def _heard_of(self, task: asyncio.Task[None]) -> None:
+    def _note_activity(self, task: asyncio.Task[None]) -> None:
         self._clients.pop(task, None)
         self._clients[task] = None
 
@@ -105,35 +106,35 @@ class ControlServer:
     ) -> None:
         while True:
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(CLIENT_TIMEOUT):
                     line = await reader.readline()
-                self._heard_of(task)
+                self._note_activity(task)
                 answer = self.answer(line) if line else None
             except ValueError:
-                answer = _refusal(f"expected a line of at most {LONGEST} bytes, got a longer one")
+                answer = _refusal(f"expected a line of at most {MAX_ORDER_BYTES} bytes, got a longer one")
                 line = b""
             if answer is None:
                 return
             writer.write(json.dumps(answer).encode() + b"\n")
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CLIENT_TIMEOUT):
                 await writer.drain()
             if not line.endswith(b"\n"):
                 return
 
     def answer(self, line: bytes) -> ControlAnswer:
-        """Carry out the order in a line, whatever the line is; return the answer."""
+        """Carry out the order in a line; return the answer, also if the line is invalid."""
         try:
             order, account = parse_request(line)
             return {"ok": True, **redact_record(self._obey(order, account))}
         except ValueError as error:
             return _refusal(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not end more than this answer
+        except Exception as error:  # noqa: BLE001 - an error must not end the connection
             _log.error("order failed", error=f"{type(error).__name__}: {error}")
             return _refusal("the order could not be carried out; the log says why")
 
 
 def parse_request(line: bytes) -> tuple[Order, str | None]:
-    """Read a line. Raises ValueError, whose text says what was expected."""
+    """Parse a line. Raises ValueError, whose text says what was expected."""
     try:
         request = json.loads(line)
     except (ValueError, RecursionError):
@@ -154,11 +155,11 @@ def _refusal(text: str) -> ControlAnswer:
 
 
 def _bound_socket(path: Path) -> socket.socket:
-    """Return a socket at this path that only its owner may open; take away what a dead process has left there."""
+    """Return a socket at this path that only its owner can open; replace one that a dead process has left."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         remove_stale_socket(path)
-        before = os.umask(PRIVATE)
+        before = os.umask(UMASK)
         try:
             sock.bind(os.fspath(path))
         finally:
@@ -173,14 +174,14 @@ def _bound_socket(path: Path) -> socket.socket:
 
 
 def remove_stale_socket(path: Path) -> None:
-    """Take away what a dead process has left at this path. Raises ControlError where somebody lives, OSError."""
+    """Remove the socket of a dead process. Raises ControlError if it belongs to a living one, and OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise ControlError(f"cannot make the control socket {path}: there is a file of another kind")
+        raise ControlError(f"cannot make the control socket {path}: the path has a file of another kind")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
         other.settimeout(1.0)
         try:
@@ -188,4 +189,4 @@ def remove_stale_socket(path: Path) -> None:
         except (ConnectionRefusedError, FileNotFoundError):
             path.unlink(missing_ok=True)
         else:
-            raise ControlError(f"somebody else runs already, with the control socket {path}")
+            raise ControlError(f"another process is running, with the control socket {path}")

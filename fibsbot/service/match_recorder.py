@@ -24,64 +24,68 @@ from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Entry, Gap, Resign, Throw, Transcript
 
 RecordSink: TypeAlias = Callable[[str, Mapping[str, Any], dt.datetime], None]
-"""Takes a record to be remembered: name, fields, time."""
+"""Stores a record: name, fields, time."""
 
 _log = structlog.get_logger(__name__)
 
 
 @define
 class _RecordedGame:
-    """The sheet that is being written."""
+    """A game that is being recorded: the entries seen in one sitting, a `sheet` of the store."""
 
     key: str
     state: GameState
-    """Where the game stands after the entries."""
+    """The state after its entries."""
     entries: int = 0
 
 
 class MatchRecorder:
-    """Writes one account's matches down. Whatever goes wrong here is logged, and costs no move."""
+    """Records an account's matches. An error here is logged, and never affects the play."""
 
     def __init__(
-        self, account: str, site: str, keep: RecordSink, happened: Callable[[MatchEvent], None] = lambda _: None
+        self,
+        account: str,
+        site: str,
+        store_record: RecordSink,
+        on_event: Callable[[MatchEvent], None] = lambda _: None,
     ) -> None:
-        """Begin; `keep` takes the records, `happened` sees everything that the scribe tells."""
+        """Record an account's matches; `store_record` gets the records, `on_event` all events of the transcriber."""
         self._account = account
         self._site = site
-        self._keep = keep
-        self._happened = happened
-        self._scribe: Transcriber | None = Transcriber(account, site)
+        self._store_record = store_record
+        self._on_event = on_event
+        self._transcriber: Transcriber | None = Transcriber(account, site)
         self._opponent: str | None = None
-        """Whom the agent plays: only of its matches are sheets begun, whatever else is on the line."""
+        """The agent's opponent: only games against them are recorded, whatever else the connection shows."""
         self._since = 0
-        """Number of the scribe's first match that may be the one that the agent plays."""
+        """Number of the transcriber's first match that may be the agent's."""
         self._newest = 0
-        """Number of the scribe's newest match."""
+        """Number of the transcriber's newest match."""
         self._match: MatchBegan | None = None
-        """What the scribe tells about."""
-        self._sheet: _RecordedGame | None = None
+        """The transcriber's current match."""
+        self._game: _RecordedGame | None = None
         self._decided: list[Mapping[str, Any]] = []
-        """Decisions whose commands went out, but are not shown to us yet."""
+        """Decisions whose commands have not been observed yet."""
         self._failed = False
 
-    # -- what happens on the connection -------------------------------------------------------------------------
+    # -- events of the connection -------------------------------------------------------------------------------
 
-    def hear(self, message: Message) -> None:
-        """Take in what the server said."""
-        self._feed(lambda scribe, now: scribe.receive(message, now))
+    def on_message(self, message: Message) -> None:
+        """Handle a message of the server."""
+        self._feed(lambda transcriber, now: transcriber.receive(message, now))
 
-    def say(self, command: Command) -> None:
-        """Take in what we said."""
+    def on_sent(self, command: Command) -> None:
+        """Handle a command that was sent."""
         decided, self._decided = self._decided, []
         for fields in decided:
-            self._tell(fields)
-        self._feed(lambda scribe, now: scribe.send(command, now))
+            self._note_decision(fields)
+        self._feed(lambda transcriber, now: transcriber.send(command, now))
 
-    def _tell(self, decision: Mapping[str, Any]) -> None:
-        self._feed(lambda scribe, _: scribe.log_event("decision", decision))
+    def _note_decision(self, fields: Mapping[str, Any]) -> None:
+        self._feed(lambda transcriber, _: transcriber.log_event("decision", fields))
 
-    def note(self, record: Record) -> None:
-        """Take in what the agent tells, before the message that made it do so."""
+    def on_record(self, record: Record) -> None:
+        """Handle a record of the agent, which comes before the message that caused it."""
         match record.name:
             case "match_started":
                 self._opponent = record.fields.get("opponent")
@@ -91,57 +95,57 @@ class MatchRecorder:
             case "decision":
                 self._decided.append(record.fields)
             case "connection_lost":
-                self._feed(lambda scribe, _: scribe.disconnect())
+                self._feed(lambda transcriber, _: transcriber.disconnect())
                 self._decided.clear()
-                self._scribe = self._scribe or Transcriber(self._account, self._site)
+                self._transcriber = self._transcriber or Transcriber(self._account, self._site)
 
     def _feed(self, take: Callable[[Transcriber, dt.datetime], Iterable[MatchEvent] | None]) -> None:
-        if self._scribe is None:
+        if self._transcriber is None:
             return
         try:
             now = utc_now()
-            for happening in take(self._scribe, now) or ():
-                self.write(happening, now)
-                self._happened(happening)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on
-            self._scribe = self._sheet = None
+            for event in take(self._transcriber, now) or ():
+                self.write(event, now)
+                self._on_event(event)
+        except Exception as error:  # noqa: BLE001 - the play goes on in any case
+            self._transcriber = self._game = None
             if not self._failed:
                 _log.exception("matches are not written down until the next connection", error=str(error))
             self._failed = True
 
-    # -- sheets and entries -------------------------------------------------------------------------------------
+    # -- games and entries --------------------------------------------------------------------------------------
 
-    def write(self, happening: MatchEvent, now: dt.datetime) -> None:
-        """Write down what happens."""
-        match happening:
+    def write(self, event: MatchEvent, now: dt.datetime) -> None:
+        """Record an event of the transcriber."""
+        match event:
             case MatchBegan(match=number):
-                self._match, self._sheet = happening, None
+                self._match, self._game = event, None
                 self._newest = max(self._newest, number)
-            case GameBegan(game=game):
-                self._sheet = None
-                if not game.entries:
-                    self._open(game.start, now)
+            case GameBegan(game=begun):
+                self._game = None
+                if not begun.entries:
+                    self._open(begun.start, now)
             case EntryAdded(step=step):
-                sheet = self._sheet
-                if sheet is None or sheet.state != step.before:
-                    sheet = self._open(step.before, now)
-                if sheet is not None:
-                    sheet.entries += 1
-                    sheet.state = step.after
-                    fields = {"sheet": sheet.key, "number": sheet.entries, **_fields(step.entry)}
-                    self._keep("entry", fields, step.entry.at or now)
+                game = self._game
+                if game is None or game.state != step.before:
+                    game = self._open(step.before, now)
+                if game is not None:
+                    game.entries += 1
+                    game.state = step.after
+                    fields = {"sheet": game.key, "number": game.entries, **_fields(step.entry)}
+                    self._store_record("entry", fields, step.entry.at or now)
             case GameEnded():
-                self._sheet = None
+                self._game = None
 
     def _open(self, state: GameState, now: dt.datetime) -> _RecordedGame | None:
-        """Begin a sheet, if the game is one of the agent's."""
+        """Begin a recording, if the game is one of the agent's."""
         match = self._match
         if match is None or match.match < self._since or not self._is_on(match.transcript):
             return None
-        self._sheet = _RecordedGame(uuid.uuid4().hex, state)
-        fields = {"sheet": self._sheet.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
-        self._keep("sheet", {**fields, "state": write_state(state)}, now)
-        return self._sheet
+        self._game = _RecordedGame(uuid.uuid4().hex, state)
+        fields = {"sheet": self._game.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
+        self._store_record("sheet", {**fields, "state": write_state(state)}, now)
+        return self._game
 
     def _is_on(self, transcript: Transcript) -> bool:
         """Whether a match can be the one that the agent plays."""

@@ -1,4 +1,4 @@
-"""The process that an operator leaves running: accounts, store, control socket, web server, signals, systemd."""
+"""The process of `fibsbot run`: accounts, store, control socket, web server, signals, systemd."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import Store, StoreError, StoreWriter
-from fibsbot.service.account import AccountStatus, BotAccount, Hooks, NoteDecision
+from fibsbot.service.account import AccountStatus, BotAccount, Hooks
 from fibsbot.service.control_client import ControlError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
-from fibsbot.strategies.pool import TimedAnswer
 from fibsbot.text import short_duration
 
 if TYPE_CHECKING:
     from fibsbot.service.live import LivePage
+    from fibsbot.service.web_server import Metrics
 
 MEMORY_AGE: Final = dt.timedelta(days=30)
-"""Nothing that is longer ago is recalled."""
+"""Older records are not loaded."""
 
 _log = structlog.get_logger(__name__)
 
 
-def recall_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMemory]:
-    """Return by account what it has to remember of other players and of its server, `host:port`.
+def load_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMemory]:
+    """Return each account's memory of other players and of its server, `host:port`, from the store.
 
-    A store that cannot be read is as good as none.
+    If the store cannot be read, there is a warning.
     """
     now, clock = utc_now(), time.monotonic()
     memories: dict[str, AgentMemory] = {}
@@ -51,9 +51,9 @@ def recall_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentM
         with Store.open(store) as reader:
             for account, server in accounts.items():
                 memory = memories[account] = AgentMemory(
-                    lacking=features_named(reader.lacking(server, now - MEMORY_AGE))
+                    lacking=features_named(reader.missing_features(server, now - MEMORY_AGE))
                 )
-                for name, known in reader.acquaintances(account, now - MEMORY_AGE).items():
+                for name, known in reader.player_memories(account, now - MEMORY_AGE).items():
                     matches = [clock - (now - at).total_seconds() for at in known.matches]
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
                     broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
@@ -65,11 +65,11 @@ def recall_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentM
 
 
 CHECK_INTERVAL: Final = 10.0
-"""Seconds between two looks at whether everything is as it should be; less where systemd waits for it."""
+"""Seconds between two checks of the accounts; less if systemd needs it."""
 LOGOUT_TIMEOUT: Final = 10.0
-"""Seconds that logging out may take once somebody wants to leave at once."""
+"""Seconds that logging out may take after an order to quit."""
 MAX_LISTED: Final = 3
-"""So many accounts are told one by one in the status line."""
+"""Maximum number of accounts that the status line lists one by one."""
 
 
 class ServiceError(Exception):
@@ -78,12 +78,12 @@ class ServiceError(Exception):
 
 @contextlib.contextmanager
 def sighup_blocked() -> Iterator[None]:
-    """Let a SIGHUP wait for the service that heeds it, and lets it through: it would end a process that only starts."""
+    """Hold back SIGHUP until the service handles it, because it would end a process that is starting."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         yield
     finally:
-        handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which forgets one that still waits
+        handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which discards one that is pending
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         signal.signal(signal.SIGHUP, handler)
 
@@ -93,7 +93,7 @@ class Service:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[RunSettings],
+        runs: Iterable[RunSettings],
         settings: ServiceSettings,
         load: StrategyLoader,
         *,
@@ -102,49 +102,51 @@ class Service:
         hooks: Hooks | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """Prepare everything; see Supervisor. `environment` tells of systemd.
+        """Prepare everything; see Supervisor. `environment` has the variables that systemd sets.
 
-        Raises StoreError when there is a store that can never be used, ServiceError when somebody else runs already.
+        Raises StoreError if the store can never be used, ServiceError if another process is running.
         """
         check_not_running(settings)
-        plans = tuple(plans)
+        runs = tuple(runs)
         self._settings = settings
         self._notifier = SystemdNotifier(environment)
         self._orders = 0
         self._ending: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
         self._url: str | None = None
-        """Where the web server is."""
-        self._notes: list[NoteDecision] = [hooks.note] if hooks else []
+        """Address of the web server."""
         self.store = StoreWriter(settings.store) if settings.store else None
-        servers = {plan.agent.name: plan.server.address for plan in plans}
-        memories = recall_memories(settings.store, servers) if settings.store else {}
-        hooks = evolve(hooks or Hooks(), note=self._note)
+        servers = {run.agent.name: run.server.address for run in runs}
+        memories = load_memories(settings.store, servers) if settings.store else {}
+        hooks = hooks or Hooks()
         if self.store:
-            hooks = evolve(hooks, keep=self.store.put)
-        self._live = self._make_live(plans) if settings.live and settings.web_port is not None else None
+            hooks = evolve(hooks, store_record=self.store.put)
+        self._metrics = self._make_metrics() if settings.web_port is not None else None
+        if self._metrics:
+            hooks = evolve(hooks, on_decision=self._metrics.on_decision)
+        self._live = self._make_live(runs) if settings.live and settings.web_port is not None else None
         if self._live:
-            hooks = evolve(hooks, hear=self._live.hear, follow=self._live.happen)
+            hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
         self.supervisor = Supervisor(
-            plans, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
+            runs, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
         )
 
-    def _make_live(self, plans: Iterable[RunSettings]) -> LivePage:
-        """Return the page that shows the bots; what it needs is imported only here."""
-        from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely wanted
+    def _make_metrics(self) -> Metrics:
+        from fibsbot.service.web_server import Metrics  # noqa: PLC0415 - slow to import, and rarely used
 
-        return LivePage([plan.agent.name for plan in plans], lambda: self.supervisor.statuses())  # noqa: PLW0108 - there is none yet
+        return Metrics(lambda: self.supervisor, self.store)  # the supervisor does not exist yet
 
-    def _note(self, account: str, thought: TimedAnswer, seconds: float) -> None:
-        for note in self._notes:
-            note(account, thought, seconds)
+    def _make_live(self, runs: Iterable[RunSettings]) -> LivePage:
+        from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely used
+
+        return LivePage([run.agent.name for run in runs], lambda: self.supervisor.statuses())  # noqa: PLW0108 - as above
 
     # -- running ------------------------------------------------------------------------------------------------
 
     async def run(self) -> dict[str, BotAccount]:
         """Play until every account has ended; return them.
 
-        Raises ServiceError when the control socket or the web server cannot be used.
+        Raises ServiceError if the control socket or the web server cannot be used.
         """
         try:
             async with contextlib.AsyncExitStack() as stack:
@@ -166,7 +168,7 @@ class Service:
         try:
             await playing
         except asyncio.CancelledError:
-            if self._ending is None:  # it is not us who had enough
+            if self._ending is None:  # not cancelled by _leave
                 raise
         finally:
             self._notifier.stopping()
@@ -178,13 +180,13 @@ class Service:
                     await task
 
     async def _watch(self) -> None:
-        """Tell systemd that we are there, from within the event loop, and only while no account is stuck."""
-        await self.supervisor.tried()
+        """Notify systemd, from within the event loop, that we are alive, as long as no account is stuck."""
+        await self.supervisor.first_attempts()
         self._notifier.ready(self.sentence())
         pause = min(CHECK_INTERVAL, (self._notifier.watchdog or CHECK_INTERVAL * 3) / 3)
         stuck: set[str] = set()
         while True:
-            now_stuck = {name for name, account in self.supervisor.accounts.items() if not account.look()}
+            now_stuck = {name for name, account in self.supervisor.accounts.items() if not account.is_responsive()}
             for name in sorted(now_stuck - stuck):
                 _log.error("account is stuck", account=name)
             for name in sorted(stuck - now_stuck):
@@ -212,13 +214,12 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def _web(self, port: int) -> AsyncIterator[None]:
-        """Run the web server; what it needs is imported only here."""
-        from fibsbot.service import web_server  # noqa: PLC0415 - slow to import, and rarely wanted
+        """Run the web server."""
+        from fibsbot.service import web_server  # noqa: PLC0415 - slow to import, and rarely used
 
-        measured = web_server.Metrics(self.supervisor.statuses, lambda: self.supervisor.pool, self.store)
-        self._notes.append(measured.note)
         server = web_server.WebServer(port)
-        server.add("/metrics", web_server.metrics_handler(measured.text))
+        if self._metrics:
+            server.add("/metrics", web_server.metrics_handler(self._metrics.text))
         server.add("/healthz", web_server.health_handler(self.health))
         if self._live:
             server.add("/live", self._live.page)
@@ -255,7 +256,7 @@ class Service:
                 loop.remove_signal_handler(number)
 
     def _on_end(self, number: signal.Signals) -> None:
-        """Finish the matches; the second time leave at once; a third signal meets nobody and kills."""
+        """Finish the matches; the second time, quit at once; a third signal has no handler and kills."""
         self._orders += 1
         if self._orders == 1:
             _log.info("asked to end", signal=number.name, what="matches are finished first; once more: leave at once")
@@ -269,7 +270,7 @@ class Service:
         self._ending = self._ending or asyncio.create_task(self._leave())
 
     async def _leave(self) -> None:
-        """Wait for the accounts to log out, but not for ever."""
+        """Give the accounts some time to log out."""
         await asyncio.sleep(LOGOUT_TIMEOUT)
         _log.warning("leaving without a goodbye")
         self._playing.cancel()
@@ -283,21 +284,21 @@ class Service:
         self._notifier.reloading()
         try:
             await self.supervisor.reload()
-        except Exception as error:  # noqa: BLE001 - the old settings are good enough to go on with
+        except Exception as error:  # noqa: BLE001 - the old settings stay in effect
             _log.error("settings could not be read again", error=f"{type(error).__name__}: {error}")
         self._notifier.ready(self.sentence())
 
     # -- orders and questions -----------------------------------------------------------------------------------
 
     def obey(self, order: Order, account: str | None) -> Mapping[str, Any]:
-        """Carry out an order of the control socket. Raises ValueError for an account that is not there."""
+        """Carry out an order from the control socket. Raises ValueError for an unknown account."""
         names = self.supervisor.order(order, account)
         if order is not Order.STATUS:
             return {"accounts": names}
         return {"status": self.status(account)}
 
     def status(self, account: str | None = None) -> dict[str, Any]:
-        """Tell everything, of one account or of all, as JSON can write it."""
+        """Return the status of one account or of all, as JSON values."""
         store = self.store
         return {
             "version": __version__,
@@ -312,31 +313,31 @@ class Service:
                 "waiting": store.waiting,
                 "written": store.written,
                 "lost": store.lost,
-                "trouble": store.trouble,
+                "trouble": store.error,
             },
         }
 
     def health(self) -> tuple[bool, Mapping[str, Any]]:
-        """Tell whether everything is as it should be, and what every account does."""
+        """Return whether everything is healthy, and the state of every account."""
         statuses = self.supervisor.statuses()
-        well = all(it.healthy for it in statuses)
+        healthy = all(it.healthy for it in statuses)
         accounts = {it.account: {"healthy": it.healthy, "state": it.state} for it in statuses}
-        return well, {"healthy": well, "accounts": accounts, "store": self.store is None or self.store.healthy}
+        return healthy, {"healthy": healthy, "accounts": accounts, "store": self.store is None or self.store.healthy}
 
     def sentence(self) -> str:
-        """Say in a line what goes on: `playing ford, 3-2 of 5, up 4 d`."""
+        """Return a line about what is going on: `playing ford, 3-2 of 5, up 4 d`."""
         statuses = self.supervisor.statuses()
         if len(statuses) == 1:
-            said = statuses[0].sentence
+            text = statuses[0].sentence
         elif len(statuses) <= MAX_LISTED:
-            said = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
+            text = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
         else:
-            said = _account_counts(statuses)
-        return f"{said}, up {short_duration(self.supervisor.uptime)}"
+            text = _account_counts(statuses)
+        return f"{text}, up {short_duration(self.supervisor.uptime)}"
 
 
 def check_addresses(settings: ServiceSettings) -> None:
-    """Raise ServiceError where another process has the control socket, or the web server's port."""
+    """Raise ServiceError if another process has the control socket, or the web server's port."""
     check_not_running(settings)
     if settings.web_port:
         with socket.socket() as probe:

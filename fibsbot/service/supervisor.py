@@ -1,4 +1,4 @@
-"""Runs all accounts of the process side by side: one event loop, one pool of strategies, and no crash that spreads."""
+"""Runs all accounts of the process in one event loop with one pool of strategies; no crash affects the others."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import PooledStrategy, StrategyChain, StrategyPool
 
 SWITCH_INTERVAL: Final = 0.0002
-"""Seconds after which a thread that computes lets another one go on (Python's default is 0.005): a strategy that thinks
-for one account must not hold up the commands of the others."""
+"""Seconds after which a computing thread yields to another one (Python's default is 0.005): a strategy that works for
+one account must not delay the commands of the others."""
 
 StrategyLoader: TypeAlias = Callable[[str], Strategy]
-"""Makes an instance of the strategy of this name."""
+"""Returns a new instance of the strategy with this name."""
 _log = structlog.get_logger(__name__)
 
 
 @frozen
 class ReloadResult:
-    """What became of a new look at the settings."""
+    """The result of reading the settings again."""
 
-    plans: Mapping[str, RunSettings] = field(factory=dict)
-    """Accounts whose settings are others now, by name."""
+    runs: Mapping[str, RunSettings] = field(factory=dict)
+    """The settings of the accounts' runs, by name."""
     applied: tuple[str, ...] = ()
-    """What has changed and holds from now on, for people."""
+    """Changes that take effect now, in words."""
     ignored: tuple[str, ...] = ()
-    """What has changed, but needs a restart."""
+    """Changes that need a restart."""
     warnings: tuple[str, ...] = ()
-    """What is allowed, but cannot be meant."""
+    """Settings that are valid but probably mistaken."""
     problems: tuple[str, ...] = ()
-    """Why nothing has changed: what is wrong with the new settings."""
+    """Problems of the new settings; if there are any, nothing changes."""
 
 
 class UnknownAccountError(ValueError):
-    """There is no such account; the text is one line and says which there are."""
+    """There is no such account; the text is one line that lists those there are."""
 
 
 class Supervisor:
@@ -55,7 +55,7 @@ class Supervisor:
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,
-        plans: Iterable[RunSettings],
+        runs: Iterable[RunSettings],
         settings: ServiceSettings,
         load: StrategyLoader,
         *,
@@ -64,16 +64,16 @@ class Supervisor:
         hooks: Hooks | None = None,
         reload: Callable[[], ReloadResult] | None = None,
     ) -> None:
-        """Be ready to run.
+        """Prepare the accounts.
 
         Args:
-            plans: the accounts; no two have the same name.
+            runs: the settings of the accounts' runs, each with another name.
             settings: of the process.
-            load: makes strategies, in the threads that will ask them.
-            fallback: the strategy that decides where an account's own one fails.
+            load: makes strategies; called in the threads that use them.
+            fallback: the strategy to ask if an account's own fails.
             memories: what is known of other players from earlier runs, by account.
-            hooks: whom to tell what happens.
-            reload: looks at the settings anew; called in a thread.
+            hooks: callbacks of the accounts.
+            reload: reads the settings again; called in a thread.
         """
         self.settings = settings
         self.pool = StrategyPool(settings.thinkers)
@@ -85,13 +85,14 @@ class Supervisor:
         self._started = time.monotonic()
         memories = memories or {}
         self.accounts: dict[str, BotAccount] = {}
-        for plan in plans:
-            name = plan.agent.name
-            thinker = self._thinker(plan)
-            self.accounts[name] = BotAccount(plan, thinker, memories.get(name) or AgentMemory(), hooks or Hooks())
+        for run in runs:
+            name = run.agent.name
+            self.accounts[name] = BotAccount(
+                run, self._chain(run), memories.get(name) or AgentMemory(), hooks or Hooks()
+            )
 
-    def _thinker(self, plan: RunSettings) -> StrategyChain:
-        names = dict.fromkeys((plan.agent.play.strategy, *([self._fallback] if self._fallback else [])))
+    def _chain(self, run: RunSettings) -> StrategyChain:
+        names = dict.fromkeys((run.agent.play.strategy, *([self._fallback] if self._fallback else [])))
         return StrategyChain([self._kind(name) for name in names], self.settings.deadline)
 
     def _kind(self, name: str) -> PooledStrategy:
@@ -106,30 +107,30 @@ class Supervisor:
         interval = sys.getswitchinterval()
         sys.setswitchinterval(min(interval, SWITCH_INTERVAL))
         tasks = [asyncio.create_task(account.run(), name=account.name) for account in self.accounts.values()]
-        settling = asyncio.create_task(self._settle())
+        freezing = asyncio.create_task(self._freeze_garbage())
         try:
             await asyncio.gather(*tasks)
         finally:
-            for task in (settling, *tasks):
+            for task in (freezing, *tasks):
                 task.cancel()
-            await asyncio.gather(settling, *tasks, return_exceptions=True)
+            await asyncio.gather(freezing, *tasks, return_exceptions=True)
             self.pool.close()
             sys.setswitchinterval(interval)
 
-    async def _settle(self) -> None:
-        """Once everything is there, let the garbage collector never look at it again: each look would take a while."""
-        await self.tried()
+    async def _freeze_garbage(self) -> None:
+        """Exclude everything that exists after the start from garbage collection, which would take long each time."""
+        await self.first_attempts()
         gc.collect()
         gc.freeze()
 
-    async def tried(self) -> None:
-        """Wait until each account's first attempt to log in has come to something."""
-        await asyncio.gather(*(account.tried.wait() for account in self.accounts.values()))
+    async def first_attempts(self) -> None:
+        """Wait until each account's first attempt to log in has succeeded or failed."""
+        await asyncio.gather(*(account.first_attempt.wait() for account in self.accounts.values()))
 
     # -- orders -------------------------------------------------------------------------------------------------
 
     def order(self, order: Order, name: str | None = None) -> tuple[str, ...]:
-        """Give an order to one account, or to all; return the names of those who got it.
+        """Give an order to one account, or to all; return the names of those that got it.
 
         Raises UnknownAccountError.
         """
@@ -140,18 +141,18 @@ class Supervisor:
         if event is not None:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
             for account in chosen:
-                account.tell(event)
+                account.dispatch(event)
         return tuple(account.name for account in chosen)
 
     async def reload(self) -> ReloadResult:
-        """Look at the settings anew; say what holds from now on, and what needs a restart."""
+        """Read the settings again; return what takes effect now, and what needs a restart."""
         if self._reload is None:
             return ReloadResult(problems=("this process has no settings that could be read again",))
         async with self._reloading:
             reloaded = await asyncio.to_thread(self._reload)
-        for name, plan in reloaded.plans.items():
+        for name, run in reloaded.runs.items():
             if name in self.accounts:
-                self.accounts[name].tell(SettingsChanged(time.monotonic(), plan.agent))
+                self.accounts[name].dispatch(SettingsChanged(time.monotonic(), run.agent))
         for problem in reloaded.problems:
             _log.error("settings cannot be used, the old ones stay", problem=problem)
         for warning in reloaded.warnings:
@@ -164,7 +165,7 @@ class Supervisor:
             _log.info("settings read again, nothing has changed")
         return reloaded
 
-    # -- telling ------------------------------------------------------------------------------------------------
+    # -- status -------------------------------------------------------------------------------------------------
 
     @property
     def uptime(self) -> float:
@@ -172,5 +173,5 @@ class Supervisor:
         return time.monotonic() - self._started
 
     def statuses(self) -> list[AccountStatus]:
-        """Tell how each account is."""
+        """Return the status of each account."""
         return [account.status() for account in self.accounts.values()]

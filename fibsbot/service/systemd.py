@@ -16,42 +16,41 @@ from fibsbot.text import one_line
 SOCKET: Final = "NOTIFY_SOCKET"
 WATCHDOG: Final = "WATCHDOG_USEC"
 WATCHDOG_PROCESS: Final = "WATCHDOG_PID"
-LONGEST: Final = 400
-"""Characters of a status line at most."""
+MAX_STATUS_LENGTH: Final = 400
 
 _log = structlog.get_logger(__name__)
 
 
 class SystemdNotifier:
-    """Tells a supervisor of processes how this one is; without one it tells nobody. Nothing here raises or waits."""
+    """Notifies systemd about the state of this process, if it was started by systemd. Nothing here raises or blocks."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
-        """Find out from the environment whom to tell."""
+        """Take systemd's socket and watchdog from the environment."""
         address = environment.get(SOCKET, "")
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
         self._warned = False
         self.watchdog = _watchdog(environment) if self._address else None
-        """Seconds after which we are killed if no `alive` came; None: nobody waits for it."""
+        """Seconds without `alive` after which systemd kills the process; None: never."""
 
     def ready(self, status: str = "") -> None:
-        """Tell that the start is over, or the reading of new settings."""
+        """Report that starting or reloading is complete."""
         self._send("READY=1", *_status(status))
 
     def reloading(self) -> None:
-        """Tell that new settings are being read; `ready` says when that is over."""
+        """Report that settings are being reloaded; `ready` ends this."""
         self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self) -> None:
-        """Tell that the end has begun; it may take as long as a match."""
+        """Report that the process is stopping, which may take as long as a match."""
         self._send("STOPPING=1")
 
     def alive(self) -> None:
-        """Tell that everything is as it should be."""
+        """Report that everything is well."""
         if self.watchdog is not None:
             self._send("WATCHDOG=1")
 
     def status(self, text: str) -> None:
-        """Tell in words what we do; `systemctl status` shows it."""
+        """Report what the process is doing, for `systemctl status`."""
         self._send(*_status(text))
 
     def _send(self, *lines: str) -> None:
@@ -67,7 +66,7 @@ class SystemdNotifier:
 
 
 def _status(text: str) -> tuple[str, ...]:
-    return (f"STATUS={one_line(redact(text))[:LONGEST]}",) if text else ()
+    return (f"STATUS={one_line(redact(text))[:MAX_STATUS_LENGTH]}",) if text else ()
 
 
 def _watchdog(environment: Mapping[str, str]) -> float | None:

@@ -1,6 +1,6 @@
-"""The web server on 127.0.0.1: /metrics for Prometheus, /healthz for health checks, and who may ask.
+"""The web server on 127.0.0.1: /metrics for Prometheus, /healthz for health checks, and access control.
 
-No name of another player is ever part of a metric, only those of our own accounts.
+Metrics contain the names of our own accounts, never those of other players.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from prometheus_client.registry import Collector
 from fibsbot.records.store import StoreWriter
 from fibsbot.service.account import AccountStatus
 from fibsbot.service.settings import HOST
-from fibsbot.strategies.pool import StrategyPool, TimedAnswer
+from fibsbot.service.supervisor import Supervisor
+from fibsbot.strategies.pool import TimedAnswer
 
 LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-"""Names of this machine. A page of somebody else can give its own name our address, but not change its name."""
+"""Names of this machine. A foreign site can let its own name resolve to our address, but not send another name."""
 _SAME_SITE: Final = frozenset({"same-origin", "none"})
 
 
 def refuse_foreign_requests(request: web.Request, *, embedded: bool = False) -> None:
-    """Refuse whatever a page of somebody else asks for.
+    """Refuse requests that come from pages of other sites.
 
     Args:
-        request: what is asked.
-        embedded: whether it is asked for by a page, and never by somebody who follows a link.
+        request: the request.
+        embedded: whether only our own pages request this path, and no links lead to it.
 
     Raises web.HTTPForbidden.
     """
@@ -37,9 +38,9 @@ def refuse_foreign_requests(request: web.Request, *, embedded: bool = False) -> 
         raise web.HTTPForbidden(text="expected the name of this machine, such as 127.0.0.1 or localhost\n")
     origin = request.headers.get("Origin")
     if origin is not None and _host(origin) not in LOCAL_NAMES:
-        raise web.HTTPForbidden(text="expected to be asked by a page of this machine\n")
+        raise web.HTTPForbidden(text="expected a request from a page of this machine\n")
     if embedded and request.headers.get("Sec-Fetch-Site", "none") not in _SAME_SITE:
-        raise web.HTTPForbidden(text="expected to be asked by the page itself\n")
+        raise web.HTTPForbidden(text="expected a request from our own page\n")
 
 
 def _host(url: str) -> str | None:
@@ -69,54 +70,52 @@ COUNTERS: Final = {
     "wins": "Matches that were won.",
     "interruptions": "Matches that broke off and were saved.",
 }
-"""What an agent counts, as far as it is told here."""
+"""The counters of an agent that are metrics, with their help."""
 
 
 class Metrics:
-    """Everything that is measured, in a registry of its own."""
+    """All metrics, in a registry of their own."""
 
-    def __init__(
-        self, statuses: Callable[[], list[AccountStatus]], pool: Callable[[], StrategyPool], store: StoreWriter | None
-    ) -> None:
-        """Measure these accounts, their strategies and their store."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them was made
+    def __init__(self, supervisor: Callable[[], Supervisor], store: StoreWriter | None) -> None:
+        """Measure the accounts of a supervisor, their strategies and their store."""
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the time when each was created is of no use
         self.registry = CollectorRegistry()
-        self._decisions = Histogram(
+        self._decision_times = Histogram(
             "fibsbot_decision_seconds",
             "From the bytes that open a decision to its command.",
             ["account"],
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self._thoughts = Histogram(
+        self._strategy_times = Histogram(
             "fibsbot_strategy_seconds",
             "That strategies worked on a decision.",
             ["account"],
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self.registry.register(_Accounts(statuses))
-        self.registry.register(_Process(pool, store))
+        self.registry.register(_Accounts(supervisor))
+        self.registry.register(_Process(supervisor, store))
         ProcessCollector(registry=self.registry)
 
-    def note(self, account: str, thought: TimedAnswer, seconds: float) -> None:
-        """Take in a decision."""
-        self._decisions.labels(account).observe(seconds)
-        self._thoughts.labels(account).observe(thought.seconds)
+    def on_decision(self, account: str, answer: TimedAnswer, seconds: float) -> None:
+        """Record how long a decision took."""
+        self._decision_times.labels(account).observe(seconds)
+        self._strategy_times.labels(account).observe(answer.seconds)
 
     def text(self) -> bytes:
-        """Return everything in the form that Prometheus reads."""
+        """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
 class _Accounts(Collector):
-    """The accounts, looked at when somebody asks."""
+    """The metrics of the accounts, collected on request."""
 
-    def __init__(self, statuses: Callable[[], list[AccountStatus]]) -> None:
-        self._statuses = statuses
+    def __init__(self, supervisor: Callable[[], Supervisor]) -> None:
+        self._supervisor = supervisor
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        statuses = self._statuses()
+        statuses = self._supervisor().statuses()
         for name, about in COUNTERS.items():
             yield _counter(name, about, [(it.account, getattr(it.counters, name)) for it in statuses])
         yield _counter("reconnects", "Attempts to connect again.", [(it.account, it.reconnects) for it in statuses])
@@ -143,14 +142,14 @@ _GAUGES: Final[tuple[tuple[str, str, Callable[[AccountStatus], float]], ...]] = 
 
 
 class _Process(Collector):
-    """What the accounts share."""
+    """The metrics of the strategies and the store, which the accounts share."""
 
-    def __init__(self, pool: Callable[[], StrategyPool], store: StoreWriter | None) -> None:
-        self._pool = pool
+    def __init__(self, supervisor: Callable[[], Supervisor], store: StoreWriter | None) -> None:
+        self._supervisor = supervisor
         self._store = store
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        pool, store = self._pool(), self._store
+        pool, store = self._supervisor().pool, self._store
         yield GaugeMetricFamily("fibsbot_questions_waiting", "Decisions that wait for a strategy.", pool.waiting)
         yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that do not come back.", pool.hanging)
         if store is not None:
@@ -169,7 +168,7 @@ def _counter(name: str, about: str, values: list[tuple[str, int]]) -> CounterMet
 
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 SHUTDOWN_TIMEOUT: Final = 1.0
-"""Seconds that a client has to take its last answer at the end."""
+"""Seconds that clients have to receive their last response at the end."""
 
 WebHandler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -178,26 +177,26 @@ class WebServer:
     """Answers GET requests on 127.0.0.1."""
 
     def __init__(self, port: int) -> None:
-        """Listen on this port; 0 takes a free one, and `port` tells which."""
+        """Listen on this port; 0 takes a free one, which `port` then is."""
         self.port = port
-        self.app = web.Application(middlewares=[self._refuse_strangers])
+        self.app = web.Application(middlewares=[self._refuse_foreign])
         self._embedded: set[str] = set()
         self._runner: web.AppRunner | None = None
 
     def add(self, path: str, handler: WebHandler, *, embedded: bool = False) -> None:
-        """Answer requests for a path; before the start. `embedded`: only our own pages ask for it."""
+        """Add a handler for a path, before the start. `embedded`: only our own pages request it."""
         self.app.router.add_get(path, handler)
         if embedded:
             self._embedded.add(path)
 
     @web.middleware
-    async def _refuse_strangers(self, request: web.Request, handler: WebHandler) -> web.StreamResponse:
-        """Answer this machine alone, whatever is asked for."""
+    async def _refuse_foreign(self, request: web.Request, handler: WebHandler) -> web.StreamResponse:
+        """Answer only requests from this machine."""
         refuse_foreign_requests(request, embedded=request.path in self._embedded)
         return await handler(request)
 
     async def start(self) -> None:
-        """Begin to listen. Raises OSError when the port is not free."""
+        """Start listening. Raises OSError if the port is in use."""
         self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
         await self._runner.setup()
         try:
@@ -215,7 +214,7 @@ class WebServer:
 
 
 def metrics_handler(text: Callable[[], bytes]) -> WebHandler:
-    """Answer with what is measured."""
+    """Return a handler that responds with the metrics."""
 
     async def handle(_: web.Request) -> web.StreamResponse:
         return web.Response(body=text(), headers={"Content-Type": METRICS_CONTENT_TYPE})
@@ -223,11 +222,11 @@ def metrics_handler(text: Callable[[], bytes]) -> WebHandler:
     return handle
 
 
-def health_handler(look: Callable[[], tuple[bool, Mapping[str, Any]]]) -> WebHandler:
-    """Answer with 200 while everything is as it should be, else with 503; and with what is."""
+def health_handler(health: Callable[[], tuple[bool, Mapping[str, Any]]]) -> WebHandler:
+    """Return a handler that responds with the health as JSON, and status 200 if all is well, else 503."""
 
     async def handle(_: web.Request) -> web.StreamResponse:
-        well, what = look()
-        return web.json_response(what, status=200 if well else 503)
+        healthy, details = health()
+        return web.json_response(details, status=200 if healthy else 503)
 
     return handle

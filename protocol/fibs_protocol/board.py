@@ -41,7 +41,7 @@ def _numbers(tokens: str) -> tuple[int, ...]:
 
 
 _points: Final = lru_cache(REMEMBERED)(_numbers)
-"""Reads cells: the same ones stand in several boards in a row."""
+"""Reads the points; cached, as consecutive boards share them."""
 
 
 @lru_cache(8 * REMEMBERED)
@@ -53,7 +53,7 @@ def _others(tokens: str) -> tuple[int, Dice, Dice, int, tuple[bool, bool, bool],
 
 @frozen(slots=False)
 class BoardState:
-    """A `board:` line. Fields stand in the order of its tokens; the names are the specification's."""
+    """A `board:` line. The fields have the order of its tokens and the names of the specification."""
 
     player: str
     """YOU in a game of our own, else the name of the player whom we watch."""
@@ -101,10 +101,10 @@ class BoardState:
         """Whether the opponent's double waits for the player's answer, as far as a board can tell.
 
         `was_doubled` alone is not enough: there are servers that leave it set for the rest of the game. While a double
-        is pending nobody has thrown and nobody may double.
+        is pending nobody has rolled and nobody may double.
         """
-        thrown = self.dice != (0, 0) or self.opponent_dice != (0, 0)
-        return self.was_doubled and not thrown and not self.may_double and not self.opponent_may_double
+        rolled = self.dice != (0, 0) or self.opponent_dice != (0, 0)
+        return self.was_doubled and not rolled and not self.may_double and not self.opponent_may_double
 
     @classmethod
     def from_line(cls, text: str) -> BoardState:
@@ -229,7 +229,7 @@ class BoardState:
 
 @lru_cache(8 * REMEMBERED)
 def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> str | None:
-    """Return the first reason why this cannot stand beside the cells, or None."""
+    """Return the first contradiction between these tokens and the points, or None."""
     for pair in (dice, opponent_dice):
         if pair != (0, 0) and not (1 <= pair[0] <= 6 and 1 <= pair[1] <= 6):
             return f"expected two dice or none, got {pair[0]} and {pair[1]}"

@@ -1,4 +1,4 @@
-"""What a client says: one frozen attrs class a command (specification: sections from "Chat" to "Game Commands")."""
+"""Commands of clients: one frozen attrs class per command (specification: sections from "Chat" to "Game Commands")."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Command:
 
 
 class ResignLevel(enum.Enum):
-    """How much a player who resigns gives, as `resign` takes it."""
+    """The level of a resignation, as an argument of `resign`."""
 
     NORMAL = "n"
     GAMMON = "g"

@@ -24,7 +24,7 @@ def draw(board: BoardState, *, style: int = 1, own_name: str | None = None) -> l
     Args:
         board: what to draw.
         style: 1, or 2 with the points' numbers outside the frame.
-        own_name: what stands beside the board as the player's name; the board itself may call him YOU.
+        own_name: the name to draw for the player; in the board itself it may be YOU.
     """
     if style not in {1, 2}:
         raise ValueError(f"expected board style 1 or 2, got {style}")
@@ -53,7 +53,7 @@ def _edge(places: list[int], label: str, style: int) -> list[str]:
 
 
 def _row(board: BoardState, places: list[int], bar: Colour, depth: int) -> str:
-    """Draw the row `depth` places from the edge; `bar` is whose checkers stand on the bar in this half."""
+    """Draw the row `depth` places from the edge; `bar` says whose checkers are on the bar in this half."""
     cells = [_cell(_on_bar(board, bar) if place == _BAR else board.points[place], depth) for place in places]
     return f"   |{' '.join(cells[:6])} |{cells[6]} | {' '.join(cells[7:])} |"
 

@@ -25,7 +25,7 @@ _SUMMARY: Final = re.compile(
 _HALF: Final = 5
 """Rows of a half."""
 _COLUMNS: Final = (*range(4, 20, 3), *range(28, 44, 3))
-"""Where the two letters of each point stand in a row."""
+"""The places of the two letters of each point in a row."""
 _DOWN: Final = frozenset({13, 12})
 """The number in the left corners, above or below, of a player who moves from 24 to 1."""
 
@@ -44,7 +44,7 @@ class DrawingReader:
         self._middle: re.Match[str] | None = None
 
     def read(self, line: str, watched: str | None = None) -> BoardState | None:
-        """Take a line, without its end; return the board whose last line it is.
+        """Read a line, without its end; return the board if it is the last line of one.
 
         `watched` is whom the user watches; without one the player is YOU. Other lines inside a drawing are no part of
         it, and damaged drawings are no boards.

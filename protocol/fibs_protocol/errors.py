@@ -33,7 +33,7 @@ class CommandError(ProtocolError):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(type(refusal).__name__)
         self.refusal = refusal
-        """What the server answers."""
+        """The answer of the server."""
 
 
 class UnknownCommandError(CommandError):

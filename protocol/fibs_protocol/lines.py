@@ -1,7 +1,7 @@
 """Bytes in, logical lines out: line ends, prompts without newline, telnet bytes, bounds.
 
 A line ends with CR LF, LF, CR NUL, or a CR that none of them follows. Telnet commands (`IAC ...`), BEL and NUL are no
-part of its text. The protocol has 7 bits: every other byte that no terminal prints stands as `?` in the text, a tab as
+part of its text. The protocol has 7 bits: every other byte that no terminal prints becomes `?` in the text, a tab as
 a blank. Whatever way the same bytes are cut into chunks, the same lines come out.
 """
 
@@ -26,7 +26,7 @@ PROMPTS: Final = (
     b"Please retype your password: ",
     b"** The two passwords were not identical. Please give them again. Password: ",
 )
-"""What a server writes without ending the line, to wait for input. At the start of a line each is a line of its own."""
+"""Prompts, which do not end their line. At the start of a line each of them is a line of its own."""
 
 BLOCK: Final = 4096
 """Bytes in which lines are found at once."""
@@ -53,7 +53,7 @@ class Line:
     text: str
     """Printable ASCII, without the line's end; blanks are kept."""
     offset: int
-    """Where `raw` begins, in bytes since the connection's first."""
+    """The offset of `raw`, in bytes since the start of the connection."""
     raw: bytes
     """The bytes as they came, with the line's end and the telnet bytes inside; at most the bound and two more."""
     terminated: bool
@@ -91,7 +91,7 @@ class LineSplitter:
         self._rough = 0  # lines are found one by one up to here: some are not plain
 
     def receive_data(self, data: bytes) -> None:
-        """Take what was received; `b""` says that nothing will follow. The work is done by `next_line`.
+        """Buffer received bytes; `b""` is the end of the stream. `next_line` does the work.
 
         Raises:
             LocalProtocolError: if data follow the end.
@@ -270,5 +270,5 @@ class LineSplitter:
 
 
 def _is_plain(block: bytes) -> bool:
-    """Whether whole lines hold nothing but printable ASCII, and end with LF or CR LF."""
+    """Return whether complete lines contain only printable ASCII and end with LF or CR LF."""
     return not block.translate(None, _PLAIN_OR_END) and block.count(b"\r") == block.count(b"\r\n")

@@ -1,4 +1,4 @@
-"""The state table of a connection: what either end may say in each state, and what it leads to.
+"""The state table of a connection: what each end may send in each state, and the next state.
 
 `TABLE[role][state][cue]` is the next state. The client's part is complete: a command that it lacks is not sent. The
 server's part holds only what changes the state: most of what a server says does not, and a message that the table
@@ -26,7 +26,7 @@ from fibs_protocol.words import YOU
 
 
 class Role(enum.Enum):
-    """Who speaks."""
+    """The two ends of a connection."""
 
     CLIENT = "client"
     SERVER = "server"
@@ -54,9 +54,9 @@ class State(enum.Enum):
     UNCLEAR = "unclear"
     """In a game; a board has to tell whose turn it is (after a resume, a rejected resignation)."""
     MY_ROLL = "my roll"
-    """Our turn, dice not thrown."""
+    """Our turn, dice not rolled."""
     MY_MOVE = "my move"
-    """Our turn, dice thrown."""
+    """Our turn, dice rolled."""
     THEIR_TURN = "their turn"
     I_DOUBLED = "I doubled"
     THEY_DOUBLED = "they doubled"
@@ -68,7 +68,7 @@ class State(enum.Enum):
 
 
 class TriggerCase(enum.Enum):
-    """What tells two messages of one kind apart."""
+    """The difference between two messages of one kind."""
 
     YOU = "you"
     OTHER = "other"
@@ -242,7 +242,7 @@ class Session:
         return self.state
 
     def may_say(self, command: Command) -> bool:
-        """Whether the table has this command in the present state."""
+        """Return whether the table has this command in the present state."""
         return trigger_of(command) in TABLE[Role.CLIENT][self.state]
 
     def client_says(self, command: Command) -> State:

@@ -23,7 +23,7 @@ class Received:
     text: str
     """The line, or the part of a glued line, without its end."""
     offset: int
-    """Where it begins, in bytes since the connection's first; behind a glue, counted in printed characters."""
+    """Its offset in bytes since the start of the connection; inside a line, counted in printed characters."""
 
 
 class MessageReader:
@@ -42,7 +42,7 @@ class MessageReader:
         self._block: Block | None = BANNER if banner else None
 
     def receive_data(self, data: bytes) -> None:
-        """Take what was received; `b""` says that nothing will follow."""
+        """Buffer received bytes; `b""` is the end of the stream."""
         self._splitter.receive_data(data)
 
     def next_message(self) -> Received | None:
@@ -100,14 +100,14 @@ class MessageReader:
 
 
 _BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
-"""What ends a block whose last line got lost: lines too regular to be part of a text."""
+"""Messages that end a block whose last line was lost: too regular to be part of a text."""
 _IN_BANNERS: Final = (m.Unknown, m.ServerTime)
-"""What does not end the banner."""
+"""Messages that do not end the banner."""
 _MEANINGLESS: Final = (m.Unknown, m.RefusedBoard)
-"""What no wording makes sense of."""
+"""Messages that match no wording."""
 
 _SPECIAL: Final = frozenset([*_MEANINGLESS, m.YouSay, *BLOCKS])
-"""What is not simply handed out: it may be taken apart, or opens a block."""
+"""Messages that need more work: they may be split, or start a block."""
 
 _SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
 """Where a second message can begin inside a line: no blank before it, and a CLIP number, stars, `board:`, a capital, or
@@ -119,7 +119,7 @@ _MOST_SEAMS: Final = 64
 
 
 def split_glued(text: str) -> list[str]:
-    """Take a line apart to which other messages were glued (specification: "A Spanner In The Works").
+    """Split a line to which other messages were glued (specification: "A Spanner In The Works").
 
     A line is cut only if it says nothing as a whole, and only behind complete messages without free text, so that
     nothing another user wrote is ever taken for a message. The one exception is the echo of what we told somebody,

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 YOU: Final = "You"
-"""How the server calls the user it talks to, wherever it would write a name; no account can be called so."""
+"""The name by which the server addresses the user; no account can have it."""
 
 UNLIMITED: Final = 9999
 """Match length of an unlimited match, as field 3 of a `board:` line writes it."""
@@ -35,7 +35,7 @@ class Colour(enum.IntEnum):
 
 
 class Departure(enum.Enum):
-    """How an opponent left a match that was saved."""
+    """The way in which an opponent left a match that was saved."""
 
     LEFT = "left"
     TERMINATED = "terminated"

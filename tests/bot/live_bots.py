@@ -13,13 +13,13 @@ from attrs import evolve
 
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.interface import Record
-from fibsbot.bot.runner import Observer
+from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.server.limits import ServerLimits
-from fibsbot.strategies.base import CubeAnswer, PlayAnswer
+from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.questions import LastResort
 
 QUICK = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
@@ -121,3 +121,14 @@ class Babbling(LastResort):
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
         """Resign more than there is."""
         return 9
+
+
+async def play_session(
+    settings: RunSettings,
+    strategy: Strategy,
+    *,
+    fallback: Strategy | None = None,
+    observer: Observer | None = None,
+) -> SessionResult:
+    """Play one account's run to its end; see Runner."""
+    return await Runner(settings, strategy, fallback=fallback, observer=observer).run()

@@ -24,7 +24,6 @@ from fibs_protocol.grammar import parse_command
 from fibs_protocol.stream import MessageReader
 
 from fibsbot.bot.match_tracker import apply_message
-from fibsbot.bot.runner import play_session
 from fibsbot.bot.tracked_match import Difference, TrackedMatch
 from fibsbot.cli import main
 from fibsbot.fibs import play_from_fibs
@@ -34,7 +33,7 @@ from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.strategies.loader import load
 from fibsbot.transcript import Gap
-from tests.bot.live_bots import settings
+from tests.bot.live_bots import play_session, settings
 
 DATA: Final = Path(__file__).parent.parent / "data/bot"
 LOGS: Final = tuple(sorted(DATA.glob("*.jsonl")))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fibsbot.bot.interface import End
-from fibsbot.bot.runner import RegistrationError, Runner, SessionResult, play_session
+from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.records.session_log import Event, Header, Received, Sent, read_session_log
 from fibsbot.server.server import Server
@@ -16,7 +16,7 @@ from fibsbot.server.world import Quirks
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import LastResort
-from tests.bot.live_bots import CHEAP, Babbling, Broken, Sleepy, Watcher, settings
+from tests.bot.live_bots import CHEAP, Babbling, Broken, Sleepy, Watcher, play_session, settings
 
 
 async def play(

@@ -10,12 +10,11 @@ from attrs import evolve
 from fibs_protocol import messages as m
 from fibs_protocol.stream import MessageReader
 
-from fibsbot.bot.runner import play_session
 from fibsbot.records.archive import Archive, finished_files
 from fibsbot.records.session_log import Received, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
-from tests.bot.live_bots import CHEAP, settings
+from tests.bot.live_bots import CHEAP, play_session, settings
 from tests.records.log_clock import rotation
 
 pytestmark = pytest.mark.slow

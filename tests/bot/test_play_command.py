@@ -14,11 +14,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.bot.runner import play_session
 from fibsbot.cli import main, play
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
-from tests.bot.live_bots import CHEAP, Counting, settings
+from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 
 SECRET = "swordfish"
 HINT = "; --register makes the account if the server has none of this name"

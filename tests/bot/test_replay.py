@@ -11,12 +11,11 @@ from fibs_protocol.stream import MessageReader
 
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.interface import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
-from fibsbot.bot.runner import play_session
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
-from tests.bot.live_bots import CHEAP, QUICK, agent_settings, settings
+from tests.bot.live_bots import CHEAP, QUICK, agent_settings, play_session, settings
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from fibsbot.bot.interface import Event
 from fibsbot.bot.settings import Timings
-from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, markdown_table
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence
 from fibsbot.client.settings import BackoffSettings
 from tests.bot.simulation import Passing, Simulation
 from tests.bot.test_lost_lines import Lively, kind_of
@@ -208,6 +208,15 @@ def test_every_wait_has_a_bound_and_something_that_follows() -> None:
         Awaited.OPPONENT,
         Awaited.REQUESTED_BOARD,
     } == matches
+
+
+def markdown_table() -> str:
+    """Write the table as docs/agent.md shows it."""
+    rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
+    for awaited, row in TIMEOUT_RULES.items():
+        times = f"{row.factor:g} " if row.factor != 1 else ""
+        rows.append(f"| {awaited.value} | {times}`{row.timing}` | {row.retries or ''} | {row.ask} | {row.then.value} |")
+    return "\n".join(rows)
 
 
 def test_the_table_in_the_documentation_is_that_of_the_program() -> None:

@@ -63,14 +63,14 @@ Agent.handle = crash
 """A module that Python imports before the program: an error in the middle of a match."""
 HASTE: Final = """
 import os, signal
-from fibsbot.config import checking
-check = checking.check
+from fibsbot.config import checks
+check = checks.check
 
 def hurried(path, **options):
     os.kill(os.getpid(), signal.SIGHUP)
     return check(path, **options)
 
-checking.check = hurried
+checks.check = hurried
 """
 """The same: somebody who wants the settings read again while they are read for the first time."""
 
@@ -235,7 +235,7 @@ async def test_a_second_instance_is_refused_and_the_first_plays_on(server: Serve
         await it.until("logged_in")
         code, _, err = await it.say("run", "--config", "bots.toml")
         last = err.splitlines()[-1]
-        assert (1, "fibsbot: somebody else runs already, with the control socket socket") == (code, last)
+        assert (1, "fibsbot: another process is running, with the control socket socket") == (code, last)
         assert 1 == len((await it.status())["accounts"])
 
 

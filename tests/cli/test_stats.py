@@ -194,7 +194,7 @@ async def test_what_two_bots_played_is_told_and_their_luck_taken_out(tmp_path: P
     async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
         one = plan(server.port, "marvin", invite="ford", length=1, matches=1)
         other = plan(server.port, "ford", "random", length=1, matches=1)
-        await supervisor(one, other, strategies=strategies, hooks=Hooks(keep=writer.put)).run()
+        await supervisor(one, other, strategies=strategies, hooks=Hooks(store_record=writer.put)).run()
     assert writer.close()
     ford, marvin = await asyncio.to_thread(as_json, "--store", path, "--luck", "--evaluator", "heuristic")
     for account in (marvin, ford):

@@ -22,13 +22,12 @@ from fibs_protocol.commands import Login
 
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.interface import Connected, SendSecret, SettingsChanged
-from fibsbot.bot.runner import play_session
 from fibsbot.config import parse_config
 from fibsbot.config.build import account_settings, compare_configs
 from fibsbot.config.checks import check
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
-from tests.bot.live_bots import CHEAP, Counting, settings
+from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 from tests.commands import fibsbot
 
 ROOT: Final = Path(__file__).parents[2]

@@ -130,7 +130,7 @@ def test_a_beaver_takes_at_twice_the_value_and_keeps_the_cube() -> None:
     assert (4, A, Stage.ROLL, B) == (taken.cube, taken.owner, taken.stage, taken.turn)
 
 
-def test_who_refuses_a_beaver_loses_the_double_that_was_accepted() -> None:
+def test_refusing_a_beaver_loses_the_accepted_double() -> None:
     dropped = drop(redouble(double(b_to_roll(MODERN, 0), B), A), B)
     assert (2, 0) == dropped.scores
 
@@ -178,7 +178,7 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
         assert CubeRefusal.NO_REDOUBLE_LEFT is refusal_to_redouble(state)
 
 
-def test_the_limit_of_the_cube_is_told_as_redoubles_left() -> None:
+def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
     seen = decision(double(b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0), B), A)
     assert seen is not None
     assert 3 == seen.redoubles

@@ -227,7 +227,7 @@ def test_law_16_a_man_hit_during_the_bear_off_comes_round_first() -> None:
     assert {"bar/19 6/1", "bar/14", "bar/20 6/off"} & plays(position, (6, 5)) == {"bar/19 6/1", "bar/14"}
 
 
-def test_who_bears_off_the_last_man_has_won_and_need_not_play_the_other_number() -> None:
+def test_bearing_off_the_last_checker_wins_without_playing_the_other_number() -> None:
     """Either order of 6-1 bears off a last checker on the 5-point; after the 6 there is nothing left to play."""
     position = board({5: 1}, {24: 2})
     assert position.play(parse_play("5/off", position, (6, 1))).over

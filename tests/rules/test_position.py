@@ -64,10 +64,10 @@ def test_a_checker_on_the_bar_is_in_contact() -> None:
         (Position.start().points, Flaw.VALID),
     ],
 )
-def test_everything_that_is_wrong_with_a_position_is_told(cells: list[int], flaws: Flaw) -> None:
+def test_all_flaws_of_a_position_are_reported(cells: list[int], flaws: Flaw) -> None:
     assert flaws == Position(cells).status()
 
 
-def test_what_is_still_needed_is_told_in_matches_only() -> None:
+def test_points_still_needed_exist_in_matches_only() -> None:
     assert (3, 5) == MatchState(Position.start(), length=7, score=(4, 2)).away
     assert (0, 0) == MatchState(Position.start(), score=(4, 2)).away

@@ -99,7 +99,7 @@ def test_in_the_point_game_the_cube_multiplies_too() -> None:
     assert 6 == points(POINT_GAME, {24: 3}, cube=2, owner=A)
 
 
-def test_whoever_gives_up_the_point_game_loses_what_it_amounts_to_then() -> None:
+def test_giving_up_the_point_game_loses_its_present_score() -> None:
     state = evolve(start_match(POINT_GAME, 0), stage=Stage.ROLL)
     opening = 5 * 1 + 3 * 2 + 5 * 3 + 2 * 4
     assert (opening, 0) == drop(double(state, A), B).scores

@@ -45,7 +45,7 @@ async def flood(turns: FairQueue, log: list[str], cost: float) -> None:
 
 
 @pytest.mark.parametrize("cost", [WORK_SLICE / 100, WORK_SLICE, 10 * WORK_SLICE])
-async def test_who_asks_seldom_never_waits_for_a_flood(cost: float) -> None:
+async def test_a_client_with_few_commands_never_waits_for_a_flood(cost: float) -> None:
     turns, log = FairQueue(), list[str]()
     tasks = [asyncio.create_task(flood(turns, log, cost)) for _ in range(FLOODING)]
     share, waits = ProcessorShare(), list[int]()
@@ -215,7 +215,7 @@ async def test_guessing_is_logged_without_names_and_ends_with_the_server() -> No
 # -- the log, and the database --------------------------------------------------------------------------------------
 
 
-async def test_what_happens_often_is_logged_together() -> None:
+async def test_frequent_events_are_logged_together() -> None:
     said: list[Counter[str]] = []
     tally = RateLimitedLog(3600, said.append)
     for number in range(100):

@@ -88,7 +88,7 @@ def test_moreboards_off_means_no_board_after_rolls_and_autoboard_off_none_after_
     assert not boards(simulation.say(bob, "roll"))
 
 
-def test_who_looks_at_drawings_sees_none_after_rolls() -> None:
+def test_users_who_read_drawings_get_none_after_rolls() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 5))
     simulation.say(bob, "set boardstyle 1")
     simulation.say(alice, "move 12-16 17-23")
@@ -98,7 +98,7 @@ def test_who_looks_at_drawings_sees_none_after_rolls() -> None:
     assert ["You roll 5 and 5.", "Please move 4 pieces."] == simulation.say(bob, "roll")
 
 
-def test_who_cannot_move_loses_the_turn_and_nobody_gets_a_board_for_it() -> None:
+def test_a_player_who_cannot_move_loses_the_turn_without_a_board() -> None:
     simulation, alice, bob = two_players((6, 4), (6, 6))
     closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
     match = alice.match
@@ -113,7 +113,7 @@ def test_who_cannot_move_loses_the_turn_and_nobody_gets_a_board_for_it() -> None
     assert 1 == len(boards(simulation.received(alice)))
 
 
-def test_who_cannot_double_rolls_without_being_asked() -> None:
+def test_the_server_rolls_for_a_player_who_cannot_double() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 2))
     simulation.say(bob, "toggle double")
     simulation.say(alice, "move 12-16 17-23")

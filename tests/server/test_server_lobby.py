@@ -292,7 +292,7 @@ def test_watching_goes_on_with_the_next_match() -> None:
     ] == no_boards(simulation.received(carol))
 
 
-def test_who_begins_to_play_stops_watching(simulation: Simulation, alice: User, bob: User) -> None:
+def test_starting_a_match_stops_watching(simulation: Simulation, alice: User, bob: User) -> None:
     carol = simulation.log_in("carol")
     simulation.say(alice, "watch carol")
     simulation.start(alice, bob)
@@ -323,7 +323,7 @@ def test_a_banned_watcher_only_hears_that_the_match_begins(simulation: Simulatio
     ] == simulation.received(carol)
 
 
-def test_watchers_are_told_when_the_watched_user_leaves(simulation: Simulation, alice: User, bob: User) -> None:
+def test_watchers_get_a_message_when_the_watched_user_leaves(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(alice, "watch bob")
     simulation.log_out(bob, Departure.DROPPED)
     assert "bob drops connection.. You're not watching anymore." == simulation.received(alice)[0]

@@ -25,7 +25,9 @@ def bob(simulation: Simulation) -> User:
 @pytest.mark.parametrize(
     ("length", "offer"), [("5", "a 5 point match"), ("unlimited", "an unlimited match"), ("9", "a 9 point match")]
 )
-def test_an_invitation_is_told_to_both(simulation: Simulation, alice: User, bob: User, length: str, offer: str) -> None:
+def test_an_invitation_is_announced_to_both(
+    simulation: Simulation, alice: User, bob: User, length: str, offer: str
+) -> None:
     assert [f"** You invited bob to {offer}."] == simulation.say(alice, f"invite bob {length}")
     assert [f"alice wants to play {offer} with you.", "Type 'join alice' to accept."] == simulation.received(bob)
 
@@ -36,7 +38,7 @@ def test_inviting_makes_ready_and_shows_it(simulation: Simulation, alice: User, 
     assert "5 alice - - 1 0 1500.00 0 0 1795176000 127.0.0.1 test -" in simulation.received(bob, status=True)
 
 
-def test_away_is_told_to_who_invites(simulation: Simulation, alice: User, bob: User) -> None:
+def test_an_inviter_hears_that_the_guest_is_away(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(bob, "away out to lunch")
     assert ["** You invited bob to a 1 point match.", "", "bob is away: out to lunch"] == simulation.say(
         alice, "invite bob 1"
@@ -74,7 +76,7 @@ def test_experience_above_fifty_opens_longer_matches(simulation: Simulation) -> 
     assert ["** You invited bob to a 10 point match."] == simulation.say(veteran, "invite bob 10")
 
 
-def test_who_plays_is_refused_and_refuses(simulation: Simulation, alice: User, bob: User) -> None:
+def test_users_in_a_match_cannot_invite_or_be_invited(simulation: Simulation, alice: User, bob: User) -> None:
     carol = simulation.log_in("carol")
     simulation.start(alice, bob)
     assert ["** You are already playing."] == simulation.say(alice, "invite carol 3")

@@ -99,7 +99,7 @@ def test_commands_whose_time_has_not_come_are_refused(stage: Stage, turn: Seat, 
 @pytest.mark.parametrize(
     "command", ["roll", "move 1-2", "off", "board", "double", "accept", "resign n", "redouble", "panic"]
 )
-def test_who_does_not_play_is_told_so(command: str) -> None:
+def test_game_commands_are_refused_without_a_match(command: str) -> None:
     simulation = Simulation()
     assert ["** You're not playing."] == simulation.say(simulation.log_in("alice"), command)
 

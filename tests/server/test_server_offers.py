@@ -141,7 +141,7 @@ def test_redoubles_go_back_and_forth_up_to_the_limit() -> None:
     assert "alice accepts the redouble. The cube shows 8." == simulation.received(bob)[0]
 
 
-def test_who_refuses_a_redouble_loses_what_was_accepted() -> None:
+def test_refusing_a_redouble_loses_the_accepted_value() -> None:
     simulation, alice, bob = doubled("unlimited", "unlimited")
     simulation.say(alice, "redouble")
     assert "You give up. alice wins 2 points." == simulation.say(bob, "reject")[0]

@@ -155,7 +155,7 @@ def test_settings_come_back_from_json_except_what_games_set_back(
 
 
 @given(st.sampled_from(Setting), st.text(max_size=10))
-def test_whatever_value_is_given_is_taken_or_refused(setting: Setting, value: str) -> None:
+def test_every_value_of_a_setting_is_accepted_or_refused(setting: Setting, value: str) -> None:
     settings = UserSettings()
     before = settings.text(setting)
     try:

@@ -127,7 +127,7 @@ async def test_connect_gives_a_person_no_prompts(server: Server) -> None:
     assert "> " not in await raw.rest()
 
 
-async def test_what_others_do_does_not_run_into_a_persons_prompt(server: Server) -> None:
+async def test_messages_from_others_do_not_run_into_the_prompt(server: Server) -> None:
     person = await Raw.connect(server.port)
     person.send("alice")
     await person.ask(PASSWORD, "> ")
@@ -221,7 +221,7 @@ async def test_a_long_line_is_cut_and_the_next_one_is_read(server: Server) -> No
     assert "running on port" in await raw.ask("port", "running on port")
 
 
-async def test_who_does_not_read_is_dropped_and_others_never_wait() -> None:
+async def test_a_client_that_does_not_read_is_dropped_and_others_never_wait() -> None:
     limits = evolve(CHEAP, send_buffer=20_000, commands_per_second=1e6)
     async with Server(limits=limits) as server:
         for name in ("alice", "bob"):
@@ -255,12 +255,12 @@ async def test_connections_are_counted_in_all_and_for_each_address() -> None:
             assert 2 == len(kept)
 
 
-async def test_who_takes_too_long_to_log_in_is_closed() -> None:
+async def test_a_login_that_takes_too_long_is_closed() -> None:
     async with Server(limits=evolve(CHEAP, login_time=0.05)) as server:
         assert "" == await (await Raw.connect(server.port)).rest()
 
 
-async def test_who_is_idle_too_long_is_timed_out() -> None:
+async def test_an_idle_client_is_timed_out() -> None:
     async with Server(limits=evolve(CHEAP, idle_time=0.3)) as server:
         for name in ("alice", "bob"):
             await server.register(name, PASSWORD)
@@ -269,7 +269,7 @@ async def test_who_is_idle_too_long_is_timed_out() -> None:
         assert {} == server.world.users
 
 
-async def test_who_sends_too_fast_is_read_more_slowly() -> None:
+async def test_a_client_that_sends_too_fast_is_read_more_slowly() -> None:
     async with Server(limits=evolve(CHEAP, commands_per_second=50.0, burst=5)) as server:
         await server.register("alice", PASSWORD)
         raw = await Raw.log_in(server.port, "alice")
@@ -290,7 +290,7 @@ async def test_a_lost_connection_is_noticed(server: Server) -> None:
     assert "8 bob bob drops connection." in await witness.until("connection.")
 
 
-async def test_the_end_of_the_server_is_told_and_everything_saved() -> None:
+async def test_a_shutdown_is_announced_and_everything_saved() -> None:
     async with Server(limits=CHEAP, seed=1) as server:
         for name in ("alice", "bob"):
             await server.register(name, PASSWORD)
@@ -352,7 +352,7 @@ async def test_the_number_of_accounts_is_bounded() -> None:
         assert "** Permission denied" in await raw.ask("name bob", "> ")
 
 
-async def test_who_goes_on_talking_still_hears_the_goodbye(server: Server) -> None:
+async def test_a_client_that_keeps_sending_still_gets_the_goodbye(server: Server) -> None:
     witness = await Raw.log_in(server.port, "bob")
     raw = await Raw.log_in(server.port, "alice")
     raw.writer.write(b"bye\r\n" + b"shout too late\r\n" * 5000)

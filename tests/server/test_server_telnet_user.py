@@ -85,7 +85,7 @@ async def transcript() -> str:
     return "".join(line.rstrip() + "\n" for line in hidden.split("\r\n"))
 
 
-async def test_what_a_person_sees_is_as_recorded() -> None:
+async def test_a_persons_session_is_as_recorded() -> None:
     assert TRANSCRIPT.read_text().splitlines() == (await transcript()).splitlines()
 
 

@@ -350,7 +350,7 @@ def test_help_lines_fit_on_a_screen_and_name_only_topics_that_exist() -> None:
     assert set() == set(listed) - set(topics())
 
 
-def test_names_with_signs_at_their_ends_are_told_without_them() -> None:
+def test_names_are_shown_without_signs_at_their_ends() -> None:
     simulation = Simulation()
     alice = simulation.log_in("alice")
     assert ["** Please use only one of the given names 'a' and 'b'."] == simulation.say(alice, "ratings a. 'b'")

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from fibsbot.bot.runner import Observer, play_session
+from fibsbot.bot.runner import Observer
 from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import Hooks
 from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, Supervisor
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
-from tests.bot.live_bots import settings
+from tests.bot.live_bots import play_session, settings
 
 SOON: Final = 30.0
 """Seconds after which a test has waited too long."""

@@ -56,7 +56,7 @@ class Made:
     def healthy_after(self, seconds: float) -> bool:
         """Return whether it is healthy after so many more seconds without a sign of life."""
         self.now += seconds
-        return self.account.look()
+        return self.account.is_responsive()
 
 
 def test_a_connection_that_is_being_made_has_its_time() -> None:

@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 from fibsbot.bot.orders import Order
 from fibsbot.service import control_server as control_module
 from fibsbot.service.control_client import ControlError, send_order
-from fibsbot.service.control_server import LONGEST, MAX_CLIENTS, ControlServer, parse_request
+from fibsbot.service.control_server import MAX_CLIENTS, MAX_ORDER_BYTES, ControlServer, parse_request
 
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -103,9 +103,9 @@ async def test_a_client_may_give_several_orders(boss: Boss, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("boss")
 async def test_a_line_without_end_is_cut_short(tmp_path: Path) -> None:
-    answers = await said(tmp_path / "socket", b'{"order": "' + b"x" * 10 * LONGEST, end=False)
+    answers = await said(tmp_path / "socket", b'{"order": "' + b"x" * 10 * MAX_ORDER_BYTES, end=False)
     assert [False] == [answer["ok"] for answer in answers]
-    assert f"expected a line of at most {LONGEST} bytes, got a longer one" == answers[0]["error"]
+    assert f"expected a line of at most {MAX_ORDER_BYTES} bytes, got a longer one" == answers[0]["error"]
 
 
 @given(st.binary(max_size=200) | st.text(max_size=50).map(lambda text: json.dumps({"order": text}).encode()))
@@ -125,7 +125,7 @@ def test_whatever_comes_in_is_an_order_or_a_refusal_in_one_line(data: bytes) -> 
         (b"\xff\xfe", "expected a line of JSON"),
         (b"[]", "expected an object such as"),
         (b'{"order": "pause", "force": true}', "expected an object such as"),
-        (b"{}", "expected one of the orders status, pause, resume, last, quit"),
+        (b"{}", "expected one of the orders status, pause, resume, finish, quit"),
         (b'{"order": 3}', "expected one of the orders"),
         (b'{"order": ["pause"]}', "expected one of the orders"),
         (b'{"order": "pause", "account": 3}', 'expected the name of an "account"'),
@@ -168,7 +168,7 @@ async def test_clients_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("boss")
 async def test_a_client_that_says_nothing_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(control_module, "CLIENT_TIMEOUT", 0.05)
     assert [] == await said(tmp_path / "socket", b"", end=False)
 
 
@@ -181,7 +181,7 @@ async def test_nobody_but_its_owner_may_open_it(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("boss")
 async def test_where_somebody_listens_already_nobody_else_does(tmp_path: Path) -> None:
-    with pytest.raises(ControlError, match=r"^somebody else runs already, with the control socket .*/socket$"):
+    with pytest.raises(ControlError, match=r"^another process is running, with the control socket .*/socket$"):
         await ControlServer(tmp_path / "socket", Boss()).start()
     assert (await asyncio.to_thread(send_order, tmp_path / "socket", Order.STATUS))["ok"]
 
@@ -229,7 +229,7 @@ def test_asking_where_nobody_is_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "text"),
-    [(b"", "no answer that makes sense"), (b"hello\n", "no answer that makes sense"), (None, "no answer from")],
+    [(b"", "no valid answer"), (b"hello\n", "no valid answer"), (None, "no answer from")],
 )
 def test_somebody_who_talks_nonsense_or_nothing_is_no_process_of_ours(
     answer: bytes | None, text: str, tmp_path: Path
@@ -240,7 +240,7 @@ def test_somebody_who_talks_nonsense_or_nothing_is_no_process_of_ours(
         server.listen()
 
         async def play() -> None:
-            asking = asyncio.create_task(asyncio.to_thread(send_order, path, Order.STATUS, patience=0.2))
+            asking = asyncio.create_task(asyncio.to_thread(send_order, path, Order.STATUS, timeout=0.2))
             client, _ = await asyncio.to_thread(server.accept)
             with client:
                 if answer is not None:

@@ -207,10 +207,10 @@ async def test_a_browser_that_does_not_read_is_given_up_and_holds_up_nobody(
         writer.write(b"GET /live/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         live, account = it._live, it.supervisor.accounts["marvin"]
         assert live is not None
-        await until(lambda: len(live._stirs["marvin"]) == 2 and account._runner is not None)
+        await until(lambda: len(live._wakers["marvin"]) == 2 and account._runner is not None)
         decisions, browser = account.totals().decisions, Browser(response)
         async with asyncio.timeout(2 * SOON):
-            while len(live._stirs["marvin"]) > 1:
+            while len(live._wakers["marvin"]) > 1:
                 flood(live, account)
                 await browser._read()
         await until(lambda: account.totals().decisions > decisions)
@@ -223,7 +223,7 @@ def flood(live: LivePage, account: BotAccount) -> None:
     """Have somebody say a lot."""
     assert account._runner is not None
     for _ in range(LINES):
-        live.hear(account.name, m.Says("vogon", "poetry " * 100), account._runner.agent)
+        live.on_message(account.name, m.Says("vogon", "poetry " * 100), account._runner.agent)
 
 
 async def test_whoever_watches_does_not_keep_the_process_from_ending(server: Server) -> None:
@@ -250,7 +250,7 @@ def chat(feed: AccountFeed) -> list[dict[str, Any]]:
 def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
     feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     for number in range(LINES + 50):
-        assert feed.hear(m.Kibitzes("ford", f"{number} " + "x" * 10_000), agent)
+        assert feed.on_message(m.Kibitzes("ford", f"{number} " + "x" * 10_000), agent)
     lines = chat(feed)
     assert (LINES, "50") == (len(lines), lines[0]["text"].split()[0])
     assert max(len(it["text"]) for it in lines) <= LONGEST
@@ -258,8 +258,8 @@ def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
 
 def test_what_nobody_could_see_is_no_news() -> None:
     feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
-    feed.hear(m.WhoEnd(), agent)
-    assert not feed.hear(m.WhoEnd(), agent)
+    feed.on_message(m.WhoEnd(), agent)
+    assert not feed.on_message(m.WhoEnd(), agent)
     assert feed.part(FeedPart.BOARD) is feed.part(FeedPart.BOARD), "nothing is drawn twice"
 
 
@@ -286,14 +286,14 @@ def test_after_a_match_the_board_is_past_until_the_next_one_begins() -> None:
     ):
         message = parse(line)
         agent._context.tracked = apply_message(agent.tracked, message)
-        feed.hear(message, agent)
+        feed.on_message(message, agent)
         past.append(json.loads(feed.part(FeedPart.BOARD))["past"])
     assert [False, False, False, True, True, True, False] == past
 
 
 def test_control_characters_are_not_shown() -> None:
     feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
-    feed.hear(m.Says("ford", "\x1b[31mred\u202e"), agent)
+    feed.on_message(m.Says("ford", "\x1b[31mred\u202e"), agent)
     assert ["\ufffd[31mred\ufffd"] == [it["text"] for it in chat(feed)]
 
 
@@ -304,8 +304,8 @@ def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
     game = Game(4, start, (first, Gap("lines got lost", before)))
     feed = AccountFeed("marvin")
     players = (Player("marvin"), Player("ford"))
-    feed.happen(MatchBegan(1, Transcript(players, 5, user=Seat.A)))
-    feed.happen(GameBegan(1, game))
+    feed.on_match_event(MatchBegan(1, Transcript(players, 5, user=Seat.A)))
+    feed.on_match_event(GameBegan(1, game))
     found = json.loads(feed.part(FeedPart.MOVES))
     assert (4, [1, 2], "5 points", ["marvin", "ford"]) == tuple(
         found[it] for it in ("game", "scores", "length", "players")
@@ -314,7 +314,7 @@ def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
         {"turn": 1, "own": True, "text": "31: 8/5 6/5"},
         {"turn": 2, "text": "missing: lines got lost"},
     ] == found["moves"]
-    feed.happen(GameEnded(1, evolve(game, result=Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF))))
+    feed.on_match_event(GameEnded(1, evolve(game, result=Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF))))
     (end,) = json.loads(feed.part(FeedPart.GAMES))["games"]
     assert ("1-4", False, "ford wins 2 points (gammon).") == (end["score"], end["won"], end["said"])
 
@@ -323,5 +323,5 @@ def test_what_cannot_be_shown_harms_nobody_else() -> None:
     live = page_server.LivePage({"marvin": "secret"}, list)
     broken = MatchBegan(1, Transcript((), 5))  # type: ignore[arg-type]  # a match of nobody
     with capture_logs() as logs:
-        live.happen("marvin", broken)
+        live.on_match_event("marvin", broken)
     assert ["the live page cannot show what happened"] == [it["event"] for it in logs]

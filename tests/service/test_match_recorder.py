@@ -59,7 +59,7 @@ class Told:
     def record(self, name: str, /, **fields: Any) -> None:
         """Have the agent tell something."""
         self.put(name, **fields)
-        self.sheets.note(Record(name, fields))
+        self.sheets.on_record(Record(name, fields))
 
     def happen(self, happening: MatchEvent) -> None:
         """Have the scribe tell something."""
@@ -110,7 +110,7 @@ class Told:
 
     def read(self, url: str | Path) -> Transcript:
         """Return the transcript of the only match of the account."""
-        assert self.writer.flush(), self.writer.trouble
+        assert self.writer.flush(), self.writer.error
         assert not self.writer.lost
         with Store.open(url) as store:
             (match,) = store.matches(account=self.account)
@@ -237,7 +237,7 @@ def test_what_is_no_match_of_the_agent_is_not_written_down() -> None:
     for step in walk(played.games[0]):
         sheets.write(EntryAdded(1, step), NOON)
     assert [] == kept
-    sheets.note(Record("match_started", {"opponent": "ford", "length": 1}))
+    sheets.on_record(Record("match_started", {"opponent": "ford", "length": 1}))
     sheets.write(MatchBegan(2, simulate(1, 1, names=("marvin", "ford"), user=None)), NOON)
     sheets.write(GameBegan(2, Game(1, played.games[0].start)), NOON)
     assert [] == kept, "that one is watched"
@@ -252,10 +252,10 @@ def test_what_is_left_of_an_older_match_is_not_written_into_a_new_one() -> None:
     played = match(1, 1)
     *_, last = walk(played.games[0])
     sheets = MatchRecorder("marvin", "test", lambda name, _, __: kept.append(name))
-    sheets.note(Record("match_started", {"opponent": "ford", "length": 1, "resumed": False}))
+    sheets.on_record(Record("match_started", {"opponent": "ford", "length": 1, "resumed": False}))
     sheets.write(MatchBegan(1, played), NOON)
-    sheets.note(Record("match_saved", {"opponent": "ford"}))
-    sheets.note(Record("match_started", {"opponent": "ford", "length": 1, "resumed": False}))
+    sheets.on_record(Record("match_saved", {"opponent": "ford"}))
+    sheets.on_record(Record("match_started", {"opponent": "ford", "length": 1, "resumed": False}))
     for happening in (MatchBegan(1, played), GameBegan(1, played.games[0]), EntryAdded(1, last)):
         sheets.write(happening, NOON)
     assert [] == kept
@@ -282,9 +282,9 @@ def test_a_transcriber_that_fails_costs_nothing_and_is_logged_once(monkeypatch: 
     sheets = MatchRecorder("marvin", "test", lambda *_: None)
     with capture_logs() as logs:
         for _ in range(3):
-            sheets.hear(m.GameStarts("ford"))
-            sheets.hear(m.GameStarts("ford"))
-            sheets.note(Record("connection_lost", {"reason": "so it is"}))
+            sheets.on_message(m.GameStarts("ford"))
+            sheets.on_message(m.GameStarts("ford"))
+            sheets.on_record(Record("connection_lost", {"reason": "so it is"}))
     assert ["matches are not written down until the next connection"] == [log["event"] for log in logs]
 
 

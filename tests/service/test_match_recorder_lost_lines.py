@@ -48,16 +48,16 @@ class Remembering(Simulation):
         """Let something happen to a bot, and show it to its sheets as the driver would."""
         super().tell(bot, event)
         if isinstance(event, MessageReceived):
-            self.sheets[bot.name].hear(event.message)
+            self.sheets[bot.name].on_message(event.message)
         said, self._said = self._said, []
         for command in said:
-            self.sheets[bot.name].say(command)
+            self.sheets[bot.name].on_sent(command)
 
     def _do(self, bot: Bot, action: Action) -> None:
         super()._do(bot, action)
         if isinstance(action, Record):
             self.writers[bot.name].put(bot.name, action.name, action.fields, self.time)
-            self.sheets[bot.name].note(action)
+            self.sheets[bot.name].on_record(action)
         elif isinstance(action, Send):
             self._said.append(action.command)
 

@@ -28,7 +28,7 @@ from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import process
 from fibsbot.service.control_client import send_order
-from fibsbot.service.process import Service, ServiceError, check_addresses, recall_memories
+from fibsbot.service.process import Service, ServiceError, check_addresses, load_memories
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP
@@ -139,7 +139,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
     assert 2 == accounts["marvin"].totals().matches
     with Store.open(tmp_path / "store.db") as store:
         assert 2 == len(list(store.matches()))
-    memory = recall_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
+    memory = load_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})["marvin"]
     now = asyncio.get_running_loop().time()
     known = memory.history_of("ford")
     assert 2 == known.matches_today(now)
@@ -150,7 +150,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
 def test_a_store_that_cannot_be_read_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("no database at all, but a text that is long enough" * 100)
     with capture_logs() as logs:
-        assert {} == recall_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})
+        assert {} == load_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})
     assert ["what was remembered of other players cannot be read"] == [log["event"] for log in logs]
     with pytest.raises(StoreError):
         service(tmp_path, plan(1, "marvin"))
@@ -163,7 +163,7 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
     it = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"))
     path = tmp_path / "socket"
     async with running(it) as task:
-        await it.supervisor.tried()
+        await it.supervisor.first_attempts()
         assert ["ford"] == (await asyncio.to_thread(send_order, path, Order.PAUSE, "ford"))["accounts"]
         found = (await asyncio.to_thread(send_order, path, Order.STATUS))["status"]
         assert [False, True] == [account["paused"] for account in found["accounts"]]
@@ -181,8 +181,8 @@ async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Pa
 async def test_a_second_instance_is_refused_in_one_line(server: Server, tmp_path: Path) -> None:
     it = service(tmp_path, plan(server.port, "marvin"))
     async with running(it):
-        await it.supervisor.tried()
-        with pytest.raises(ServiceError, match=r"^somebody else runs already, with the control socket "):
+        await it.supervisor.first_attempts()
+        with pytest.raises(ServiceError, match=r"^another process is running, with the control socket "):
             service(tmp_path, plan(server.port, "marvin"))
         assert it.supervisor.accounts["marvin"].end is None, "the first one was not put out"
     with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as store:
@@ -240,8 +240,8 @@ async def test_whoever_does_not_even_leave_at_once_is_left_behind(
     monkeypatch.setattr(process, "LOGOUT_TIMEOUT", 0.1)
     it = service(tmp_path, plan(server.port, "marvin"))
     async with running(it) as task:
-        await it.supervisor.tried()
-        monkeypatch.setattr(it.supervisor.accounts["marvin"], "tell", lambda _: None)
+        await it.supervisor.first_attempts()
+        monkeypatch.setattr(it.supervisor.accounts["marvin"], "dispatch", lambda _: None)
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.sleep(0.01)
@@ -256,7 +256,7 @@ async def test_sighup_reads_the_settings_again(server: Server, tmp_path: Path) -
     answers = [ReloadResult(problems=("bad",)), ReloadResult({"marvin": new}, ("bot.invite",))]
     it = service(tmp_path, old, reload=lambda: answers.pop(0))
     async with opponent(server.port, "ford"), running(it):
-        await it.supervisor.tried()
+        await it.supervisor.first_attempts()
         with capture_logs() as logs:
             os.kill(os.getpid(), signal.SIGHUP)
             await until(lambda: len(answers) == 1)
@@ -271,7 +271,7 @@ async def test_settings_that_cannot_even_be_looked_at_end_nothing(server: Server
 
     it = service(tmp_path, plan(server.port, "marvin"), reload=reload)
     async with running(it):
-        await it.supervisor.tried()
+        await it.supervisor.first_attempts()
         with capture_logs() as logs:
             os.kill(os.getpid(), signal.SIGHUP)
             await until(lambda: any(log["event"] == "settings could not be read again" for log in logs))
@@ -341,7 +341,7 @@ async def test_the_watchdog_starves_while_an_account_is_stuck(
     async with running(it):
         await until(lambda: "WATCHDOG=1" in heard())
         with capture_logs() as logs:
-            monkeypatch.setattr(it.supervisor.accounts["ford"], "look", lambda: False)
+            monkeypatch.setattr(it.supervisor.accounts["ford"], "is_responsive", lambda: False)
             await until(lambda: any(log["event"] == "account is stuck" for log in logs))
             before = heard().count("WATCHDOG=1")
             told = heard().count("READY=1") + len(heard())

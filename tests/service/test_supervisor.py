@@ -73,7 +73,7 @@ async def test_accounts_play_side_by_side_and_the_process_ends_with_the_last(ser
         plan(server.port, "ford", matches=2),
         plan(server.port, "arthur", invite="trillian", matches=1),
         plan(server.port, "trillian", matches=1),
-        hooks=Hooks(keep=kept, note=note),
+        hooks=Hooks(store_record=kept, on_decision=note),
     )
     async with asyncio.timeout(SOON):
         await fleet.run()
@@ -174,7 +174,7 @@ async def test_the_pauses_between_crashes_grow(server: Server) -> None:
 
 async def test_what_was_counted_before_a_crash_stays_counted(server: Server) -> None:
     kept = Kept()
-    fleet = supervisor(plan(server.port, "marvin", invite="ford", strict=False), hooks=Hooks(keep=kept))
+    fleet = supervisor(plan(server.port, "marvin", invite="ford", strict=False), hooks=Hooks(store_record=kept))
     account = fleet.accounts["marvin"]
     async with opponent(server.port, "ford"), running(fleet):
         await until(lambda: account.totals().matches >= 1)
@@ -216,7 +216,7 @@ async def test_an_account_that_cannot_be_made_ends_alone(server: Server) -> None
 async def test_a_login_from_elsewhere_ends_that_account_alone(server: Server) -> None:
     fleet = supervisor(plan(server.port, "marvin"), plan(server.port, "ford"))
     async with running(fleet) as task:
-        await fleet.tried()
+        await fleet.first_attempts()
         async with opponent(server.port, "ford"):
             await until(lambda: fleet.accounts["ford"].end is not None)
         assert [None, End.REPLACED] == [account.end for account in fleet.accounts.values()]
@@ -229,9 +229,9 @@ async def test_a_server_that_is_not_there_is_waited_for() -> None:
     fleet = supervisor(plan(1, "marvin"), plan(1, "ford", register=False))
     async with running(fleet) as task:
         async with asyncio.timeout(SOON):
-            await fleet.tried()
+            await fleet.first_attempts()
         assert [None, None] == [account.end for account in fleet.accounts.values()]
-        assert all(account.look() for account in fleet.accounts.values()), "waiting is healthy"
+        assert all(account.is_responsive() for account in fleet.accounts.values()), "waiting is healthy"
         fleet.order(Order.FINISH)
         async with asyncio.timeout(SOON):
             await task
@@ -309,7 +309,7 @@ async def test_accounts_of_the_same_strategy_share_its_instances(server: Server)
 async def test_orders_reach_one_account_or_all(server: Server) -> None:
     fleet = supervisor(plan(server.port, "marvin"), plan(server.port, "ford"))
     async with running(fleet) as task:
-        await fleet.tried()
+        await fleet.first_attempts()
 
         def paused() -> list[bool]:
             return [bool(it.agent and it.agent.paused) for it in fleet.statuses()]
@@ -381,7 +381,7 @@ async def test_new_settings_hold_at_once(server: Server) -> None:
     reloaded = ReloadResult({"marvin": new, "zaphod": new}, ("bot.invite",), ("server.host",), warnings=("hm",))
     fleet = supervisor(old, reload=lambda: reloaded)
     async with opponent(server.port, "ford"), running(fleet):
-        await fleet.tried()
+        await fleet.first_attempts()
         with capture_logs() as logs:
             assert reloaded == await fleet.reload()
         await until(lambda: fleet.accounts["marvin"].totals().matches >= 1)
@@ -391,7 +391,7 @@ async def test_new_settings_hold_at_once(server: Server) -> None:
 async def test_bad_settings_change_nothing(server: Server) -> None:
     fleet = supervisor(plan(server.port, "marvin"), reload=lambda: ReloadResult(problems=("server.port: bad",)))
     async with running(fleet):
-        await fleet.tried()
+        await fleet.first_attempts()
         with capture_logs() as logs:
             await fleet.reload()
         assert fleet.accounts["marvin"].status().connected is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from fibsbot.service.systemd import LONGEST, SystemdNotifier
+from fibsbot.service.systemd import MAX_STATUS_LENGTH, SystemdNotifier
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -34,7 +34,7 @@ def test_systemd_hears_of_everything(systemd: tuple[str, socket.socket]) -> None
     notifier.ready()
     notifier.stopping()
     heard = [sock.recv(4096).decode() for _ in range(6)]
-    assert ["READY=1\nSTATUS=playing ford, 3-2 of 5", "WATCHDOG=1", f"STATUS={'x' * LONGEST}"] == heard[:3]
+    assert ["READY=1\nSTATUS=playing ford, 3-2 of 5", "WATCHDOG=1", f"STATUS={'x' * MAX_STATUS_LENGTH}"] == heard[:3]
     assert heard[3].startswith("RELOADING=1\nMONOTONIC_USEC=")
     assert heard[3].rpartition("=")[2].isdecimal()
     assert ["READY=1", "STOPPING=1"] == heard[4:]

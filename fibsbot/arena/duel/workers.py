@@ -235,9 +235,9 @@ def play_pairs(
     Raises DuelError if a strategy cannot be made, a file cannot be written or a process dies. All processes have ended
     afterwards, whatever happens.
     """
-    unheard = (signal.SIGINT, signal.SIGTERM)
+    held_back = (signal.SIGINT, signal.SIGTERM)
     try:
-        yield from map_unordered(_run_worker, (plan, mat_folder), numbers, jobs, unheard=unheard, stop=_stop)
+        yield from map_unordered(_run_worker, (plan, mat_folder), numbers, jobs, held_back=held_back, stop=_stop)
     except WorkerLostError as error:
         raise DuelError(f"a process that played pair {error.item + 1} {error}") from None
 

@@ -117,7 +117,7 @@ LAST_GAME: Final = (
     .order_by(GAMES.c.number.desc())
     .limit(1)
 )
-UNTOLD_GAME: Final = (
+GAME_WITHOUT_WINNER: Final = (
     select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
     .where(GAMES.c.match_id == MATCH_ID, GAMES.c.ended.is_not(None), GAMES.c.won.is_(None))
     .order_by(GAMES.c.number)
@@ -183,7 +183,7 @@ class GameRow:
 
 
 def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, AccountRows]:
-    """Return the books of these accounts; nobody else writes into them until the transaction ends.
+    """Return the rows of these accounts; no other process writes to them until the transaction ends.
 
     SQLite has one writer at a time. PostgreSQL locks the accounts' rows, always in the same order.
     """
@@ -197,10 +197,10 @@ def open_accounts(connection: Connection, names: Iterable[str]) -> dict[str, Acc
 
 
 class AccountRows:
-    """An account's rows."""
+    """The rows of an account within a transaction."""
 
     def __init__(self, connection: Connection, account_id: int) -> None:
-        """Read nothing yet."""
+        """Access the rows of this account; decisions and entries are written by `close`."""
         self._db = connection
         self.account_id = account_id
         self._playing: MatchRow | None = None
@@ -211,8 +211,8 @@ class AccountRows:
 
     # -- people -------------------------------------------------------------------------------------------------
 
-    def met(self, name: str, at: dt.datetime, **known: Any) -> int:
-        """Note that we saw somebody, and what is known of them; return the opponent's id."""
+    def seen_opponent(self, name: str, at: dt.datetime, **known: Any) -> int:
+        """Note that a player was seen, with what is known of them; return the opponent's id."""
         values = {"last_seen": at, **{key: value for key, value in known.items() if value is not None}}
         found: int | None = self._db.scalar(MEET, {"account": self.account_id, "called": name, **values})
         return found if found is not None else self.add(OPPONENTS, name=name, first_seen=at, **values)
@@ -227,12 +227,12 @@ class AccountRows:
     # -- ratings ------------------------------------------------------------------------------------------------
 
     def rating(self) -> RatingAndExperience | None:
-        """Return our own rating and experience as they were told last."""
+        """Return our latest rating and experience."""
         row = self._db.execute(RATING, {"account": self.account_id}).first()
         return (row.rating, row.experience) if row else None
 
     def next_rating(self, before: RatingAndExperience, since: dt.datetime) -> RatingAndExperience | None:
-        """Return the first rating told since then with another experience than before."""
+        """Return the first rating since then with another experience than before."""
         known = {"account": self.account_id, "since": since, "known": before[1]}
         row = self._db.execute(NEXT_RATING, known).first()
         return (row.rating, row.experience) if row else None
@@ -244,11 +244,11 @@ class AccountRows:
         return [_match_row(row) for row in rows]
 
     def open_matches(self) -> list[MatchRow]:
-        """Return the matches that may go on, oldest first."""
+        """Return the matches that may still be played, oldest first."""
         return self._matches(OPEN_MATCHES)
 
     def unrated_matches(self) -> list[MatchRow]:
-        """Return the matches that are over and whose rating we have not learnt, oldest first."""
+        """Return the matches that are over without a rating, oldest first."""
         return self._matches(UNRATED_MATCHES)
 
     def explained(self, experience: int) -> list[MatchRow]:
@@ -256,12 +256,12 @@ class AccountRows:
         return self._matches(MATCHES_TO, experience=experience)
 
     def last_match(self, opponent_id: int) -> MatchRow | None:
-        """Return the last match with an opponent, whatever became of it."""
+        """Return the last match with an opponent, whatever its outcome."""
         return next(iter(self._matches(LAST_MATCH, opponent=opponent_id)), None)
 
     @property
     def playing(self) -> MatchRow | None:
-        """The match that is on."""
+        """The match in progress."""
         if self._playing is None:
             self._playing = next(iter(self._matches(PLAYING)), None)
         return self._playing
@@ -294,7 +294,7 @@ class AccountRows:
         return game
 
     def add_game(self, match: MatchRow, at: dt.datetime, **end: Any) -> GameRow:
-        """Add the next game of a match; one that is over already comes before the one that is on."""
+        """Add the next game of a match; a game that is over comes before the one in progress."""
         number = 1 + (self._db.scalar(LAST_NUMBER, {"match": match.id}) or 0)
         if end and (on := self.open_game(match)):
             self._db.execute(CHANGE_GAME, {"game": on.id, "number": number})
@@ -311,13 +311,13 @@ class AccountRows:
         self._db.execute(CHANGE_GAME, {"game": game.id, **values})
 
     def last_ended(self, match: MatchRow) -> EndedGame | None:
-        """Return how the last game of a match has ended; None where it has not, or there is none."""
+        """Return the end of a match's last game, or None if it has not ended or there is none."""
         row = self._db.execute(LAST_GAME, {"match": match.id}).first()
         return EndedGame(row.id, row.ended, row.won, row.points) if row and row.ended else None
 
-    def untold_game(self, match: MatchRow) -> GameRow | None:
-        """Return the first game of a match that is over without our knowing who has won it."""
-        row = self._db.execute(UNTOLD_GAME, {"match": match.id}).first()
+    def game_without_winner(self, match: MatchRow) -> GameRow | None:
+        """Return the first game of a match that is over but has no known winner."""
+        row = self._db.execute(GAME_WITHOUT_WINNER, {"match": match.id}).first()
         return GameRow(row.id, row.number, row.started) if row else None
 
     def count_games(self, match: MatchRow) -> int:
@@ -335,7 +335,7 @@ class AccountRows:
         self._decisions.append({"game_id": game.id, **values})
 
     def refuse_decision(self, game: GameRow, text: str) -> None:
-        """Note that the server did not take the last decision's answer."""
+        """Note that the server refused the answer of the last decision."""
         if own := [row for row in self._decisions if row["game_id"] == game.id]:
             own[-1]["refused"] = text
         else:
@@ -348,7 +348,7 @@ class AccountRows:
         self._sheets[key] = self.add(SHEETS, account=False, key=key, **values)
 
     def sheet(self, key: str) -> int | None:
-        """Return the id of the sheet of this key."""
+        """Return the id of the sheet with this key."""
         if key not in self._sheets:
             found = self._db.scalar(SHEET, {"called": key})
             if found is None:
@@ -364,28 +364,28 @@ class AccountRows:
         """Add an entry; it is written with the others of this transaction."""
         self._entries.append(values)
 
-    # -- all of them --------------------------------------------------------------------------------------------
+    # -- in general --------------------------------------------------------------------------------------------
 
     def add(self, table: Table, *, account: bool = True, **values: Any) -> int:
-        """Add a row, the account's own if the table says whose it is; return its id."""
+        """Add a row, with the account's id unless `account` is false; return its id."""
         if account:
             values["account_id"] = self.account_id
         new: int = self._db.scalar(add_to(table), values)
         return new
 
     def end_connection(self, **values: Any) -> bool:
-        """Note how the connection that is open has ended; return whether there is one."""
+        """Note how the open connection has ended; return whether there was one."""
         return self._db.execute(END_CONNECTION, {"account": self.account_id, **values}).rowcount > 0
 
     def note_feature(self, server: str, feature: str, *, lacking: bool, at: dt.datetime) -> None:
-        """Note whether a server lacks something, in place of what was known before."""
+        """Note whether a server lacks a feature."""
         values = {"lacking": lacking, "at": at}
         known = SERVER_FEATURES.c.server == server, SERVER_FEATURES.c.feature == feature
         if not self._db.execute(update(SERVER_FEATURES).where(*known).values(**values)).rowcount:
             self.add(SERVER_FEATURES, account=False, server=server, feature=feature, **values)
 
     def close(self) -> None:
-        """Write what is still to be written."""
+        """Write the decisions and entries."""
         if self._decisions:
             self._db.execute(ADD_DECISIONS, self._decisions)
             self._decisions = []
@@ -421,7 +421,7 @@ _PAIRS: Final = {
 
 
 def _as_columns(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns that these values go into."""
+    """Return the values by column."""
     columns: dict[str, Any] = {}
     for name, value in values.items():
         if name in _PAIRS:

@@ -118,7 +118,7 @@ _OPEN_GAMES: Final = (
     .where(GAMES.c.match_id == MATCHES.c.id, GAMES.c.ended.is_(None))
     .scalar_subquery()
 )
-_UNTOLD_GAMES: Final = (
+_GAME_WITHOUT_WINNERS: Final = (
     select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCHES.c.id, GAMES.c.points.is_(None))
 ).scalar_subquery()
 _GAMES: Final = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCHES.c.id).scalar_subquery()
@@ -172,7 +172,7 @@ _ROW_CHECKS: Final = (
                     MATCHES.c.resumed == 0,
                     MATCHES.c.outcome.in_([Outcome.WON.value, Outcome.LOST.value]),
                     MATCHES.c.inferred.is_(False),
-                    _UNTOLD_GAMES == 0,
+                    _GAME_WITHOUT_WINNERS == 0,
                     or_(_OURS != _OWN, _THEIRS != _OTHER),
                 ),
             ),

@@ -1,7 +1,7 @@
-"""The life cycle of matches and games: what a record changes in the rows, given their present state.
+"""The lifecycle of matches and games: how a record changes the rows, given their present state.
 
 FIBS keeps at most one unfinished match per pair of players, so a match that is resumed is the open one with that
-opponent. Lines get lost, come twice, or come after a restart; whatever comes, the rows stay a possible history.
+opponent. Lines get lost, are repeated, or come after a restart; the rows always stay a possible history.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from fibsbot.records.store.account_rows import AccountRows, GameRow, MatchRow, R
 from fibsbot.records.views import FINISHED, Fact, Outcome
 
 REPEAT_WINDOW: Final = dt.timedelta(seconds=60)
-"""What comes a second time within this time, with nothing between, is the same thing told twice."""
+"""The same record within this time, with nothing between, is a repetition."""
 
 
 @frozen
 class GameEnd:
-    """What we are told when a game ends."""
+    """The end of a game, as the server reports it."""
 
     winner: str
-    """The opponent's name, or anything else for ourselves."""
+    """The opponent's name, or anything else for us."""
     points: int | None
     how: str | None
     cube: int | None
@@ -32,7 +32,7 @@ class GameEnd:
 
 @frozen
 class MatchEnd:
-    """What we are told when a match ends."""
+    """The end of a match, as the server reports it."""
 
     length: int | None
     won: bool
@@ -42,243 +42,243 @@ class MatchEnd:
 # -- matches ----------------------------------------------------------------------------------------------------
 
 
-def start_match(book: AccountRows, opponent_id: int, length: int | None, at: dt.datetime) -> None:
-    """A new match begins; a saved one with the same opponent is none any more."""
-    for match in _save_others(book, opponent_id):
-        if match.length == length and at - match.started <= REPEAT_WINDOW and not _played(book, match):
-            book.change(match, outcome=Outcome.PLAYING, seen=at, why=None, before=book.rating())
+def start_match(rows: AccountRows, opponent_id: int, length: int | None, at: dt.datetime) -> None:
+    """Begin a new match; a saved one with the same opponent no longer exists."""
+    for match in _save_others(rows, opponent_id):
+        if match.length == length and at - match.started <= REPEAT_WINDOW and not _played(rows, match):
+            rows.change(match, outcome=Outcome.PLAYING, seen=at, why=None, before=rows.rating())
             return
-        forget_match(book, match, at)
-    book.add_match(opponent_id, at, length=length, outcome=Outcome.PLAYING, score=(0, 0), before=book.rating())
-    book.count(opponent_id, Fact.STARTED, at)
+        forget_match(rows, match, at)
+    rows.add_match(opponent_id, at, length=length, outcome=Outcome.PLAYING, score=(0, 0), before=rows.rating())
+    rows.count(opponent_id, Fact.STARTED, at)
 
 
-def _save_others(book: AccountRows, opponent_id: int) -> list[MatchRow]:
-    """Take matches with others for saved; return the open one with this opponent, if there is one."""
-    open_ones = book.open_matches()
+def _save_others(rows: AccountRows, opponent_id: int) -> list[MatchRow]:
+    """Mark matches with other opponents as saved; return the open one with this opponent, if any."""
+    open_ones = rows.open_matches()
     for match in open_ones:
         if match.opponent_id != opponent_id:
-            _save(book, match, "another match began")
+            _save(rows, match, "another match began")
     return [match for match in open_ones if match.opponent_id == opponent_id]
 
 
-def resume_match(book: AccountRows, opponent_id: int, at: dt.datetime) -> MatchRow:
-    """Go on with the match with this opponent; with one that the store does not know if need be."""
-    _save_others(book, opponent_id)
-    match = book.last_match(opponent_id)
+def resume_match(rows: AccountRows, opponent_id: int, at: dt.datetime) -> MatchRow:
+    """Resume the match with this opponent, or add one that the store does not have."""
+    _save_others(rows, opponent_id)
+    match = rows.last_match(opponent_id)
     mistaken = match is not None and match.outcome is Outcome.UNSEEN and not match.inferred
     if match is not None and (match.outcome.open or mistaken):
-        now = book.rating()
-        book.change(
+        now = rows.rating()
+        rows.change(
             match, outcome=Outcome.PLAYING, resumed=match.resumed + 1, seen=at, ended=None, why=None, before=now
         )
     else:
-        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=book.rating())
-    book.count(opponent_id, Fact.RESUMED, at)
+        match = rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=rows.rating())
+    rows.count(opponent_id, Fact.RESUMED, at)
     return match
 
 
-def reconcile(book: AccountRows, opponent_id: int, length: int | None, score: Score | None, at: dt.datetime) -> None:
-    """Hold what the first board of a match that goes on says against what we know of it."""
-    match = book.playing
+def reconcile(rows: AccountRows, opponent_id: int, length: int | None, score: Score | None, at: dt.datetime) -> None:
+    """Compare the first board of a resumed match with its row."""
+    match = rows.playing
     if match is None or match.opponent_id != opponent_id:
-        match = resume_match(book, opponent_id, at)
-    match = _same_or_new(book, match, length, score, at)
+        match = resume_match(rows, opponent_id, at)
+    match = _same_or_new(rows, match, length, score, at)
     if score:
-        # A game that is on does not change the score, so the one that we knew is over if the score is another.
-        _add_missed_games(book, match, book.open_game(match) if match.score not in (None, score) else None, score, at)
-    book.change(match, seen=at, length=match.length if length is None else length, score=score or match.score)
+        # A game in progress does not change the score, so if the score differs the game that we know is over.
+        _add_missed_games(rows, match, rows.open_game(match) if match.score not in (None, score) else None, score, at)
+    rows.change(match, seen=at, length=match.length if length is None else length, score=score or match.score)
 
 
 def _same_or_new(
-    book: AccountRows, match: MatchRow, length: int | None, score: Score | None, at: dt.datetime
+    rows: AccountRows, match: MatchRow, length: int | None, score: Score | None, at: dt.datetime
 ) -> MatchRow:
-    """Return the match, unless length or score show that it is over, and that we missed how another one began."""
+    """Return the match, or a new one if length or score show that it is over and we missed another's start."""
     other = length is not None and match.length is not None and length != match.length
     if score is not None and match.score is not None:
         other = other or score[0] < match.score[0] or score[1] < match.score[1]
     if not other:
         return match
     opponent_id = match.opponent_id
-    forget_match(book, match, at)
-    return book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=book.rating())
+    forget_match(rows, match, at)
+    return rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=rows.rating())
 
 
-def save_match(book: AccountRows, opponent_id: int, length: int | None, why: str | None, at: dt.datetime) -> None:
-    """The match has broken off, and the server keeps it."""
-    match = book.playing
+def save_match(rows: AccountRows, opponent_id: int, length: int | None, why: str | None, at: dt.datetime) -> None:
+    """Save the current match: it was interrupted, and the server keeps it."""
+    match = rows.playing
     if match is None or match.opponent_id != opponent_id:
         return
-    book.change(match, seen=at, length=match.length if match.length is not None else length)
-    _save(book, match, why)
+    rows.change(match, seen=at, length=match.length if match.length is not None else length)
+    _save(rows, match, why)
 
 
-def _save(book: AccountRows, match: MatchRow, why: str | None) -> None:
+def _save(rows: AccountRows, match: MatchRow, why: str | None) -> None:
     if match.outcome is Outcome.PLAYING:
-        book.change(match, outcome=Outcome.SAVED, why=why)
+        rows.change(match, outcome=Outcome.SAVED, why=why)
 
 
-def save_all(book: AccountRows, why: str) -> None:
-    """Whatever was on is not on any more, and we did not see it stop."""
-    for match in book.open_matches():
-        _save(book, match, why)
+def save_all(rows: AccountRows, why: str) -> None:
+    """Save all matches in progress: we did not see them stop."""
+    for match in rows.open_matches():
+        _save(rows, match, why)
 
 
-def finish_match(book: AccountRows, opponent_id: int, end: MatchEnd, at: dt.datetime) -> None:
-    """A match was played to its end."""
+def finish_match(rows: AccountRows, opponent_id: int, end: MatchEnd, at: dt.datetime) -> None:
+    """Finish a match that was played to its end."""
     outcome = Outcome.WON if end.won else Outcome.LOST
-    match = book.last_match(opponent_id)
+    match = rows.last_match(opponent_id)
     if match is None or not match.outcome.open:
         if match is not None and match.outcome is outcome and match.ended and at - match.ended <= REPEAT_WINDOW:
-            return  # the same end told twice
-        match = book.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1)
-    match = _same_or_new(book, match, end.length, end.score, at)
-    _add_missed_games(book, match, book.open_game(match), end.score, at)
+            return  # a repetition
+        match = rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1)
+    match = _same_or_new(rows, match, end.length, end.score, at)
+    _add_missed_games(rows, match, rows.open_game(match), end.score, at)
     length = match.length if end.length is None else end.length
-    book.change(match, outcome=outcome, ended=at, seen=at, length=length, score=end.score or match.score, why=None)
-    _assign_rating(book, match, book.rating(), match.before)
-    book.count(opponent_id, Fact.FINISHED, at)
+    rows.change(match, outcome=outcome, ended=at, seen=at, length=length, score=end.score or match.score, why=None)
+    _assign_rating(rows, match, rows.rating(), match.before)
+    rows.count(opponent_id, Fact.FINISHED, at)
 
 
-def forget_match(book: AccountRows, match: MatchRow, at: dt.datetime) -> None:
-    """The server has this match no more, and we did not see its end; our rating may tell it."""
-    if game := book.open_game(match):
-        book.end_game(game, ended=at, inferred=True)
-    book.change(match, outcome=Outcome.UNSEEN, ended=at)
+def forget_match(rows: AccountRows, match: MatchRow, at: dt.datetime) -> None:
+    """Close a match that the server no longer has; our rating may show its result."""
+    if game := rows.open_game(match):
+        rows.end_game(game, ended=at, inferred=True)
+    rows.change(match, outcome=Outcome.UNSEEN, ended=at)
     if match.before is not None:
-        _assign_rating(book, match, book.next_rating(match.before, match.seen), match.before)
+        _assign_rating(rows, match, rows.next_rating(match.before, match.seen), match.before)
 
 
-def forget_all_but(book: AccountRows, saved: frozenset[str], at: dt.datetime) -> None:
-    """The server has told all the matches that it keeps."""
-    for match in book.open_matches():
+def forget_all_but(rows: AccountRows, saved: frozenset[str], at: dt.datetime) -> None:
+    """Close all saved matches but those that the server says it keeps."""
+    for match in rows.open_matches():
         if match.outcome is Outcome.SAVED and match.opponent not in saved:
-            forget_match(book, match, at)
+            forget_match(rows, match, at)
 
 
-def _played(book: AccountRows, match: MatchRow) -> bool:
+def _played(rows: AccountRows, match: MatchRow) -> bool:
     """Whether anything has happened in a match."""
-    game = book.open_game(match)
-    return book.count_games(match) > (game is not None) or (game is not None and book.decided(game))
+    game = rows.open_game(match)
+    return rows.count_games(match) > (game is not None) or (game is not None and rows.decided(game))
 
 
 # -- games ------------------------------------------------------------------------------------------------------
 
 
-def start_game(book: AccountRows, opponent_id: int, at: dt.datetime) -> None:
-    """The next game begins."""
-    match = book.playing
+def start_game(rows: AccountRows, opponent_id: int, at: dt.datetime) -> None:
+    """Begin the next game."""
+    match = rows.playing
     if match is None or match.opponent_id != opponent_id:
-        match = resume_match(book, opponent_id, at)
-    if game := book.open_game(match):
-        if at - game.started <= REPEAT_WINDOW and not book.decided(game):
+        match = resume_match(rows, opponent_id, at)
+    if game := rows.open_game(match):
+        if at - game.started <= REPEAT_WINDOW and not rows.decided(game):
             return
-        book.end_game(game, ended=at, inferred=True)
-    book.add_game(match, at)
-    book.change(match, seen=at)
+        rows.end_game(game, ended=at, inferred=True)
+    rows.add_game(match, at)
+    rows.change(match, seen=at)
 
 
-def current_game(book: AccountRows, at: dt.datetime) -> tuple[MatchRow, GameRow] | None:
-    """Return the match and the game that are on; a game that began before we came is begun here."""
-    match = book.playing
+def current_game(rows: AccountRows, at: dt.datetime) -> tuple[MatchRow, GameRow] | None:
+    """Return the match and the game in progress; add a game whose start we missed."""
+    match = rows.playing
     if match is None:
         return None
-    return match, book.open_game(match) or book.add_game(match, at)
+    return match, rows.open_game(match) or rows.add_game(match, at)
 
 
 def game_of_transcript_part(
-    book: AccountRows, opponent_id: int, score: Score, at: dt.datetime
+    rows: AccountRows, opponent_id: int, score: Score, at: dt.datetime
 ) -> tuple[MatchRow, int] | None:
-    """Return the match and the id of the game that began at this score: the one that is on, or has just ended.
+    """Return the match and the id of the game that began at this score: the one in progress, or just ended.
 
-    What a player saw of the last move comes after the line that tells the game's end. Where that line got lost, the
-    next game begins before we know the score.
+    The entry of the last move comes after the line that reports the game's end. If that line got lost, the next game
+    begins before we know the score.
     """
-    match = book.playing or book.last_match(opponent_id)
+    match = rows.playing or rows.last_match(opponent_id)
     if match is None or match.opponent_id != opponent_id:
         return None
-    on = book.open_game(match) if match.outcome is Outcome.PLAYING else None
+    on = rows.open_game(match) if match.outcome is Outcome.PLAYING else None
     if match.outcome is Outcome.PLAYING and match.score in (None, score):
-        return match, (on or book.add_game(match, at)).id
-    if (last := book.last_ended(match)) and at - last.ended <= REPEAT_WINDOW and match.score:
+        return match, (on or rows.add_game(match, at)).id
+    if (last := rows.last_ended(match)) and at - last.ended <= REPEAT_WINDOW and match.score:
         won, points = bool(last.won), last.points or 0
         if score == (match.score[0] - points * won, match.score[1] - points * (not won)):
             return match, last.id
-    return (match, on.id) if on and not book.has_sheet(on) else None
+    return (match, on.id) if on and not rows.has_sheet(on) else None
 
 
-def end_game(book: AccountRows, end: GameEnd, at: dt.datetime) -> None:
-    """A game has ended."""
-    match = book.playing
+def end_game(rows: AccountRows, end: GameEnd, at: dt.datetime) -> None:
+    """End the current game."""
+    match = rows.playing
     if match is None:
         return
     won, points = end.winner != match.opponent, end.points or 0
-    if end.score is not None and end.score == match.score and book.open_game(match) is None:
-        return  # the same end told twice
-    match = _same_or_new(book, match, None, end.score, at)
+    if end.score is not None and end.score == match.score and rows.open_game(match) is None:
+        return  # a repetition
+    match = _same_or_new(rows, match, None, end.score, at)
     score, before = end.score, match.score
     if before is not None:
         least = (before[0] + points * won, before[1] + points * (not won))
         score = least if score is None else (max(score[0], least[0]), max(score[1], least[1]))
-        # Whatever more the score has grown by, it was in games that we did not see.
-        _add_missed_games(book, match, None, (score[0] - points * won, score[1] - points * (not won)), at)
-    game = book.open_game(match) or book.add_game(match, at)
-    book.end_game(game, ended=at, won=won, points=end.points, how=end.how, cube=end.cube)
-    book.change(match, seen=at, score=score)
+        # The rest of the increase is from games that we did not see.
+        _add_missed_games(rows, match, None, (score[0] - points * won, score[1] - points * (not won)), at)
+    game = rows.open_game(match) or rows.add_game(match, at)
+    rows.end_game(game, ended=at, won=won, points=end.points, how=end.how, cube=end.cube)
+    rows.change(match, seen=at, score=score)
 
 
 def _add_missed_games(
-    book: AccountRows, match: MatchRow, game: GameRow | None, score: Score | None, at: dt.datetime
+    rows: AccountRows, match: MatchRow, game: GameRow | None, score: Score | None, at: dt.datetime
 ) -> None:
-    """Account for what the score has grown by since we knew it: `game`, if it is over, and others that we missed."""
+    """Add what explains the increase of the score: the end of `game`, if given, and games that we missed."""
     gains: list[tuple[bool, int]] = []
     if score is not None and match.score is not None:
         mine, theirs = score[0] - match.score[0], score[1] - match.score[1]
         gains = [(won, points) for won, points in ((True, mine), (False, theirs)) if points > 0]
     if game is not None:
         won, points = gains.pop() if gains else (None, None)
-        book.end_game(game, ended=at, won=won, points=points, inferred=True)
+        rows.end_game(game, ended=at, won=won, points=points, inferred=True)
     for won, points in gains:
-        if (untold := book.untold_game(match)) is not None:
-            book.end_game(untold, won=won, points=points)
+        if (missed := rows.game_without_winner(match)) is not None:
+            rows.end_game(missed, won=won, points=points)
         else:
-            book.add_game(match, at, ended=at, won=won, points=points, inferred=True)
+            rows.add_game(match, at, ended=at, won=won, points=points, inferred=True)
 
 
 # -- ratings ----------------------------------------------------------------------------------------------------
 
 
-def apply_rating(book: AccountRows, new: RatingAndExperience) -> None:
-    """Find the match that explains our new rating. The history has it not yet."""
-    old, on = book.rating(), book.playing
-    able = [match for match in book.unrated_matches() if _explains(match, new)]
+def apply_rating(rows: AccountRows, new: RatingAndExperience) -> None:
+    """Assign our new rating, which is not in the table yet, to the match that explains it."""
+    old, on = rows.rating(), rows.playing
+    able = [match for match in rows.unrated_matches() if _explains(match, new)]
     seen = [match for match in able if match.outcome in FINISHED]
     unseen = [match for match in able if match.outcome is Outcome.UNSEEN]
     if seen:
-        book.change(seen[0], after=new)
+        rows.change(seen[0], after=new)
     elif on is not None and _explains(on, new):
-        return  # it may be over already, and its end be told next
+        return  # it may be over already, and its end be reported next
     elif len(unseen) == 1 and unseen[0].before == old:
-        _assign_rating(book, unseen[0], new, old)
+        _assign_rating(rows, unseen[0], new, old)
     if on is not None:
-        book.change(on, before=new)
+        rows.change(on, before=new)
 
 
 def _explains(match: MatchRow, new: RatingAndExperience) -> bool:
-    """Whether our experience is what it is after this match."""
+    """Whether our new experience is that after this match."""
     return bool(match.length) and match.before is not None and new[1] == match.before[1] + (match.length or 0)
 
 
 def _assign_rating(
-    book: AccountRows, match: MatchRow, new: RatingAndExperience | None, old: RatingAndExperience | None
+    rows: AccountRows, match: MatchRow, new: RatingAndExperience | None, old: RatingAndExperience | None
 ) -> None:
-    """Take a rating as the one after a match, if it can be that; tells also who won where we did not see it."""
+    """Set the rating after a match, if it is plausible; it also shows who won if we did not see the end."""
     if new is None or old is None or not _explains(match, new):
         return
-    if any(other.id != match.id for other in book.explained(new[1])):
+    if any(other.id != match.id for other in rows.explained(new[1])):
         return
     if match.outcome is Outcome.UNSEEN and new[0] != old[0]:
-        book.change(match, outcome=Outcome.WON if new[0] > old[0] else Outcome.LOST, inferred=True, after=new)
-        book.count(match.opponent_id, Fact.FINISHED, match.ended or match.seen)
+        rows.change(match, outcome=Outcome.WON if new[0] > old[0] else Outcome.LOST, inferred=True, after=new)
+        rows.count(match.opponent_id, Fact.FINISHED, match.ended or match.seen)
     elif match.outcome in FINISHED:
-        book.change(match, after=new)
+        rows.change(match, after=new)

@@ -1,11 +1,11 @@
 """Records on their way into the store: their fields, the bounded queue in memory, and the spill file.
 
-Much in a record comes from a server or an opponent. Whatever does not fit into a column is left out, so that no
-database ever refuses a row because of what somebody sent.
+Much in a record comes from a server or an opponent. Values that do not fit into a column are left out, so that no
+database refuses a row because of what somebody sent.
 
 Each process appends to a spill file of its own and holds it locked; a lock ends with its process, so the next process
 that opens the store can tell which files are orphaned, and writes their records. The file is beside a store that is a
-file itself, else in the user's state directory. What cannot be written there waits in memory only.
+file itself, else in the user's state directory. Records that cannot be written there are in memory only.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ from sqlalchemy import URL
 
 from fibsbot.records.store.database import is_sqlite, public_url
 
-LONGEST_TEXT: Final = 400
-"""Characters of a text that are kept."""
-LARGEST_NUMBER: Final = 2**31 - 1
-"""Whole numbers beyond this are none that a server means."""
+MAX_TEXT_LENGTH: Final = 400
+"""Number of characters of a text that are kept."""
+MAX_NUMBER: Final = 2**31 - 1
+"""Larger numbers from a server are absurd."""
 
 
 class UnusableRecordError(ValueError):
-    """A record lacks what makes it one; it is dropped."""
+    """A record lacks a required field; it is dropped."""
 
 
 @frozen
 class RecordFields:
-    """A record's fields, each taken as what it should be or not at all."""
+    """The fields of a record, each returned with the expected type or not at all."""
 
     _values: Mapping[str, Any]
 
     def text(self, name: str) -> str | None:
-        """Return a text that any database takes, None when there is none."""
+        """Return a text that any database accepts, or None."""
         return clean_text(self._values.get(name))
 
     def name(self, name: str) -> str:
-        """Return a text that must be there."""
+        """Return a required text."""
         if not (text := self.text(name)):
             raise UnusableRecordError(f"expected a record with {name}, got {self._values.get(name)!r}")
         return text
 
     def names(self, name: str) -> frozenset[str]:
-        """Return a list of texts that must be there, though it may be empty."""
+        """Return a required list of texts, which may be empty."""
         values = self._values.get(name)
         if not isinstance(values, list | tuple | set | frozenset):
             raise UnusableRecordError(f"expected a record with a list {name}, got {values!r}")
         return frozenset(text for value in values if (text := clean_text(value)))
 
     def whole(self, name: str) -> int | None:
-        """Return a whole number, None when there is none or it is absurd."""
+        """Return a whole number, or None if there is none or it is absurd."""
         return _whole(self._values.get(name))
 
     def number(self, name: str) -> float | None:
@@ -71,7 +71,7 @@ class RecordFields:
         value = self._values.get(name)
         if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
             return None
-        return float(value) if abs(value) <= LARGEST_NUMBER else None
+        return float(value) if abs(value) <= MAX_NUMBER else None
 
     def flag(self, name: str) -> bool | None:
         """Return true or false."""
@@ -79,7 +79,7 @@ class RecordFields:
         return value if isinstance(value, bool) else None
 
     def mapping(self, name: str) -> Mapping[str, Any]:
-        """Return names and values that must be there."""
+        """Return a required mapping."""
         value = self._values.get(name)
         if not isinstance(value, Mapping):
             raise UnusableRecordError(f"expected a record with {name}, got {value!r:.200}")
@@ -99,7 +99,7 @@ class PendingRecord:
     """A record as it was put."""
 
     number: int
-    """Counts what one writer has taken."""
+    """Number of the record among those of its writer."""
     account: str
     name: str
     fields: Mapping[str, Any]
@@ -107,147 +107,148 @@ class PendingRecord:
 
 
 def clean_text(value: Any) -> str | None:
-    """Return a text without what PostgreSQL does not store (NUL, lone surrogates), and not longer than LONGEST."""
+    """Return at most MAX_TEXT_LENGTH of a text, without what PostgreSQL does not store (NUL, lone surrogates)."""
     if not isinstance(value, str):
         return None
-    return value[:LONGEST_TEXT].encode("utf-8", "replace").decode().replace("\0", "�")
+    return value[:MAX_TEXT_LENGTH].encode("utf-8", "replace").decode().replace("\0", "�")
 
 
 def _whole(value: Any) -> int | None:
-    usable = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST_NUMBER
+    usable = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_NUMBER
     return value if usable else None
 
 
 LIFECYCLE_FACTOR: Final = 10
-"""So many times the limit may wait when all of it is about matches and games."""
+"""Factor by which the limit is higher for records of the lifecycle of matches and games."""
 
 
 class Priority(enum.Enum):
-    """How dearly a record is kept."""
+    """How important a record is when the queue is full, least important first."""
 
     DECISION = "decision"
-    """The first to go."""
     ENTRY = "entry"
-    """What both players did: with one missing, the rest of its game says less."""
-    NEWS = "news"
+    """A roll, play or cube action of a player: with one missing, the rest of its game is worth less."""
+    OTHER = "other"
     """Opponents, ratings, connections."""
-    COURSE = "course"
-    """The course of matches and games, without which no other row makes sense; the last to go."""
+    LIFECYCLE = "lifecycle"
+    """Beginnings and ends of matches and games, without which no other row makes sense."""
 
 
 class RecordQueue:
-    """What waits, in the order in which it came. Not safe for threads: whoever shares it holds a lock."""
+    """Pending records, in their order. Not thread-safe: to share it, hold a lock."""
 
     def __init__(self, limit: int) -> None:
-        """Hold `limit` records, or LIFECYCLE_FACTOR times as many of rank COURSE."""
+        """Hold `limit` records, or LIFECYCLE_FACTOR times as many of priority LIFECYCLE."""
         self._limit = limit
-        self._waiting: dict[Priority, dict[int, PendingRecord]] = {rank: {} for rank in Priority}
+        self._waiting: dict[Priority, dict[int, PendingRecord]] = {priority: {} for priority in Priority}
         self._taken: list[tuple[Priority, PendingRecord]] = []
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values())) + len(self._taken)
 
-    def put(self, rank: Priority, entry: PendingRecord) -> int:
-        """Take a record in; return how many were dropped for it, which may be the record itself."""
+    def put(self, priority: Priority, entry: PendingRecord) -> int:
+        """Add a record; return how many were dropped for it, which may be the record itself."""
         dropped = 0
         if len(self) >= self._limit:
-            dropped = self._make_room(rank)
-            if not dropped and len(self) >= self._limit * (LIFECYCLE_FACTOR if rank is Priority.COURSE else 1):
+            dropped = self._make_room(priority)
+            if not dropped and len(self) >= self._limit * (LIFECYCLE_FACTOR if priority is Priority.LIFECYCLE else 1):
                 return 1
-        self._waiting[rank][entry.number] = entry
+        self._waiting[priority][entry.number] = entry
         return dropped
 
-    def _make_room(self, rank: Priority) -> int:
-        """Drop the oldest of the least important records, unless the one to come is less important still."""
-        for lesser in (Priority.DECISION, Priority.ENTRY, Priority.NEWS):
+    def _make_room(self, priority: Priority) -> int:
+        """Drop the oldest of the least important records, unless the new one is less important still."""
+        for lesser in (Priority.DECISION, Priority.ENTRY, Priority.OTHER):
             if waiting := self._waiting[lesser]:
                 del waiting[next(iter(waiting))]
                 return 1
-            if lesser is rank:
+            if lesser is priority:
                 break
         return 0
 
-    def take(self, most: int) -> list[PendingRecord]:
-        """Return the next records, oldest first; they are out of reach until `done` or `give_back`."""
-        by_age = heapq.merge(*(_ranked(rank, it) for rank, it in self._waiting.items()), key=lambda it: it[1].number)
-        self._taken = list(itertools.islice(by_age, most))
-        for rank, entry in self._taken:
-            del self._waiting[rank][entry.number]
+    def take(self, limit: int) -> list[PendingRecord]:
+        """Return the next records, oldest first; they are reserved until `done` or `give_back`."""
+        by_age = heapq.merge(
+            *(_ranked(priority, it) for priority, it in self._waiting.items()), key=lambda it: it[1].number
+        )
+        self._taken = list(itertools.islice(by_age, limit))
+        for priority, entry in self._taken:
+            del self._waiting[priority][entry.number]
         return [entry for _, entry in self._taken]
 
     def done(self) -> None:
-        """Forget what was taken: it is written."""
+        """Remove the records that were taken: they are written."""
         self._taken = []
 
     def give_back(self) -> None:
-        """Have what was taken wait again."""
-        for rank in Priority:
-            back = {entry.number: entry for taken, entry in self._taken if taken is rank}
-            self._waiting[rank] = back | self._waiting[rank]
+        """Put the records that were taken back into the queue."""
+        for priority in Priority:
+            back = {entry.number: entry for taken, entry in self._taken if taken is priority}
+            self._waiting[priority] = back | self._waiting[priority]
         self._taken = []
 
 
-def _ranked(rank: Priority, waiting: dict[int, PendingRecord]) -> Iterator[tuple[Priority, PendingRecord]]:
-    return ((rank, entry) for entry in waiting.values())
+def _ranked(priority: Priority, waiting: dict[int, PendingRecord]) -> Iterator[tuple[Priority, PendingRecord]]:
+    return ((priority, entry) for entry in waiting.values())
 
 
 SPILL_SUFFIX: Final = ".waiting-"
-LARGEST_SPILL: Final = 1 << 24
-"""Bytes of a file at most: as many records as may wait, and more."""
-TRIES: Final = 3
-"""How often a file is opened that others remove."""
+MAX_SPILL_BYTES: Final = 1 << 24
+"""Maximum size of a file: enough for more records than the queue holds."""
+MAX_ATTEMPTS: Final = 3
+"""Attempts to open a file that others remove."""
 
 
 class SpillFile:
-    """What a process has put since the database had everything. Not safe for threads; nothing raises."""
+    """The records of a process since the database last had all of them. Not thread-safe; nothing raises."""
 
     def __init__(self, url: URL, writer: str) -> None:
-        """Begin a file for a writer, known by its id; it is made with the first record."""
-        place = _spill_path(url)
-        self._path = place.with_name(place.name + writer)
+        """Use a file for this writer, which is created with the first record."""
+        base = _spill_path(url)
+        self._path = base.with_name(base.name + writer)
         self._file: int | None = None
         self._size = 0
 
     def add(self, entry: PendingRecord) -> None:
-        """Append a record: it is with the operating system then, which keeps it when the process is killed."""
-        if self._size > LARGEST_SPILL:
+        """Append a record, which the operating system then keeps if the process is killed."""
+        if self._size > MAX_SPILL_BYTES:
             return
-        with contextlib.suppress(OSError, TypeError, ValueError):  # fields may be what JSON cannot say
+        with contextlib.suppress(OSError, TypeError, ValueError):  # fields may be no JSON
             if self._file is None:
                 self._file = _locked(self._path)
             line = _line(entry)
             written = os.write(self._file, line)
-            if written < len(line):  # the disk is full; half a line would spoil the next one
+            if written < len(line):  # the disk is full; half a line would corrupt the next one
                 os.ftruncate(self._file, self._size)
             else:
                 self._size += written
 
     def clear(self) -> None:
-        """Forget all records: the database has them."""
+        """Remove all records: the database has them."""
         if self._file is not None and self._size:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, 0)
                 self._size = 0
 
     def close(self) -> None:
-        """Let go of the file, and remove it if nothing is left in it."""
+        """Close the file, and remove it if it is empty."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 if not self._size:
                     self._path.unlink()
                 os.close(self._file)
             self._file = None
-            self._size = LARGEST_SPILL + 1
+            self._size = MAX_SPILL_BYTES + 1
 
 
 @frozen
 class OrphanedSpill:
-    """What a process that is gone had put."""
+    """The spill file of a process that has ended."""
 
     writer: str
     """Its id."""
     entries: tuple[PendingRecord, ...]
-    """In their order; some of them may be in the database."""
+    """In their order; some may be in the database."""
     at: dt.datetime
     """When the file was last written."""
     path: Path
@@ -257,36 +258,36 @@ class OrphanedSpill:
         with contextlib.suppress(OSError):
             self.path.unlink()
 
-    def put_aside(self) -> None:
-        """Give the file a name by which nobody finds it again but a person."""
+    def quarantine(self) -> None:
+        """Rename the file so that only a person finds it again."""
         with contextlib.suppress(OSError):
             self.path.rename(self.path.with_name(self.path.name.replace(SPILL_SUFFIX, ".unusable-")))
 
 
 def orphaned_spills(url: URL) -> Iterator[OrphanedSpill]:
-    """Yield what waited for a store when its process ended, the oldest first; nobody else sees it meanwhile."""
-    place = _spill_path(url)
+    """Yield the spill files of a store whose processes have ended, oldest first, each locked meanwhile."""
+    base = _spill_path(url)
     try:
-        paths = [path for path in place.parent.iterdir() if path.name.startswith(place.name)]
+        paths = [path for path in base.parent.iterdir() if path.name.startswith(base.name)]
         paths.sort(key=lambda path: path.stat().st_mtime)
-    except OSError:  # there is no such folder, or another process has just removed one of them
+    except OSError:  # there is no such directory, or another process has just removed a file
         return
     for path in paths:
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as stack:
             try:
-                file = held.enter_context(path.open("rb"))
+                file = stack.enter_context(path.open("rb"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 at = dt.datetime.fromtimestamp(path.stat().st_mtime, dt.UTC)
                 entries = tuple(entry for line in file if (entry := _read_line(line)))
-            except OSError:  # its process lives, or another one has taken it
+            except OSError:  # its process is running, or another one has it
                 continue
-            yield OrphanedSpill(path.name.removeprefix(place.name), entries, at, path)
+            yield OrphanedSpill(path.name.removeprefix(base.name), entries, at, path)
 
 
 def _locked(path: Path) -> int:
-    """Open a file of ours. Raises OSError."""
+    """Open and lock a spill file. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -295,12 +296,12 @@ def _locked(path: Path) -> int:
         except OSError:
             os.close(file)
             raise
-        os.close(file)  # before we had the lock another process took it for one that was left over, and removed it
+        os.close(file)  # before we had the lock, another process removed it as orphaned
     raise OSError(f"{path} is removed again and again")
 
 
 def _spill_path(url: URL) -> Path:
-    """Return where the files of a store are, and how their names begin; a writer's id is the rest."""
+    """Return the path of a store's spill files without the writer's id at its end."""
     if is_sqlite(url):
         path = Path(str(url.database))
     else:
@@ -312,16 +313,16 @@ def _spill_path(url: URL) -> Path:
 
 
 def _line(entry: PendingRecord) -> bytes:
-    told = [entry.number, entry.account, entry.name, entry.fields, entry.at.isoformat()]
-    return json.dumps(told, default=_plain).encode() + b"\n"
+    values = [entry.number, entry.account, entry.name, entry.fields, entry.at.isoformat()]
+    return json.dumps(values, default=_json_value).encode() + b"\n"
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     return sorted(value, key=str) if isinstance(value, set | frozenset) else str(value)
 
 
 def _read_line(line: bytes) -> PendingRecord | None:
-    """Return a record; None for a line that was not written whole."""
+    """Return a record, or None for an incomplete line."""
     try:
         number, account, name, fields, at = json.loads(line)
         return PendingRecord(int(number), str(account), str(name), dict(fields), dt.datetime.fromisoformat(at))

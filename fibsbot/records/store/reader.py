@@ -60,10 +60,10 @@ CHUNK: Final = 1000
 
 
 class Store:
-    """A store that is there, for reading.
+    """An existing store, for reading.
 
-    What yields rows reads them as they are asked for, from the state that the store had when the first was: nothing
-    that is written meanwhile shows up half. Every method raises StoreError when the database cannot be read.
+    Methods that yield rows fetch them on demand, all from the state of the store at the first: concurrent writes are
+    not seen. Every method raises StoreError if the database cannot be read.
     """
 
     def __init__(self, engine: Engine, url: URL) -> None:
@@ -74,7 +74,7 @@ class Store:
 
     @classmethod
     def open(cls, where: str | Path) -> Self:
-        """Open the store at this path or URL, which must be there and have the schema that this program knows."""
+        """Open the store at this path or URL, which must exist and have this program's schema."""
         store = cls(open_engine(url := database_url(where)), url)
         try:
             check_version(store.version, public_url(url))
@@ -84,7 +84,7 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Let go of the database; iterators that are not exhausted keep theirs."""
+        """Close the store; iterators that are not exhausted keep their connections."""
         self._closed = True
         self._engine.dispose()
 
@@ -96,7 +96,7 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[DatabaseConnection]:
-        """Give a connection that sees one unchanging state of all tables."""
+        """Return a context manager with a connection that sees one unchanging state of all tables."""
         if is_sqlite(self.url) and not Path(str(self.url.database)).is_file():
             raise StoreError(f"there is no store {public_url(self.url)}")
         try:
@@ -108,7 +108,7 @@ class Store:
                         yield connection
                 finally:
                     if self._closed:
-                        connection.detach()  # the pool that it came from is no more, and would never close it
+                        connection.detach()  # its pool is disposed of, and would never close it
         except DBAPIError as error:
             raise StoreError(f"cannot read the store {public_url(self.url)}: {database_error_text(error)}") from None
 
@@ -125,14 +125,14 @@ class Store:
         return [row["account"] for row in self._rows(select(_ACCOUNT).order_by(_ACCOUNT))]
 
     def ratings(self, account: str, *, since: dt.datetime | None = None) -> Iterator[RatingPoint]:
-        """Yield how an account's rating went, oldest first."""
+        """Yield an account's ratings, oldest first."""
         query = select(_ACCOUNT, *_columns(RATINGS, RatingPoint)).select_from(RATINGS.join(ACCOUNTS))
         query = _narrow(query, (ACCOUNTS.c.name, account), since=(RATINGS.c.at, since))
         for row in self._rows(query.order_by(RATINGS.c.id)):
             yield RatingPoint(**row)
 
     def connections(self, account: str, *, since: dt.datetime | None = None) -> Iterator[Connection]:
-        """Yield an account's connections, oldest first; `since` is about their end, or their login while they stand."""
+        """Yield an account's connections, oldest first; `since` refers to their end, or their login while open."""
         query = select(_ACCOUNT, *_columns(CONNECTIONS, Connection)).select_from(CONNECTIONS.join(ACCOUNTS))
         latest = func.coalesce(CONNECTIONS.c.lost, CONNECTIONS.c.logged_in, type_=UtcTime())
         query = _narrow(query, (ACCOUNTS.c.name, account), since=(latest, since))
@@ -140,7 +140,7 @@ class Store:
             yield Connection(**row)
 
     def opponents(self, *, account: str | None = None, name: str | None = None) -> Iterator[Opponent]:
-        """Yield the players whom all accounts, or one, have met, by account and name."""
+        """Yield the players that all accounts, or one, have met, by account and name."""
         query = select(OPPONENTS.c.id, _ACCOUNT, *_columns(OPPONENTS, Opponent))
         query = query.add_columns(FACTS.c.fact, FACTS.c.times, FACTS.c.first_at, FACTS.c.last_at)
         query = query.select_from(OPPONENTS.join(ACCOUNTS).outerjoin(FACTS))
@@ -162,7 +162,7 @@ class Store:
         since: dt.datetime | None = None,
         outcome: Outcome | None = None,
     ) -> Iterator[Match]:
-        """Yield the matches that fit, in the order in which they began; `since` is about their beginning."""
+        """Yield the selected matches in the order in which they began; `since` refers to their beginning."""
         wanted = outcome.value if outcome else None
         query = _narrow(
             _MATCHES,
@@ -174,7 +174,7 @@ class Store:
         return map(_match, self._rows(query.order_by(MATCHES.c.started, MATCHES.c.id)))
 
     def match(self, match_id: int) -> Match | None:
-        """Return a match by its number, None if there is none."""
+        """Return a match by its id, or None."""
         rows = list(self._rows(_MATCHES.where(MATCHES.c.id == match_id)))
         return _match(rows[0]) if rows else None
 
@@ -191,10 +191,10 @@ class Store:
             yield _decision(row)
 
     def transcript(self, match: Match) -> Transcript:
-        """Return a whole match of both players, as far as it was seen; seat A is the account.
+        """Return the transcript of a match, as far as it was seen; seat A is the account.
 
-        Where something is missing there is a gap, or what is rebuilt where only one thing can have happened. Raises
-        StoreError where nothing is stored but results.
+        Missing parts are rebuilt if there is only one possibility, else they are gaps. Raises StoreError if only
+        results are stored.
         """
         with self.reading() as connection:
             sheets: dict[int, list[StoredSheet]] = {}
@@ -207,12 +207,12 @@ class Store:
             games = [Game(**row) for row in connection.execute(_games(match)).mappings()]
         return build_transcript(match, [GameRows(it, sheets.get(it.id, ())) for it in games])
 
-    # -- what the bot remembers ---------------------------------------------------------------------------------
+    # -- memories of the bot ------------------------------------------------------------------------------------
 
-    def acquaintances(self, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
-        """Return by name what an account has to remember of the players whom it has met since then.
+    def player_memories(self, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
+        """Return, by name, an account's memories of the players that it has met since then.
 
-        Matches that wait to go on are remembered however old they are.
+        Saved matches are remembered however old they are.
         """
         played = select(OPPONENTS.c.name, MATCHES.c.ended, MATCHES.c.seen)
         played = played.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
@@ -243,8 +243,8 @@ class Store:
             known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(broke_off=row["seen"])
         return known
 
-    def lacking(self, server: str, since: dt.datetime) -> frozenset[str]:
-        """Return the features that a server, `host:port`, was found to lack since then."""
+    def missing_features(self, server: str, since: dt.datetime) -> frozenset[str]:
+        """Return the features that a server, `host:port`, was found since then not to have."""
         known = SERVER_FEATURES.c
         query = select(known.feature).where(known.server == server, known.lacking, known.at >= since)
         with self.reading() as connection:
@@ -269,7 +269,7 @@ def _narrow(
     *equal: tuple[ColumnElement[Any], Any],
     since: tuple[ColumnElement[Any], dt.datetime | None] | None = None,
 ) -> Select[*tuple[Any, ...]]:
-    """Leave only the rows in which these columns are what is wanted, where anything is."""
+    """Restrict a query to rows whose columns have the given values, as far as these are not None."""
     conditions = [column == value for column, value in equal if value is not None]
     if since and since[1]:
         conditions.append(since[0] >= since[1])

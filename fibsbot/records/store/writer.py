@@ -1,11 +1,11 @@
-"""Writes records into the store as they come, and never in the way of the play.
+"""Writes records into the store as they come, without ever delaying the play.
 
-`put` only appends to a queue; one thread writes, and commits what is there: at once after a rest, else when the rest
-is over. What was put and is not written yet is in a file as well (`waiting`): if the process is killed, the next one to
-write into the store writes that first. On SQLite a commit does not wait for the disk (`synchronous = NORMAL`): the
-operating system has the data, which is what counts when a process is killed. When the power fails the last transactions
-may be missing, but the file is whole. Because a lost match would be worse than a lost decision, a transaction with the
-course of a match in it does wait for the disk (`FULL`), and takes along what came before it.
+`put` only appends to a queue; a thread writes what is in it, with a short pause between two transactions. Records that
+are not written yet are in a spill file as well (`pending.py`): if the process is killed, the next process that writes
+into the store writes them first. On SQLite a commit does not wait for the disk (`synchronous = NORMAL`): the operating
+system has the data, which is enough if a process is killed. After a power failure the last transactions may be missing,
+but the file is intact. Because a lost match would be worse than a lost decision, a transaction with a record of the
+lifecycle of a match does wait for the disk (`FULL`), and with it everything before.
 """
 
 from __future__ import annotations
@@ -48,22 +48,21 @@ from fibsbot.records.store.schema import WRITERS, prepare
 from fibsbot.redaction import redact_record
 
 QUEUE_LIMIT: Final = 20_000
-"""Records that wait in memory at most while the database is away."""
+"""Maximum number of records in memory while the database is unavailable."""
 BATCH: Final = 500
-"""Records in one transaction at most."""
-REST_FACTOR: Final = 4
-"""Between two transactions, so many times as long as the last one computed. Most of one's work is the same for one
-record and for a hundred, and while it goes on the bots get only a part of the processor that Python gives one thread at
-a time."""
-LONGEST_REST: Final = 0.02
-"""Seconds: nobody who looks into the store waits for longer, and little is left over when the process is killed."""
+"""Maximum number of records in a transaction."""
+PAUSE_FACTOR: Final = 4
+"""The pause between two transactions is this many times the processor time of the last one. Most of the work is the
+same for one record and for a hundred, and meanwhile the bots have to share Python's lock with it."""
+MAX_PAUSE: Final = 0.02
+"""Seconds; records are in the store soon, and few are left when the process is killed."""
 RETRY_PAUSES: Final = (0.5, 30.0)
-"""Seconds before the first next attempt, and before any later one; each is twice as long as the one before."""
+"""Seconds before the first retry, and before later ones at most; each pause is twice the one before."""
 WARNING_INTERVAL: Final = 3600.0
 """Seconds between two warnings."""
 
 WRITER_RETENTION: Final = dt.timedelta(days=30)
-"""How long a process that writes no more is remembered."""
+"""How long a process that no longer writes is remembered."""
 
 _log = structlog.get_logger(__name__)
 
@@ -73,25 +72,25 @@ def _warn(text: str) -> None:
 
 
 class StoreWriter:
-    """Keeps what happens to any number of accounts."""
+    """Writes the records of any number of accounts."""
 
     def __init__(
         self,
         url: str | Path,
         *,
-        on_trouble: Callable[[str], None] = _warn,
+        on_error: Callable[[str], None] = _warn,
         limit: int = QUEUE_LIMIT,
         pauses: tuple[float, float] = RETRY_PAUSES,
     ) -> None:
-        """Write into the store at this path or URL, which is made if it is not there.
+        """Write into the store at this path or URL, which is created if it does not exist.
 
-        `on_trouble` is told in a sentence that the database cannot be used, at most once an hour, in the writing
-        thread (at the start, in the caller's). Raises StoreError where no waiting would help: a URL that is none, the
-        database of another program, a schema that is newer than this program. A database that is away for now is no
-        error; it may come back.
+        `on_error` is called with a sentence when the database cannot be used, at most once an hour, in the writing
+        thread (at the start, in the caller's). Raises StoreError if waiting would not help: an invalid URL, the
+        database of another program, a schema of another version. A database that is unavailable is not an error; it
+        may come back.
         """
         self._url = database_url(url)
-        self._on_trouble = on_trouble
+        self._on_error = on_error
         self._pauses = pauses
         self._engine: Engine = open_engine(self._url, writing=True)
         self._connection: Connection | None = None
@@ -99,14 +98,14 @@ class StoreWriter:
         self._file: tuple[int, int] | None = None
         self._sequence = 0
         """The number of the last of our records that the database has."""
-        self._buffer = RecordQueue(limit)
-        self._copy = SpillFile(self._url, self._id)
+        self._queue = RecordQueue(limit)
+        self._spill = SpillFile(self._url, self._id)
         self._changed = threading.Condition()
         self._numbers = 0
         self._closing: float | None = None
         self._warned: dict[str, float] = {}
-        self.trouble: str | None = None
-        """What is wrong with the database at the moment, in one line."""
+        self.error: str | None = None
+        """Why the database cannot be used at the moment, in one line."""
         self.lost = 0
         """Records that were dropped because too many waited, or that could not be stored."""
         self.written = 0
@@ -115,12 +114,12 @@ class StoreWriter:
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
         self._thread.start()
 
-    # -- for whoever has something to remember ------------------------------------------------------------------
+    # -- for the bots ------------------------------------------------------------------------------------------
 
     def put(self, account: str, name: str, fields: Mapping[str, Any], at: dt.datetime) -> None:
-        """Have a record of an account remembered, if the store remembers its kind. Never waits, never raises."""
-        known = HANDLERS.get(name)
-        if known is None:
+        """Store a record of an account, if the store has its kind. Never waits, never raises."""
+        handler = HANDLERS.get(name)
+        if handler is None:
             return
         with self._changed:
             if self._closing is not None:
@@ -128,35 +127,35 @@ class StoreWriter:
                 return
             self._numbers += 1
             entry = PendingRecord(self._numbers, account, name, redact_record(dict(fields)), at)
-            self.lost += self._buffer.put(known[0], entry)
-            self._copy.add(entry)
+            self.lost += self._queue.put(handler[0], entry)
+            self._spill.add(entry)
             self._changed.notify_all()
 
     @property
     def waiting(self) -> int:
-        """How many records are not in the database yet."""
+        """Number of records that are not in the database yet."""
         with self._changed:
-            return len(self._buffer)
+            return len(self._queue)
 
     @property
     def healthy(self) -> bool:
         """Whether records get into the database."""
-        return self.trouble is None and self._thread.is_alive()
+        return self.error is None and self._thread.is_alive()
 
     def flush(self, deadline: float = 10.0) -> bool:
-        """Wait until everything is in the database, so many seconds at most; return whether it is."""
+        """Wait until everything is in the database, `deadline` seconds at most; return whether it is."""
         with self._changed:
-            return self._changed.wait_for(lambda: not len(self._buffer), deadline)
+            return self._changed.wait_for(lambda: not len(self._queue), deadline)
 
     def close(self, deadline: float = 10.0) -> bool:
-        """Write what waits, within so many seconds, and end; return whether nothing was left over."""
+        """Write the remaining records within `deadline` seconds, and end; return whether all were written."""
         with self._changed:
             self._closing = time.monotonic() + deadline
             self._changed.notify_all()
         self._thread.join(deadline + 1.0)
         with self._changed:
-            left = len(self._buffer)
-            self._copy.close()
+            left = len(self._queue)
+            self._spill.close()
         if left:
             self.lost += left
             _log.error("store closed before everything was written", store=public_url(self._url), records=left)
@@ -176,33 +175,33 @@ class StoreWriter:
             began = time.thread_time()
             try:
                 lost = self._write(batch)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the play goes on, and so do we
+            except Exception as error:  # noqa: BLE001 - the play goes on in any case, and so does this thread
                 self._disconnect()
-                self._have_trouble(error)
-                self._rest(pause)
+                self._note_error(error)
+                self._wait_before_retry(pause)
                 pause = min(2 * pause, self._pauses[1])
             else:
                 pause = self._pauses[0]
                 self._written(len(batch) - lost, lost)
-                time.sleep(min(REST_FACTOR * (time.thread_time() - began), LONGEST_REST))
+                time.sleep(min(PAUSE_FACTOR * (time.thread_time() - began), MAX_PAUSE))
 
     def _next_batch(self) -> list[PendingRecord] | None:
-        """Wait for something to write; None when the end has come."""
+        """Wait for records to write; return None at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: len(self._buffer) or self._closing is not None)
+            self._changed.wait_for(lambda: len(self._queue) or self._closing is not None)
             over = self._closing is not None and time.monotonic() >= self._closing
-            return None if over or not len(self._buffer) else self._buffer.take(BATCH)
+            return None if over or not len(self._queue) else self._queue.take(BATCH)
 
     def _write(self, batch: list[PendingRecord]) -> int:
-        """Write a batch; return how many of it were dropped. Raises whatever keeps the database from being used."""
+        """Write a batch; return how many records were dropped. Raises if the database cannot be used."""
         self._connect()
         try:
             return self._transact(batch)
         except Exception as error:
             self._disconnect()
-            if _is_trouble(error):
+            if _is_database_error(error):
                 raise
-        # One of them does not go in, which is our own mistake; it must not keep out the others.
+        # One of them cannot be stored, which is a bug of ours; it must not block the others.
         return sum(map(self._write_alone, batch))
 
     def _write_alone(self, entry: PendingRecord) -> int:
@@ -210,9 +209,9 @@ class StoreWriter:
             return self._transact([entry])
         except Exception as error:
             self._disconnect()
-            if _is_trouble(error):
+            if _is_database_error(error):
                 raise
-            self._tell_dropped(entry, error)
+            self._warn_dropped(entry, error)
             return 1
 
     def _transact(self, batch: list[PendingRecord]) -> int:
@@ -221,59 +220,59 @@ class StoreWriter:
         if not batch:
             return 0
         if is_sqlite(self._url):
-            dear = any(HANDLERS[entry.name][0] is Priority.COURSE for entry in batch)
+            durable = any(HANDLERS[entry.name][0] is Priority.LIFECYCLE for entry in batch)
             opened: Any = connection.connection.driver_connection
-            opened.execute(f"PRAGMA synchronous = {'FULL' if dear else 'NORMAL'}")
+            opened.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         unusable = self._enter(connection, batch, self._id)
         self._sequence = batch[-1].number
         return unusable
 
     def _enter(self, connection: Connection, entries: list[PendingRecord], writer: str) -> int:
-        """Write records in one transaction, which says how far their writer is; return how many say nothing usable."""
+        """Write records in one transaction, with their writer's progress; return how many were unusable."""
         with connection.begin():
             unusable = write_records(connection, entries)
             mark = {"sequence": entries[-1].number, "seen": dt.datetime.now(dt.UTC)}
             connection.execute(update(WRITERS).where(WRITERS.c.id == writer).values(mark))
         for entry, error in unusable:
-            self._tell_dropped(entry, error)
+            self._warn_dropped(entry, error)
         return len(unusable)
 
     def _written(self, count: int, lost: int) -> None:
         with self._changed:
-            self._buffer.done()
+            self._queue.done()
             self.written += count
             self.lost += lost
-            recovered, self.trouble = self.trouble is not None, None
-            left = len(self._buffer)
+            recovered, self.error = self.error is not None, None
+            left = len(self._queue)
             if not left:
-                self._copy.clear()
+                self._spill.clear()
             self._changed.notify_all()
         if recovered:
             _log.info("store can be written again", store=public_url(self._url), waiting=left, lost=self.lost)
 
-    # -- trouble ------------------------------------------------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------------------------------
 
-    def _have_trouble(self, error: Exception) -> None:
+    def _note_error(self, error: Exception) -> None:
         with self._changed:
-            self._buffer.give_back()
-            self.trouble = database_error_text(error)
-            waiting = len(self._buffer)
-        if self._may_warn("trouble"):
+            self._queue.give_back()
+            self.error = database_error_text(error)
+            waiting = len(self._queue)
+        if self._may_warn("error"):
             store = f"the store {public_url(self._url)}"
-            told = f"{store} cannot be written: {self.trouble}; {waiting} records wait, {self.lost} are lost"
+            text = f"{store} cannot be written: {self.error}; {waiting} records wait, {self.lost} are lost"
             try:
-                self._on_trouble(told)
-            except Exception:  # noqa: BLE001 - whoever is told may fail, the store must not
-                _log.exception(told)
+                self._on_error(text)
+            except Exception:  # noqa: BLE001 - the callback may fail, the store must not
+                _log.exception(text)
 
-    def _tell_dropped(self, entry: PendingRecord, error: Exception) -> None:
+    def _warn_dropped(self, entry: PendingRecord, error: Exception) -> None:
         if self._may_warn("dropped"):
             _log.warning(
                 "record not stored", account=entry.account, record=entry.name, error=database_error_text(error)
             )
 
     def _may_warn(self, what: str) -> bool:
-        """Whether nobody was warned of this within the last hour."""
+        """Whether there was no such warning within the last hour."""
         now = time.monotonic()
         last = self._warned.get(what)
         if last is not None and now < last + WARNING_INTERVAL:
@@ -281,8 +280,8 @@ class StoreWriter:
         self._warned[what] = now
         return True
 
-    def _rest(self, pause: float) -> None:
-        """Wait before the next attempt; towards the end not for long."""
+    def _wait_before_retry(self, pause: float) -> None:
+        """Wait before the next attempt, at most until the deadline for the end."""
         with self._changed:
             if self._closing is None:
                 self._changed.wait_for(lambda: self._closing is not None, pause)
@@ -297,7 +296,7 @@ class StoreWriter:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+                raise StoreError(f"cannot create the directory {path.parent}: {error.strerror}") from None
         try:
             self._connect()
         except (DBAPIError, StoreError) as error:
@@ -306,12 +305,12 @@ class StoreWriter:
                 raise StoreError(
                     f"cannot use the store {public_url(self._url)}: {database_error_text(error)}"
                 ) from None
-            self._have_trouble(error)
+            self._note_error(error)
 
     def _connect(self) -> Connection:
-        """Return the connection; make one where there is none, or where its file is not the one at this path any more.
+        """Return the connection; open one if there is none, or if the file at this path is another one now.
 
-        SQLite would go on with a file that somebody has moved or deleted, and nobody would ever see what is in it.
+        SQLite would continue with a file that was moved or deleted, so that the records would be lost.
         """
         if self._connection is not None and self._file != self._file_now():
             self._disconnect()
@@ -333,29 +332,28 @@ class StoreWriter:
         return found.st_dev, found.st_ino
 
     def _sign_in(self, connection: Connection, writer: str) -> int:
-        """Return how much of a writer's the database has: one may end when nobody knows whether a commit has."""
+        """Return the number of a writer's last record in the database, which is unknown after a failed commit."""
         now = dt.datetime.now(dt.UTC)
         with connection.begin():
             connection.execute(delete(WRITERS).where(WRITERS.c.seen < now - WRITER_RETENTION))
             known = connection.scalar(select(WRITERS.c.sequence).where(WRITERS.c.id == writer))
             if known is None:
-                who = {"id": writer, "host": socket.gethostname(), "process": os.getpid(), "program": __version__}
-                row = {**who, "started": now, "seen": now, "sequence": 0}
+                identity = {"id": writer, "host": socket.gethostname(), "process": os.getpid(), "program": __version__}
+                row = {**identity, "started": now, "seen": now, "sequence": 0}
                 connection.execute(insert(WRITERS), row)
         return known or 0
 
     def _take_over(self, connection: Connection) -> None:
-        """Write what waited when another process was killed."""
+        """Write the records that were pending when another process was killed."""
         for left in orphaned_spills(self._url):
-            if (
-                left.entries and left.at > dt.datetime.now(dt.UTC) - WRITER_RETENTION
-            ):  # of older ones nobody knows what is stored
+            # Which of the older ones are stored is not known any more.
+            if left.entries and left.at > dt.datetime.now(dt.UTC) - WRITER_RETENTION:
                 try:
                     self._write_left_over(connection, left)
                 except Exception as error:
-                    if _is_trouble(error):
+                    if _is_database_error(error):
                         raise
-                    left.put_aside()
+                    left.quarantine()
                     _log.warning(
                         "records of a killed process not stored", file=str(left.path), error=database_error_text(error)
                     )
@@ -378,8 +376,8 @@ class StoreWriter:
                 connection.close()
 
 
-def _is_trouble(error: Exception) -> bool:
-    """Whether the database cannot be used, rather than the record stored."""
+def _is_database_error(error: Exception) -> bool:
+    """Whether the database cannot be used, as opposed to a record that cannot be stored."""
     if isinstance(error, DBAPIError):
         return not isinstance(error, DataError | IntegrityError)
     return isinstance(error, StoreError)

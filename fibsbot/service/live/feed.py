@@ -107,10 +107,10 @@ _OTHERS_VERBS: Final[Mapping[type[Message], str]] = {m.Says: "says", m.Kibitzes:
 
 
 class AccountFeed:
-    """One account."""
+    """What the page shows of an account, in parts."""
 
     def __init__(self, account: str) -> None:
-        """Know nothing yet."""
+        """Start without a match."""
         self._account = account
         self.versions = dict.fromkeys(FeedPart, 0)
         """Each part's number of changes."""
@@ -123,9 +123,9 @@ class AccountFeed:
         }
         self._track: TrackedMatch | None = None
         self._picture: BoardPicture | None = None
-        """The last one that could be drawn."""
+        """The last board that could be drawn."""
         self._over = False
-        """Whether the match that was shown is over, and none has begun since."""
+        """Whether the match shown is over, and none has begun since."""
         self._last: ShownPlay | None = None
         self._own = Seat.A
         self._names = ("?", "?")
@@ -136,7 +136,7 @@ class AccountFeed:
         self._games: deque[Mapping[str, Any]] = deque(maxlen=GAMES)
 
     def part(self, part: FeedPart) -> str:
-        """Return a part as it is now, as JSON."""
+        """Return the present content of a part as JSON."""
         version, text = self._written.get(part, (-1, ""))
         if version != self.versions[part]:
             version = self.versions[part]
@@ -147,10 +147,10 @@ class AccountFeed:
     def _changed(self, part: FeedPart) -> None:
         self.versions[part] += 1
 
-    # -- what happens -------------------------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------------------------
 
-    def hear(self, message: Message, agent: Agent) -> bool:
-        """Take in a message of the server, after the agent has; return whether there is something new to see."""
+    def on_message(self, message: Message, agent: Agent) -> bool:
+        """Handle a message of the server, after the agent; return whether anything visible has changed."""
         before = sum(self.versions.values())
         if agent.tracked is not self._track:
             self._track = agent.tracked
@@ -167,9 +167,9 @@ class AccountFeed:
         self._chat.append(line | {"own": own})
         self._changed(FeedPart.CHAT)
 
-    def happen(self, happening: MatchEvent) -> None:
-        """Take in what happened in a match."""
-        match happening:
+    def on_match_event(self, event: MatchEvent) -> None:
+        """Handle an event of a match."""
+        match event:
             case MatchBegan(transcript=transcript):
                 self._names = shown_names(transcript)
                 self._own = Seat.A if transcript.user is None else transcript.user
@@ -179,7 +179,7 @@ class AccountFeed:
                 start = game.start
                 self._game = {"game": game.number, "scores": self._ours_first(start.scores), "crawford": start.crawford}
                 self._last = None
-                for step in walk(game):  # of a game that goes on after a break
+                for step in walk(game):  # of a resumed game
                     self._enter(step)
                 self._changed(FeedPart.MOVES)
             case EntryAdded(step=step):
@@ -215,10 +215,10 @@ class AccountFeed:
     def _ours_first(self, scores: tuple[int, int]) -> tuple[int, int]:
         return scores[self._own], scores[self._own.other]
 
-    # -- what is shown ------------------------------------------------------------------------------------------
+    # -- content ------------------------------------------------------------------------------------------------
 
     def _board(self) -> Mapping[str, Any]:
-        """Return the board; the last one, as past, after a match and where nothing is known of the present one."""
+        """Return the board; after a match, or while the present one is unknown, the last board, marked as past."""
         now = board_picture(self._track, self._account, self._last) if self._track else None
         self._picture = shown = now or self._picture
         if shown is None:
@@ -231,7 +231,7 @@ class AccountFeed:
 
 
 def safe_text(text: str, longest: int = LONGEST) -> str:
-    """Return a text as it may be shown; a password is hidden before the text is cut."""
+    """Return a text that is safe to show; passwords are hidden before the text is cut."""
     return clean(redact(text), longest)
 
 

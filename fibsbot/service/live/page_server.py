@@ -62,33 +62,33 @@ _log = structlog.get_logger(__name__)
 
 
 class LivePage:
-    """All accounts, and who watches them."""
+    """The page that shows all accounts to browsers."""
 
     def __init__(self, accounts: Iterable[str], statuses: Callable[[], Iterable[AccountStatus]]) -> None:
-        """Show these accounts, by name. `statuses` tells how they are."""
+        """Show the accounts with these names."""
         self._feeds = {name: AccountFeed(name) for name in accounts}
         self._statuses = statuses
-        self._stirs: dict[str, set[asyncio.Event]] = {name: set() for name in self._feeds}
-        """By account, what wakes those who watch it."""
+        self._wakers: dict[str, set[asyncio.Event]] = {name: set() for name in self._feeds}
+        """By account, the events that wake its viewers."""
         self._closing = False
 
-    # -- what happens -------------------------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------------------------
 
-    def hear(self, account: str, message: Message, agent: Agent) -> None:
-        """Take in a message of the server for an account."""
-        if self._feeds[account].hear(message, agent):
-            self._stir(account)
+    def on_message(self, account: str, message: Message, agent: Agent) -> None:
+        """Handle a message of the server for an account."""
+        if self._feeds[account].on_message(message, agent):
+            self._wake(account)
 
-    def happen(self, account: str, happening: MatchEvent) -> None:
-        """Take in what happened in an account's match."""
+    def on_match_event(self, account: str, event: MatchEvent) -> None:
+        """Handle an event of an account's match."""
         try:
-            self._feeds[account].happen(happening)
-        except Exception:  # noqa: BLE001 - a page to look at is worth no harm to what else follows the match
+            self._feeds[account].on_match_event(event)
+        except Exception:  # noqa: BLE001 - the page must not affect the account
             _log.exception("the live page cannot show what happened", account=account)
-        self._stir(account)
+        self._wake(account)
 
     def _accounts(self) -> list[dict[str, Any]]:
-        """Tell how each account is."""
+        """Return the status of each account."""
         return [
             {
                 "name": status.account,
@@ -99,91 +99,91 @@ class LivePage:
             for status in self._statuses()
         ]
 
-    def _stir(self, account: str) -> None:
-        for event in self._stirs[account]:
+    def _wake(self, account: str) -> None:
+        for event in self._wakers[account]:
             event.set()
 
     def close(self) -> None:
-        """Let everybody who watches go."""
+        """End all responses."""
         self._closing = True
-        for account in self._stirs:
-            self._stir(account)
+        for account in self._wakers:
+            self._wake(account)
 
-    # -- answers ------------------------------------------------------------------------------------------------
+    # -- responses ----------------------------------------------------------------------------------------------
 
     async def page(self, _: web.Request) -> web.StreamResponse:
-        """Answer with the page."""
+        """Respond with the page."""
         return web.Response(text=PAGE, content_type="text/html", headers=HEADERS)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """Answer with what there is to see of one account, and go on as long as the browser is there."""
+        """Respond with the events of one account, as long as the browser is connected."""
         account = request.query.get("account") or next(iter(self._feeds), "")
         if account not in self._feeds:
             raise web.HTTPNotFound(text="there is no such account\n")
-        if self._closing or sum(map(len, self._stirs.values())) >= WATCHERS:
+        if self._closing or sum(map(len, self._wakers.values())) >= WATCHERS:
             raise web.HTTPServiceUnavailable(text=f"{WATCHERS} browsers watch already\n", headers={"Retry-After": "10"})
-        stir = asyncio.Event()
-        self._stirs[account].add(stir)
+        wake = asyncio.Event()
+        self._wakers[account].add(wake)
         try:
-            return await self._watch(request, account, stir)
+            return await self._watch(request, account, wake)
         finally:
-            self._stirs[account].discard(stir)
+            self._wakers[account].discard(wake)
 
-    async def _watch(self, request: web.Request, account: str, stir: asyncio.Event) -> web.StreamResponse:
+    async def _watch(self, request: web.Request, account: str, wake: asyncio.Event) -> web.StreamResponse:
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
-        news = BrowserUpdates(account, self._feeds[account], self._accounts)
+        updates = BrowserUpdates(account, self._feeds[account], self._accounts)
         clock = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(PATIENCE):
                 await response.prepare(request)
                 await response.write(f"retry: {RETRY_MILLISECONDS}\n\n".encode())
-            heard = clock()
+            last_sent = clock()
             while not self._closing and request.transport and not request.transport.is_closing():
-                stir.clear()
-                text = news.since_last()
-                if not text and clock() - heard >= HEARTBEAT:
+                wake.clear()
+                text = updates.pending_events()
+                if not text and clock() - last_sent >= HEARTBEAT:
                     text = _event("beat", "{}")
                 if text:
                     async with asyncio.timeout(PATIENCE):
                         await response.write(text.encode())
-                    heard = clock()
-                await _wait(stir)
+                    last_sent = clock()
+                await _wait(wake)
         except TimeoutError:
             _log.info("a browser that does not read is given up", account=account)
             if request.transport:
                 request.transport.abort()
         except ConnectionError:
-            pass  # the browser has gone
+            pass  # the browser has closed the connection
         return response
 
 
-async def _wait(stir: asyncio.Event) -> None:
-    """Wait for news, but not for ever: how the accounts are is looked at, not told."""
+async def _wait(wake: asyncio.Event) -> None:
+    """Wait for events, but not for ever: changes of the status cause none."""
     await asyncio.sleep(UPDATE_INTERVAL)
     try:
         async with asyncio.timeout(STATUS_INTERVAL):
-            await stir.wait()
+            await wake.wait()
     except TimeoutError:
         return
 
 
 class BrowserUpdates:
-    """What one browser has not seen yet."""
+    """The events that a browser has not received yet."""
 
     def __init__(self, account: str, feed: AccountFeed, accounts: Callable[[], list[dict[str, Any]]]) -> None:
-        """Have shown nothing."""
+        """Prepare to send everything."""
         self._account = account
         self._feed = feed
         self._accounts = accounts
         self._sent: dict[FeedPart, int] = {}
-        self._told = ""
+        self._sent_accounts = ""
 
-    def since_last(self) -> str:
-        """Return the events that bring the browser up to now; empty where it is."""
+    def pending_events(self) -> str:
+        """Return the events that bring the browser up to date; empty if it is."""
         events = []
         accounts = json.dumps({"account": self._account, "accounts": self._accounts()})
-        if accounts != self._told:
-            self._told = accounts
+        if accounts != self._sent_accounts:
+            self._sent_accounts = accounts
             events.append(_event("accounts", accounts))
         for part, version in self._feed.versions.items():
             if self._sent.get(part) != version:

@@ -57,9 +57,9 @@ def name_command(name: str, kind: _WithName) -> CommandForm:
     """Build a command with a name or none; servers look at the first word only."""
 
     def write(thing: Any) -> str:
-        return optional(thing.name)
+        return check_optional_word(thing.name)
 
-    return CommandForm(name, kind, lambda text: kind(first(text)), write)
+    return CommandForm(name, kind, lambda text: kind(first_word(text)), write)
 
 
 def optional_text_command(name: str, kind: _WithText, attribute: str) -> CommandForm:
@@ -67,7 +67,7 @@ def optional_text_command(name: str, kind: _WithText, attribute: str) -> Command
 
     def write(thing: Any) -> str:
         value = getattr(thing, attribute)
-        return "" if value is None else filled(value)
+        return "" if value is None else check_text(value)
 
     return CommandForm(name, kind, lambda text: kind(text[:LONGEST_ARGUMENT].rstrip() or None), write)
 
@@ -76,7 +76,7 @@ def text_command(name: str, kind: _Speech) -> CommandForm:
     """Build a command with the text that is said."""
 
     def write(thing: Any) -> str:
-        return sayable(thing.text)
+        return check_line(thing.text)
 
     return CommandForm(name, kind, kind, write)
 
@@ -91,12 +91,12 @@ def tell_command(name: str, kind: type[c.Tell | c.Tellx | c.AlertCommand]) -> Co
         return kind(shorten(hearer), words.lstrip())
 
     def write(thing: Any) -> str:
-        return f"{word(thing.name)} {sayable(thing.text)}".rstrip()
+        return f"{check_word(thing.name)} {check_line(thing.text)}".rstrip()
 
     return CommandForm(name, kind, read, write)
 
 
-def first(text: str) -> str | None:
+def first_word(text: str) -> str | None:
     """Return the first word, shortened, if there is one."""
     return shorten(text.split(None, 1)[0]) if text else None
 
@@ -106,27 +106,27 @@ def shorten(text: str) -> str:
     return text[:LONGEST_WORD].strip("'.") or "?"
 
 
-def word(value: str) -> str:
-    """Let one printable word pass; raise LocalProtocolError without telling it, for it may be a password."""
+def check_word(value: str) -> str:
+    """Return a printable word; raise LocalProtocolError for others, without showing them: they may be passwords."""
     if not _WORD.fullmatch(value):
         raise LocalProtocolError("expected one word of printable ASCII as a command's argument")
     return value
 
 
-def optional(value: str | None) -> str:
-    """Let a word or none pass."""
-    return "" if value is None else word(value)
+def check_optional_word(value: str | None) -> str:
+    """Return a printable word, or nothing for None."""
+    return "" if value is None else check_word(value)
 
 
-def sayable(text: str) -> str:
-    """Let a text pass that one line can carry; raise LocalProtocolError for others."""
+def check_line(text: str) -> str:
+    """Return a text that one line can carry; raise LocalProtocolError for others."""
     if not _LINE.fullmatch(text) or text != text.strip():
         raise LocalProtocolError("expected printable ASCII without blanks at the ends")
     return text
 
 
-def filled(text: str) -> str:
-    """Let such a text pass unless it is empty."""
+def check_text(text: str) -> str:
+    """Return such a text unless it is empty."""
     if not text:
         raise LocalProtocolError("expected a text; None says that there is none")
-    return sayable(text)
+    return check_line(text)

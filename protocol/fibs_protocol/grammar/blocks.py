@@ -14,10 +14,10 @@ from fibs_protocol.grammar.wording import Wording, says
 
 @frozen
 class Block:
-    """What follows a certain line."""
+    """The lines that follow a certain line."""
 
     row: Wording[Any]
-    """How a line of the block is read and written."""
+    """The wording of a line of the block."""
     end: Wording[Any] | None
     """The line that closes the block: until then every line belongs to it, whatever it seems to say. None if the
     server does not mark the end: then only lines belong to it that say nothing else, and the first that does not fit
@@ -26,7 +26,7 @@ class Block:
 
 _PROSE: Final = says(m.ProseLine, "{text:text}")
 BANNER: Final = Block(_PROSE, None)
-"""What a server says before it asks for the name: the block that a connection begins with."""
+"""The text before the login prompt: the block that a connection begins with."""
 BLOCKS: Final[dict[type[m.Message], Block]] = {
     m.GuestWelcome: Block(_PROSE, None),
     m.Goodbye: Block(_PROSE, None),

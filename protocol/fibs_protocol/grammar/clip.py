@@ -66,6 +66,6 @@ HEARD: Final[tuple[Wording[Any], ...]] = (
         " {timezone:word} ({:word})",
     ),
 )
-"""How other servers write numbered lines."""
+"""Numbered lines as other servers write them."""
 
 BOARD: Final = says(m.Board, "{state}")

@@ -22,15 +22,15 @@ from fibs_protocol.grammar.arguments import (
     LONGEST_WORD,
     CommandForm,
     bare_command,
-    filled,
-    first,
+    check_optional_word,
+    check_text,
+    check_word,
+    first_word,
     name_command,
-    optional,
     optional_text_command,
     shorten,
     tell_command,
     text_command,
-    word,
 )
 from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 
@@ -55,7 +55,7 @@ def _read_login(text: str) -> c.Login:
 def _write_login(login: c.Login) -> str:
     if len(login.client) > _LONGEST_CLIENT:
         raise LocalProtocolError(f"expected at most {_LONGEST_CLIENT} characters as the client's name")
-    return f"{word(login.client)} {login.version:d} {word(login.name)} {word(login.password)}"
+    return f"{check_word(login.client)} {login.version:d} {check_word(login.name)} {check_word(login.password)}"
 
 
 def _read_name(text: str) -> c.Name:
@@ -66,7 +66,7 @@ def _read_name(text: str) -> c.Name:
 
 
 def _write_name(command: c.Name) -> str:
-    return command.name and word(command.name)
+    return command.name and check_word(command.name)
 
 
 def _read_address(text: str) -> c.Address:
@@ -86,7 +86,7 @@ def _write_password(command: c.Password) -> str:
     words = (command.old, command.new, command.repeated)
     if any(":" in word for word in words):
         raise LocalProtocolError("expected passwords without colons")
-    return ":".join(map(word, words))
+    return ":".join(map(check_word, words))
 
 
 # -- matches --------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def _read_invite(text: str) -> c.Invite:
 
 
 def _write_invite(command: c.Invite) -> str:
-    name, length = word(command.name), command.length
+    name, length = check_word(command.name), command.length
     if length is None:
         return name
     if length == UNLIMITED:
@@ -150,7 +150,7 @@ def _write_moves(command: c.Move) -> str:
 
 
 def _read_resign(text: str) -> c.Resign:
-    word = (first(text) or "?").lower()
+    word = (first_word(text) or "?").lower()
     for level in c.ResignLevel:
         if level.name.lower().startswith(word):
             return c.Resign(level)
@@ -161,7 +161,7 @@ def _read_resign(text: str) -> c.Resign:
 
 
 def _read_toggle(text: str) -> c.ToggleCommand:
-    word = first(text)
+    word = first_word(text)
     if word is None:
         return c.ToggleCommand()
     toggle = _match_prefix({toggle.value: toggle for toggle in Toggle}, word)
@@ -185,7 +185,7 @@ def _write_set(command: c.SetCommand) -> str:
         if command.value is not None:
             raise LocalProtocolError("a value without a setting")
         return ""
-    return command.setting.value + ("" if command.value is None else " " + filled(command.value))
+    return command.setting.value + ("" if command.value is None else " " + check_text(command.value))
 
 
 def _read_show(text: str) -> c.Show:
@@ -199,7 +199,7 @@ def _read_show(text: str) -> c.Show:
 
 
 def _write_show(command: c.Show) -> str:
-    return f"{command.what.value} {optional(command.name)}".rstrip()
+    return f"{command.what.value} {check_optional_word(command.name)}".rstrip()
 
 
 def _match_prefix(choices: dict[str, Any], word: str) -> Any:
@@ -226,11 +226,11 @@ def _write_mail(command: c.Mail) -> str:
         if command.text:
             raise LocalProtocolError("a message for nobody")
         return ""
-    return f"{word(command.name)} {filled(command.text)}"
+    return f"{check_word(command.name)} {check_text(command.text)}"
 
 
 def _names(command: c.Waitfor) -> str:
-    return " ".join(map(word, command.names))
+    return " ".join(map(check_word, command.names))
 
 
 # -- the table ------------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ COMMAND_FORMS: Final = (
     CommandForm("set", c.SetCommand, _read_set, _write_set),
     CommandForm("sortwho", c.SetCommand, lambda text: _read_set(f"sortwho {text}"), _write_set),
     bare_command("save", c.Save),
-    CommandForm("address", c.Address, _read_address, lambda command: word(command.address)),
+    CommandForm("address", c.Address, _read_address, lambda command: check_word(command.address)),
     CommandForm("password", c.Password, _read_password, _write_password),
     optional_text_command("who", c.Who, "argument"),
     optional_text_command("rawwho", c.Rawwho, "argument"),
@@ -354,7 +354,7 @@ def write_command(command: c.Command) -> str:
     """Write a command's line, without the line's end.
 
     Raises:
-        LocalProtocolError: if a field cannot stand in it; the text tells no value, for it may be a password.
+        LocalProtocolError: if the line cannot carry a field; its value is not shown, as it may be a password.
     """
     form = _BY_COMMAND[type(command)]
     try:

@@ -1,4 +1,4 @@
-"""How the fields of a message stand in a line: one FieldType a form, which reads it and writes it."""
+"""The written forms of fields: one FieldType per form, which reads and writes it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from fibs_protocol.words import UNLIMITED, Colour, Dice, FibsMove, Setting, Togg
 
 @frozen(eq=False)
 class FieldType:
-    """One form that a value takes in a line."""
+    """A written form of a value in a line."""
 
     name: str
     pattern: str
-    """A regular expression without groups that the written form matches."""
+    """A regular expression without groups that matches the written form."""
     read: Callable[[str], Any]
-    """Turn the written form into the value; raise ValueError or KeyError if it is none."""
+    """Converts the written form into the value; raises ValueError or KeyError for other text."""
     write: Callable[[Any], str] = str
     word: bool = False
     """Whether the written form never holds a blank."""
     rest: bool = False
-    """Whether it is free text up to the end of the line, blanks and all."""
+    """Whether it is free text up to the end of the line, including blanks."""
     regex: re.Pattern[str] = field(init=False)
 
     @property
-    def as_it_is(self) -> bool:
+    def is_text(self) -> bool:
         """Whether the value is the text itself."""
         return self.read is _text
 
@@ -63,15 +63,15 @@ NAME: Final = _add(
 no name looks like the number of a CLIP line. It holds neither a colon nor a star, and does not end with a full stop,
 which would be the sentence's."""
 TYPED: Final = _add(FieldType("typed", r"(?!')[!-~]{0,254}[!-\-/-~]", _text, _text, word=True))
-"""What somebody typed as a name; such lines begin with other words, so that it may be almost anything."""
+"""Text typed as a name; such lines begin with other words, so it may be almost anything."""
 WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text, word=True))
 """A host, an address, a client: anything without blanks."""
 HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text, word=True))
 """A host's name or address. It holds a point: otherwise any `greetings from someone` would do."""
 VALUE: Final = _add(FieldType("value", r"[!-~]{0,63}[!-&(-\-/-~]", _text, _text, word=True))
-"""What a variable is set to: `3`, `none`, `Europe/Berlin`. It does not end with a full stop or a quote."""
+"""The value of a variable: `3`, `none`, `Europe/Berlin`. It does not end with a full stop or a quote."""
 QUOTED: Final = _add(FieldType("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?", _text, _text))
-"""What stands between quotes: it may hold blanks, but neither begins nor ends with one."""
+"""Quoted text: it may contain blanks, but neither begins nor ends with one."""
 SENTENCE: Final = _add(FieldType("sentence", r"[!-~](?:[ -~]*?[!-~])?", _text, _text))
 """Text inside a line; as little as possible."""
 PHRASE: Final = _add(FieldType("phrase", r"[!-\-/-~]|[!-~][ -~]*?[!-\-/-~]", _text, _text))
@@ -278,7 +278,7 @@ def _read_saved_length(text: str) -> int:
 
 
 def _write_saved_length(value: int) -> str:
-    """Fill nine places, so that the columns of the list stand straight."""
+    """Return the length in nine characters, to align the columns of the list."""
     return _write_length(value) if value == UNLIMITED else f"{value:>6d}   "
 
 

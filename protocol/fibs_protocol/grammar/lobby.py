@@ -52,7 +52,7 @@ _TOGGLES: Final = {
     ),
     Toggle.WRAP: ("The server will wrap long lines.", "Your terminal knows how to wrap long lines."),
 }
-"""What each switch answers when it is turned on, and off ("Toggle")."""
+"""The answers of each toggle when it is turned on, and off ("Toggle")."""
 
 DICETEST_END: Final = says(m.DicetestEnd, "Done.")
 

@@ -76,7 +76,7 @@ _BY_CLASS: Final = _by_class()
 
 
 def parse(text: str) -> Message:
-    """Tell what a line says; `Unknown` if no wording of the table fits. Never raises.
+    """Parse a line; return `Unknown` if no wording of the table matches. Never raises.
 
     Args:
         text: one logical line without its end, as `LineSplitter` gives it.
@@ -125,10 +125,10 @@ def _parse_sentence(line: str) -> Message | None:
 
 
 def write(message: Message) -> str:
-    """Say a message as the server does to a client that speaks CLIP; without the line's end.
+    """Return a message as the line that the server sends to a CLIP client, without its end.
 
     Raises:
-        LocalProtocolError: if a field cannot stand in a line: a name with a blank, a text with a newline.
+        LocalProtocolError: if a line cannot carry a field: a name with a blank, a text with a newline.
     """
     if isinstance(message, Unknown | RefusedBoard):
         return _TEXT.write(message.text, message.kind())
@@ -139,5 +139,5 @@ def write(message: Message) -> str:
 
 
 def holds_free_text(message: Message) -> bool:
-    """Whether messages of this kind hold text that a user chose; after such text nothing else can be told apart."""
+    """Return whether messages of this kind contain text chosen by a user, after which no other field can be found."""
     return isinstance(message, Unknown | RefusedBoard) or any(wording.free for wording in _BY_CLASS[type(message)])

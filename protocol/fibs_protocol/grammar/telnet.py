@@ -1,4 +1,4 @@
-"""What a person without a client sees in place of the numbered lines (help texts "who" and "tell").
+"""The sentences for people without a client, in place of the numbered lines (help texts "who" and "tell").
 
 Everything else is said as to a client. Few of these wordings are documented; where none is known,
 ours follows the others.
@@ -15,7 +15,7 @@ from fibs_protocol.grammar.table import write
 
 
 def write_telnet(message: m.Message, *, number: int | None = None) -> str:
-    """Say a message to somebody with a plain telnet program; without the line's end.
+    """Return a message as a line for a plain telnet program, without its end.
 
     Args:
         message: what to say. A board is written as for a client: `drawing.draw` is for people.
@@ -76,7 +76,7 @@ def _saved(message: m.MailSaved) -> str:
 
 
 def _who_row(user: m.WhoInfo, number: int | None) -> str:
-    """Write a row that stands under the columns of WhoHeader."""
+    """Return a row for the columns of WhoHeader."""
     state = "P" if user.opponent else "R" if user.ready else "-"
     status = state + ("W" if user.watching else " ") + ("A" if user.away else " ")
     clock = _time(user.login)[-9:-4]

@@ -7,7 +7,7 @@ A template is the line as the server writes it, with fields in braces:
     {:phrase}        something that is read and forgotten
     {name:name<16}   a field filled up with blanks on the right to 16 places (or, with `>`, on the left)
 
-Reading is a little wider than writing: any number of blanks stands for a blank, a full stop at the end, with or without
+Reading is a little wider than writing: any number of blanks matches a blank, a full stop at the end, with or without
 blanks before it, may be there or not, and an apostrophe within a word may be doubled or missing, as in
 `You can''t move.` (servers that mishandle their own templates). Only free text at the end of a line is taken exactly
 as it comes.
@@ -28,10 +28,10 @@ from fibs_protocol.grammar.fields import FIELD_TYPES, FieldType
 T = TypeVar("T")
 
 KEY_WORDS: Final = 4
-"""How many words at the beginning of a line choose the patterns to try."""
+"""The number of words at the beginning of a line that select the patterns to try."""
 
 Key = tuple[str | None, str | None, str | None, str | None]
-"""The fixed ones among a line's first four words; None stands where a field is."""
+"""The fixed words among a line's first four; None for a field."""
 
 _FORMS: Final = {
     "str": "name",
@@ -92,7 +92,7 @@ class Wording(Generic[T]):
         Args:
             cls: the attrs class.
             template: see the module.
-            fixed: fields that have one value in this wording and do not stand in the line.
+            fixed: fields that have one value in this wording and are not written in the line.
             spoken: whether the wording is used for writing; others are only understood.
         """
         self.cls = cls
@@ -105,7 +105,7 @@ class Wording(Generic[T]):
         self.free = any(
             isinstance(part, Slot) and part.form.name in {"text", "sentence", "phrase", "quoted"} for part in self.parts
         )
-        """Whether the line holds text that somebody chose."""
+        """Whether the line contains text chosen by a user."""
         self.rest = isinstance(last, Slot) and last.form.rest
         self.regex = re.compile(self._pattern(), re.ASCII)
         self._words = self._column_words()
@@ -126,14 +126,14 @@ class Wording(Generic[T]):
             return None
 
     def fits(self, thing: T) -> bool:
-        """Whether this wording is the one to say it: all fixed fields agree."""
+        """Return whether this wording can express a message: all fixed fields agree."""
         return all(getattr(thing, name) == value for name, value in self.fixed.items())
 
     def write(self, thing: T) -> str:
         """Write a line.
 
         Raises:
-            LocalProtocolError: if a field cannot stand in it.
+            LocalProtocolError: if the line cannot carry a field.
         """
         owner = self.cls.__name__
         return "".join(
@@ -195,7 +195,7 @@ class Wording(Generic[T]):
         return [None if word == "\0" else word for word in words]
 
     def _values(self, line: str) -> Sequence[Any] | None:
-        """Return what stands in the fields, and behind it the constants; None if the line is another."""
+        """Return the values of the fields, then the constants; None if the line does not match."""
         if self._words is None:
             match = self.regex.fullmatch(line)
             return match.groups("") + self._constants if match else None
@@ -213,7 +213,7 @@ class Wording(Generic[T]):
         for attribute in attrs.fields(self.cls):  # type: ignore[arg-type] # all our classes are attrs'
             if attribute.name in places:
                 form = self.slots[attribute.name].form
-                plan.append((None if form.as_it_is else form.read, places[attribute.name]))
+                plan.append((None if form.is_text else form.read, places[attribute.name]))
             else:
                 plan.append((None, len(places) + len(self._constants)))
                 self._constants += (self.fixed.get(attribute.name, attribute.default),)

@@ -1,4 +1,4 @@
-"""What a server says: one frozen attrs class a message kind, in files by subject."""
+"""Messages of a server: one frozen attrs class per kind, in files by subject."""
 
 # ruff: noqa: F403 - gathering the files is what this module is for
 

@@ -20,7 +20,7 @@ class GameStarts(Message):
 
 @frozen
 class OpeningRoll(Message):
-    """`You rolled 5, X rolled 1`: the opening throw, one die each."""
+    """`You rolled 5, X rolled 1`: the opening roll, one die each."""
 
     player: str
     player_die: int
@@ -97,7 +97,7 @@ class Board(Message):
 
     state: BoardState
     repaired: str | None = None
-    """How the line contradicted itself, if it did and only one board can be meant: then `state` is that board."""
+    """The contradiction in the line, if it had one; `state` is then the only possible correction."""
 
 
 @frozen
@@ -194,7 +194,7 @@ class ResignOffer(Message):
     """`X wants to resign. You will win 2 points. Type 'accept' or 'reject'.`"""
 
     player: str
-    """Who resigns."""
+    """The player who resigns."""
     winner: str
     points: int
 
@@ -221,7 +221,7 @@ class GameWon(Message):
     winner: str
     points: int
     watched: bool = False
-    """Whether it is the watcher's wording, which ends after the first sentence."""
+    """Whether this is the wording for watchers, which ends after the first sentence."""
 
 
 @frozen

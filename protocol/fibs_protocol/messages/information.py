@@ -1,4 +1,4 @@
-"""What one can ask about users and the server (specification: "General Info", "FIBS Info")."""
+"""Answers about users and the server (specification: "General Info", "FIBS Info")."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class RatingListed(Message):
     rating: float
     experience: int
     starred: bool = False
-    """Whether an asterisk stands before the rank, as in the answer to `ratings X`."""
+    """Whether there is an asterisk before the rank, as in the answer to `ratings X`."""
 
 
 @frozen

@@ -110,7 +110,7 @@ class RestartNotice(Message):
     """`*** ATTENTION ! FIBS will restart in 60 seconds` (with a BEL), or `... will shut down in ...`."""
 
     restart: bool
-    """Whether the server comes back."""
+    """Whether the server restarts."""
     delay: str
     """The rest of the line, such as `60 seconds`."""
 

@@ -70,7 +70,7 @@ class Waves(Message):
 
     name: str
     again: bool
-    """Whether it is the second wave, which logs out."""
+    """Whether this is the second wave, which logs the user out."""
 
 
 # -- waitfor, gag, blind ----------------------------------------------------------------------------------------------

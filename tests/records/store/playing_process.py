@@ -24,7 +24,7 @@ async def main(url: str, port: str, name: str, opponent: str | None = None) -> N
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     writer = StoreWriter(url)
     one = plan(int(port), name, invite=opponent, length=5, matches=1)
-    await supervisor(one, strategies={"plain": lambda: load("heuristic")}, hooks=Hooks(keep=writer.put)).run()
+    await supervisor(one, strategies={"plain": lambda: load("heuristic")}, hooks=Hooks(store_record=writer.put)).run()
     assert writer.close()
 
 

@@ -121,7 +121,7 @@ class Teller:
 
     def matches(self) -> list[Match]:
         """Return all matches."""
-        assert self._writer.flush(), self._writer.trouble
+        assert self._writer.flush(), self._writer.error
         with Store.open(self.url) as store:
             return list(store.matches(account=self.account))
 

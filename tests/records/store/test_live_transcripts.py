@@ -69,7 +69,7 @@ def players(port: int, writer: StoreWriter, *names: str, logs: Path | None = Non
         for name in names
     ]
     seeds = itertools.count(1)
-    return supervisor(*plans, strategies={"plain": lambda: Lively(next(seeds))}, hooks=Hooks(keep=writer.put))
+    return supervisor(*plans, strategies={"plain": lambda: Lively(next(seeds))}, hooks=Hooks(store_record=writer.put))
 
 
 def over_or_has(tasks: Iterable[asyncio.Task[None]], store: Store, enough: int) -> bool:

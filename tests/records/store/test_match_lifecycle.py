@@ -10,10 +10,10 @@ from fibsbot.records.views import Fact, Outcome, PlayerMemory
 from tests.records.store.recorder import NOON, XGID, Teller
 
 
-def acquaintances(bot: Teller, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
+def player_memories(bot: Teller, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
     """Return what an account has to remember of the players whom it has met since then."""
     with Store.open(bot.url) as store:
-        return store.acquaintances(account, since)
+        return store.player_memories(account, since)
 
 
 def test_a_match_is_kept_with_its_games_and_decisions(bot: Teller) -> None:
@@ -280,17 +280,17 @@ def test_what_the_bot_should_remember_is_told(bot: Teller) -> None:
     bot.start("zaphod", 1)
     bot.save("zaphod", 1)
     ended = [match.ended for match in bot.matches() if match.ended]
-    everything = acquaintances(bot, "marvin", NOON)
+    everything = player_memories(bot, "marvin", NOON)
     assert {"ford", "arthur", "zaphod"} == set(everything)
     assert (tuple(ended), None, None, None) == everything["ford"]
     assert ((), NOON + dt.timedelta(seconds=5), None, None) == everything["arthur"]
     (waiting,) = (match for match in bot.matches() if match.opponent == "zaphod")
     assert ((), None, waiting.seen, None) == everything["zaphod"]
-    assert everything["zaphod"] == acquaintances(bot, "marvin", bot.now)["zaphod"], "however old it is"
-    since_noon = acquaintances(bot, "marvin", noon)
+    assert everything["zaphod"] == player_memories(bot, "marvin", bot.now)["zaphod"], "however old it is"
+    since_noon = player_memories(bot, "marvin", noon)
     assert {"ford", "zaphod"} == set(since_noon)
     assert ((ended[1],), None, None, None) == since_noon["ford"]
-    assert {} == acquaintances(bot, "trillian", NOON)
+    assert {} == player_memories(bot, "trillian", NOON)
 
 
 def test_a_match_that_got_stuck_is_remembered_until_a_new_one_begins(bot: Teller) -> None:
@@ -300,11 +300,11 @@ def test_a_match_that_got_stuck_is_remembered_until_a_new_one_begins(bot: Teller
     bot.resume("ford")
     bot.save("ford")
     bot.matches()
-    assert acquaintances(bot, "marvin", NOON)["ford"].stuck is not None
+    assert player_memories(bot, "marvin", NOON)["ford"].stuck is not None
     bot.wait(60)
     bot.start("ford")
     bot.matches()
-    assert acquaintances(bot, "marvin", NOON)["ford"].stuck is None
+    assert player_memories(bot, "marvin", NOON)["ford"].stuck is None
 
 
 def test_what_a_server_lacks_is_remembered_by_server_until_it_is_there(bot: Teller) -> None:
@@ -312,6 +312,6 @@ def test_what_a_server_lacks_is_remembered_by_server_until_it_is_there(bot: Tell
         bot.tell("server_feature", server="one:4321", feature=feature, lacking=lacking)
     bot.matches()
     with Store.open(bot.url) as store:
-        assert {"rawwho", "leave"} == store.lacking("one:4321", NOON)
-        assert frozenset() == store.lacking("two:4321", NOON)
-        assert frozenset() == store.lacking("one:4321", bot.now + dt.timedelta(days=1))
+        assert {"rawwho", "leave"} == store.missing_features("one:4321", NOON)
+        assert frozenset() == store.missing_features("two:4321", NOON)
+        assert frozenset() == store.missing_features("one:4321", bot.now + dt.timedelta(days=1))

@@ -69,7 +69,7 @@ from fibsbot.records.store import StoreWriter
 from fibsbot.records.store.database import StoreError
 
 path, now, warnings = sys.argv[1], dt.datetime.now(dt.UTC), []
-writer = StoreWriter(path, on_trouble=warnings.append, pauses=(0.01, 0.02))
+writer = StoreWriter(path, on_error=warnings.append, pauses=(0.01, 0.02))
 put = lambda name, **fields: writer.put("marvin", name, fields, now)
 put("match_started", opponent="ford", length=5, resumed=False)
 assert writer.flush()
@@ -78,7 +78,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, most))
 for turn in range(5000):
     put("decision", phase="move", turn=turn, xgid="x" * 60, dice=(3, 1), answer="8/5 6/5")
 assert not writer.flush(1.0)
-full = {"healthy": writer.healthy, "waiting": writer.waiting, "lost": writer.lost, "trouble": writer.trouble}
+full = {"healthy": writer.healthy, "waiting": writer.waiting, "lost": writer.lost, "trouble": writer.error}
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 assert writer.flush(20.0)
 full |= {"healthy_again": writer.healthy, "lost_after": writer.lost, "warnings": len(warnings)}

@@ -27,26 +27,26 @@ def numbers(buffer: RecordQueue) -> list[int]:
 
 def test_the_oldest_decision_goes_first() -> None:
     buffer = RecordQueue(3)
-    dropped = fill(buffer, Priority.COURSE, Priority.DECISION, Priority.DECISION, Priority.DECISION)
+    dropped = fill(buffer, Priority.LIFECYCLE, Priority.DECISION, Priority.DECISION, Priority.DECISION)
     assert [0, 0, 0, 1] == dropped
     assert [1, 3, 4] == numbers(buffer)
 
 
 def test_news_go_before_matches_and_after_decisions() -> None:
     buffer = RecordQueue(2)
-    assert [0, 0, 1, 1] == fill(buffer, Priority.NEWS, Priority.DECISION, Priority.COURSE, Priority.COURSE)
+    assert [0, 0, 1, 1] == fill(buffer, Priority.OTHER, Priority.DECISION, Priority.LIFECYCLE, Priority.LIFECYCLE)
     assert [3, 4] == numbers(buffer)
 
 
 def test_a_decision_makes_nothing_else_go() -> None:
     buffer = RecordQueue(2)
-    assert [0, 0, 1] == fill(buffer, Priority.NEWS, Priority.COURSE, Priority.DECISION)
+    assert [0, 0, 1] == fill(buffer, Priority.OTHER, Priority.LIFECYCLE, Priority.DECISION)
     assert [1, 2] == numbers(buffer)
 
 
 def test_matches_are_kept_beyond_the_limit_but_not_for_ever() -> None:
     buffer = RecordQueue(2)
-    dropped = fill(buffer, *[Priority.COURSE] * 25)
+    dropped = fill(buffer, *[Priority.LIFECYCLE] * 25)
     assert 25 - 2 * LIFECYCLE_FACTOR == sum(dropped)
     assert list(range(1, 2 * LIFECYCLE_FACTOR + 1)) == numbers(buffer)
 

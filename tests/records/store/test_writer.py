@@ -96,7 +96,7 @@ def test_many_records_at_once_keep_their_order(url: str) -> None:
             writer.waiting,
             writer.lost,
             writer.healthy,
-            writer.trouble,
+            writer.error,
         )
     assert list(range(3000)) == turns(url)
 
@@ -148,22 +148,22 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.sqlite"
     warnings: list[str] = []
-    with writing(path, on_trouble=warnings.append) as writer:
-        told = writer._have_trouble
+    with writing(path, on_error=warnings.append) as writer:
+        told = writer._note_error
         troubles: list[Exception] = []
 
         def count(error: Exception) -> None:
             troubles.append(error)
             told(error)
 
-        monkeypatch.setattr(writer, "_have_trouble", count)
+        monkeypatch.setattr(writer, "_note_error", count)
         with locked(path):
             begun = time.perf_counter()
             decide(writer, 2000)
             assert time.perf_counter() - begun < 2.0
             assert until(lambda: not writer.healthy)
             assert until(lambda: len(troubles) > 5)
-            assert "database is locked" == writer.trouble
+            assert "database is locked" == writer.error
             assert (2000, 0) == (writer.waiting, writer.lost)
         assert writer.flush()
         assert writer.healthy
@@ -202,7 +202,7 @@ def test_whoever_is_told_of_trouble_may_fail(tmp_path: Path) -> None:
     def fail(_: str) -> None:
         raise RuntimeError("no printer")
 
-    with writing(path, on_trouble=fail) as writer:
+    with writing(path, on_error=fail) as writer:
         with locked(path):
             decide(writer, 5)
             assert until(lambda: not writer.healthy)
@@ -225,7 +225,7 @@ def test_close_does_not_wait_for_ever(tmp_path: Path) -> None:
 def test_a_server_that_goes_and_comes_back_is_waited_for(postgres: Postgres) -> None:
     url = postgres.make("going")
     warnings: list[str] = []
-    with writing(url, on_trouble=warnings.append) as writer:
+    with writing(url, on_error=warnings.append) as writer:
         decide(writer, 500)
         postgres.stop()
         try:
@@ -244,7 +244,7 @@ def test_a_server_that_is_away_at_the_start_is_waited_for(postgres: Postgres) ->
     postgres.stop()
     warnings: list[str] = []
     try:
-        writer = StoreWriter(url, on_trouble=warnings.append, pauses=QUICK)
+        writer = StoreWriter(url, on_error=warnings.append, pauses=QUICK)
         writer.put("marvin", "invited", {"by": "ford", "length": 3}, NOON)
         assert not writer.healthy
     finally:
@@ -259,7 +259,7 @@ def test_a_server_that_is_away_at_the_start_is_waited_for(postgres: Postgres) ->
 @pytest.mark.slow
 def test_a_connection_that_the_server_ends_is_made_again(postgres: Postgres) -> None:
     url = postgres.make("ended")
-    with writing(url, on_trouble=lambda _: None) as writer:
+    with writing(url, on_error=lambda _: None) as writer:
         with psycopg.connect(postgres.url("postgres"), autocommit=True) as admin:
             admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'ended'")
         decide(writer, 10)
@@ -270,7 +270,7 @@ def test_a_connection_that_the_server_ends_is_made_again(postgres: Postgres) -> 
 
 def test_a_commit_of_which_nobody_knows_is_not_made_twice(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection breaks after the database has committed, and before it could say so."""
-    with writing(url, on_trouble=lambda _: None) as writer:
+    with writing(url, on_error=lambda _: None) as writer:
         begin = sqlalchemy.Connection.begin
         breaks = iter([True])
 
@@ -379,7 +379,7 @@ def test_no_record_however_strange_stops_the_writer(
     for name, fields in told:
         hostile.put("marvin", name, fields, NOON)
     assert hostile.flush()
-    assert hostile.healthy, hostile.trouble
+    assert hostile.healthy, hostile.error
 
 
 @pytest.fixture
@@ -402,7 +402,7 @@ def hostile(url: str) -> Iterator[StoreWriter]:
         ),
         ("sqlite://", "expected a store on SQLite (a file) or PostgreSQL, got sqlite://"),
         ("://secret", "expected a URL such as postgresql://host/name for the store, got something else"),
-        ("/dev/null/store", "cannot make the folder /dev/null: File exists"),
+        ("/dev/null/store", "cannot create the directory /dev/null: File exists"),
         ("/proc/store", "cannot use the store /proc/store: unable to open database file"),
     ],
 )
@@ -431,11 +431,11 @@ def test_the_database_of_another_program_is_not_touched(url: str) -> None:
 def test_no_password_is_shown(tmp_path: Path) -> None:
     warnings: list[str] = []
     url = f"postgresql://marvin:verysecret@127.0.0.1:1/{tmp_path.name}?password=verysecret"
-    writer = StoreWriter(url, on_trouble=warnings.append, pauses=QUICK)
+    writer = StoreWriter(url, on_error=warnings.append, pauses=QUICK)
     writer.put("marvin", "invited", {"by": "ford", "length": 3}, NOON)
     assert not writer.close(0.05)
     assert warnings
-    assert "verysecret" not in "".join((*warnings, str(writer.trouble)))
+    assert "verysecret" not in "".join((*warnings, str(writer.error)))
 
 
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
