@@ -44,7 +44,7 @@ def test_a_single_table_is_one_account() -> None:
     assert ["marvin"] == [account.name for account in one.accounts]
 
 
-def test_an_accounts_own_settings_go_before_those_of_all() -> None:
+def test_an_accounts_own_settings_override_the_general_ones() -> None:
     config = parse_config(TWO)
     marvin, ford = config.policy_of("marvin"), config.policy_of("ford")
     assert (Lengths.parse(["1-9"]), None, False) == (marvin.lengths, marvin.min_rating, marvin.bots)
@@ -52,14 +52,14 @@ def test_an_accounts_own_settings_go_before_those_of_all() -> None:
     assert [4321, 4711] == [config.for_account(account).server.port for account in config.accounts]
 
 
-def test_what_holds_for_one_account_is_a_configuration_of_its_own() -> None:
+def test_the_settings_of_one_account_are_a_complete_configuration() -> None:
     config = parse_config(TWO)
     one = config.for_account(config.account_called("marvin"))
     assert one == one.for_account(one.account_called(None))
     assert config.policy_of("marvin") == one.policy_of(None)
 
 
-def test_without_a_name_the_only_account_is_meant() -> None:
+def test_the_only_account_needs_no_name() -> None:
     config = parse_config(TWO)
     assert Config().policy_of(None) == parse_config('account.name = "ford"').policy_of(None)
     assert Lengths.parse(["5"]) == config.policy_of(None).lengths, "with several, what holds for all"
@@ -74,13 +74,13 @@ def test_without_a_name_the_only_account_is_meant() -> None:
         ("", None, "expected the name of an account (none), got none"),
     ],
 )
-def test_an_unknown_account_is_told_in_one_line(text: str, name: str | None, said: str) -> None:
+def test_an_unknown_account_is_reported_in_one_line(text: str, name: str | None, said: str) -> None:
     with pytest.raises(UnknownAccountError) as caught:
         parse_config(text).account_called(name)
     assert said == str(caught.value)
 
 
-def test_a_problem_says_in_which_account_it_is() -> None:
+def test_a_problem_names_its_account() -> None:
     assert [
         "account[2].name: expected another name than that of account[1], got 'marvin'",
         "account[3].name: expected a name, because there are several accounts, got none",
@@ -110,13 +110,13 @@ def test_problems_of_a_single_table_have_no_number() -> None:
 
 
 @pytest.mark.parametrize("value", ["3", "[3]", '["marvin"]', "[{}, 3]"])
-def test_what_is_no_account_is_refused(value: str) -> None:
+def test_an_invalid_account_is_refused(value: str) -> None:
     (problem,) = problems(f"account = {value}")
     assert problem.startswith("account: expected a table of settings, or several, got ")
 
 
 @given(st.text("abc[]. 12", min_size=1), st.text("abc[]. 12", min_size=1))
-def test_paths_grow_from_the_inside(inner: str, outer: str) -> None:
+def test_paths_are_prefixed_with_outer_paths(inner: str, outer: str) -> None:
     problem = ConfigProblem(inner, "this", "that").prefixed(outer)
     assert problem.path.startswith(outer)
     assert problem.path.endswith(inner)

@@ -30,7 +30,7 @@ def test_an_empty_file_gives_the_defaults() -> None:
     assert Config() == parse_config("")
 
 
-def test_a_value_is_taken_as_it_stands() -> None:
+def test_a_value_is_not_converted() -> None:
     config = parse_config('[server]\nhost = "fibs.com"\n[timing]\npause = 2\n[log]\nformat = "json"\ndirectory = "a b"')
     assert "fibs.com" == config.server.host
     assert 2 == config.timing.pause
@@ -38,7 +38,7 @@ def test_a_value_is_taken_as_it_stands() -> None:
     assert Path("a b") == config.log.directory
 
 
-def test_lists_of_words_become_what_they_mean() -> None:
+def test_lists_of_words_are_parsed() -> None:
     config = parse_config(
         """
         policy.lengths = ["11", "1-9", "unlimited"]
@@ -55,7 +55,7 @@ def test_lists_of_words_become_what_they_mean() -> None:
     assert "Hello, I am a program." == config.chat.greeting
 
 
-def test_false_is_no_value_where_there_need_be_none() -> None:
+def test_false_removes_an_optional_value() -> None:
     config = parse_config(
         "service.store = false\nservice.control = false\nseek.after = false\npolicy.min_rating = false"
     )
@@ -154,7 +154,7 @@ def test_all_problems_are_reported_at_once() -> None:
     } == {it.path for it in found}
 
 
-def test_no_message_shows_what_may_be_a_password() -> None:
+def test_no_message_shows_a_possible_password() -> None:
     lines = [
         'password = "swordfish"',
         "password_file = 77123",
@@ -169,7 +169,7 @@ def test_no_message_shows_what_may_be_a_password() -> None:
     assert not any(secret in told for secret in ("swordfish", "sword fish", "77123"))
 
 
-def test_a_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/marvin")
     assert Path("/home/marvin/logs") == parse_config('log.directory = "~/logs"').log.directory
     (problem,) = problems('log.directory = "~nobody_has_this_name/logs"')
@@ -197,7 +197,7 @@ def test_a_store_is_a_file_or_a_database(store: str) -> None:
         "h/b?sslpassword=swordfish",
     ],
 )
-def test_a_store_has_no_password_in_it(user: str) -> None:
+def test_a_store_url_with_a_password_is_refused(user: str) -> None:
     (problem,) = problems(f'service.store = "postgresql+psycopg://{user}"')
     expected = "service.store: expected a path, or a URL without a password, or false, got something else"
     assert expected == str(problem)
@@ -207,7 +207,7 @@ def test_a_store_has_no_password_in_it(user: str) -> None:
     ("content", "expected"),
     [(b"[server", "a TOML file"), (b"\xff\xfe", "text in UTF-8"), (None, "a file that can be read")],
 )
-def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path, content: bytes | None, expected: str) -> None:
+def test_an_unreadable_file_is_one_problem(tmp_path: Path, content: bytes | None, expected: str) -> None:
     path = tmp_path / "some.toml"
     if content is not None:
         path.write_bytes(content)

@@ -62,7 +62,7 @@ def test_the_sample_is_valid_with_every_comment_sign_removed() -> None:
     assert [] == missing
 
 
-def test_the_example_of_two_accounts_can_take_the_place_of_one() -> None:
+def test_the_example_of_two_accounts_is_valid() -> None:
     text = sample_file()
     start = text.index("[account]\n")
     rest = text.index("[bot]\n")
@@ -74,7 +74,7 @@ def test_the_example_of_two_accounts_can_take_the_place_of_one() -> None:
     assert ("random", 600) == (zaphod.bot.strategy, zaphod.seek.after)
 
 
-def test_the_sample_can_be_read_in_a_terminal() -> None:
+def test_the_sample_fits_a_terminal() -> None:
     lines = sample_file().splitlines()
     assert 100 >= max(len(line) for line in lines if " = " not in line)
     assert [] == [line for line in lines if line != line.rstrip()]

@@ -253,7 +253,7 @@ def test_checking_a_file_leaves_no_trace_of_the_password(
         assert [] == leaked(result.stdout + result.stderr)
 
 
-def test_nothing_that_holds_the_password_shows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_with_the_password_do_not_show_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARVINS", SECRET)
     text = FILE.format(port=1, register="true", password='password_env = "MARVINS"', form="json")
     (tmp_path / "bot.toml").write_text(text)

@@ -69,13 +69,13 @@ def test_options_override_the_file(tmp_path: Path, runs: list[RunSettings]) -> N
     assert Path("elsewhere") == run.log_path.parent
 
 
-def test_a_setting_that_is_probably_a_mistake_is_warned_of(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_a_probable_mistake_causes_a_warning(tmp_path: Path, runs: list[RunSettings]) -> None:
     result = play(tmp_path, FILE)
     assert 1 == len(runs)
     assert "policy.accept is false, bot.invite and seek.after are missing: only saved matches" in result.stderr
 
 
-def test_without_options_the_file_decides(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_without_options_the_settings_of_the_file_apply(tmp_path: Path, runs: list[RunSettings]) -> None:
     play(tmp_path, FILE)
     (run,) = runs
     assert ("127.0.0.1", 4711) == (run.server.host, run.server.port)
@@ -102,13 +102,13 @@ def test_one_of_several_accounts_is_chosen_by_its_name(tmp_path: Path, runs: lis
 
 
 @pytest.mark.parametrize(("options", "got"), [((), "none"), (("--account", "zaphod"), "zaphod")])
-def test_several_accounts_need_a_name_that_is_theirs(tmp_path: Path, options: tuple[str, ...], got: str) -> None:
+def test_several_accounts_require_the_name_of_one_of_them(tmp_path: Path, options: tuple[str, ...], got: str) -> None:
     result = play(tmp_path, TWO, *options)
     assert 2 == result.exit_code
     assert f"--account: expected the name of an account (marvin, ford), got {got}" in result.stderr
 
 
-def test_another_name_takes_the_place_of_the_only_account(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_another_name_replaces_that_of_the_only_account(tmp_path: Path, runs: list[RunSettings]) -> None:
     play(tmp_path, FILE, "--account", "ford")
     (run,) = runs
     assert ("ford", 0.25) == (run.agent.name, run.agent.timings.pause)
@@ -166,7 +166,7 @@ def test_every_problem_of_the_file_is_a_line_and_the_status_78(tmp_path: Path) -
     ] == [line.partition(": ")[2] for line in result.stderr.splitlines()]
 
 
-def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_one_line(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["play", "--config", str(tmp_path / "none.toml")])
     assert 78 == result.exit_code
     path = tmp_path / "none.toml"

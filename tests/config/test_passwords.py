@@ -76,7 +76,7 @@ def credentials(folder: Path, **files: str) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("ring")
-def test_each_place_gives_its_password(tmp_path: Path) -> None:
+def test_each_source_provides_its_password(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text(f"{SECRET}\r\nnot this\n")
     environment = credentials(tmp_path / "credentials", bots=f"{SECRET}\n") | {"HERS": SECRET}
@@ -92,7 +92,7 @@ def test_each_place_gives_its_password(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ring")
-def test_the_first_place_that_is_named_counts(tmp_path: Path) -> None:
+def test_the_first_named_source_is_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in_file")
     environment = credentials(tmp_path / "credentials", bots="in_credential") | {"HERS": "in_variable"}
     account = AccountConfig(
@@ -111,7 +111,7 @@ def test_the_first_place_that_is_named_counts(tmp_path: Path) -> None:
     assert "unnamed" == found(account, {"FIBSBOT_PASSWORD": "unnamed"}).text
 
 
-def test_a_place_that_is_named_and_empty_is_never_replaced_by_another(tmp_path: Path) -> None:
+def test_a_named_but_empty_source_has_no_fallback(tmp_path: Path) -> None:
     environment = {"FIBSBOT_PASSWORD": SECRET}
     assert "got No such file or directory" in problem(evolve(MARVIN, password_file=tmp_path / "none"), environment)
     assert "account.password_env: expected the name of a variable that is set, got one that is not" == problem(
@@ -119,14 +119,14 @@ def test_a_place_that_is_named_and_empty_is_never_replaced_by_another(tmp_path: 
     )
 
 
-def test_without_a_name_credentials_go_before_the_variable(tmp_path: Path) -> None:
+def test_credentials_take_precedence_over_the_variable(tmp_path: Path) -> None:
     both = credentials(tmp_path / "both", marvin="his", password="any")
     general = credentials(tmp_path / "general", password="any")
     variable = {"FIBSBOT_PASSWORD": "variable"}
     assert ["his", "any", "variable"] == [found(MARVIN, it | variable).text for it in (both, general, {})]
 
 
-def test_one_of_several_accounts_has_only_what_is_its_own(tmp_path: Path) -> None:
+def test_with_several_accounts_each_uses_only_its_own_sources(tmp_path: Path) -> None:
     general = credentials(tmp_path / "general", password="any") | {"FIBSBOT_PASSWORD": SECRET}
     own = credentials(tmp_path / "own", marvin="his")
     assert "his" == found(MARVIN, own, alone=False).text
@@ -148,7 +148,7 @@ def test_a_password_is_printable_and_has_no_blanks(content: str, got: str, tmp_p
     assert f"{expected}, got {got}" == problem(evolve(MARVIN, password_file=file))
 
 
-def test_a_file_may_be_whatever_can_be_read(tmp_path: Path) -> None:
+def test_a_password_file_may_be_any_readable_file(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, SECRET.encode())
     os.close(writing)
@@ -158,40 +158,40 @@ def test_a_file_may_be_whatever_can_be_read(tmp_path: Path) -> None:
     assert "got Is a directory" in problem(evolve(MARVIN, password_file=tmp_path))
 
 
-def test_credentials_that_are_not_there_are_told(tmp_path: Path) -> None:
+def test_missing_credentials_are_reported(tmp_path: Path) -> None:
     account = evolve(MARVIN, password_credential="bots")
     assert "got no such variable" in problem(account)
     assert "got No such file or directory" in problem(account, credentials(tmp_path / "empty"))
 
 
 @pytest.mark.usefixtures("ring")
-def test_a_keyring_that_has_no_password_is_told() -> None:
+def test_a_keyring_without_the_password_is_reported() -> None:
     expected = "account.password_keyring: expected a keyring with a password of 'marvin' for this service, got none"
     assert expected == problem(evolve(MARVIN, password_keyring="other"))
     assert "printable ASCII, in the keyring, got something else" in problem(evolve(MARVIN, password_keyring="bad"))
 
 
-def test_what_a_keyring_raises_is_one_line_without_its_text(ring: Ring) -> None:
+def test_an_error_of_a_keyring_is_reported_without_its_text(ring: Ring) -> None:
     ring.locked = True
     expected = "account.password_keyring: expected a keyring that answers, got KeyringLocked"
     assert expected == problem(evolve(MARVIN, password_keyring="fibs bots"))
 
 
-def test_a_missing_keyring_package_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_keyring_package_is_reported_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     said = problem(evolve(MARVIN, password_keyring="fibs bots"))
     assert "account.password_keyring: expected the package keyring (pip install 'fibsbot[keyring]'), got none" in said
 
 
 @pytest.mark.slow
-def test_keyring_is_imported_only_when_it_is_asked() -> None:
+def test_keyring_is_imported_only_if_it_is_used() -> None:
     code = "import sys, fibsbot.cli.play, fibsbot.cli.configuration; print('keyring' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "False\n" == result.stdout
 
 
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1))
-def test_what_was_found_does_not_show_itself(text: str) -> None:
+def test_a_found_password_is_not_in_its_repr(text: str) -> None:
     secret = found(MARVIN, {"FIBSBOT_PASSWORD": text})
     assert text == secret.text
     assert "FoundPassword(source='an environment variable')" == repr(secret)

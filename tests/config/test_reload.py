@@ -26,7 +26,7 @@ def between(old: str, new: str) -> ConfigChanges:
     return compare_configs(parse_config(old), parse_config(new))
 
 
-def test_what_cannot_change_without_a_restart() -> None:
+def test_settings_that_need_a_restart() -> None:
     whole = {"server", "account", "reconnect", "service"}
     assert {
         *(
@@ -46,7 +46,7 @@ def test_nothing_changes_between_equal_files() -> None:
     assert ConfigChanges((), (), parse_config(text)) == between(text, text)
 
 
-def test_each_change_is_told_with_its_path() -> None:
+def test_each_change_is_reported_with_its_path() -> None:
     found = between(
         'server.port = 4711\npolicy.bots = false\nlog.level = "info"',
         'server.host = "fibs.com"\nchat.greet = false\nlog.level = "debug"',
@@ -55,12 +55,12 @@ def test_each_change_is_told_with_its_path() -> None:
     assert ("server.host", "server.port") == found.ignored
 
 
-def test_what_needs_a_restart_stays_as_it_was() -> None:
+def test_settings_that_need_a_restart_keep_their_old_values() -> None:
     found = between("timing.deadline = 5\ntiming.pause = 1", "timing.deadline = 7\ntiming.pause = 2")
     assert (5, 2) == (found.config.timing.deadline, found.config.timing.pause)
 
 
-def test_an_accounts_own_settings_are_told_by_where_it_stands_now() -> None:
+def test_changes_of_an_account_are_reported_at_its_new_index() -> None:
     found = between(
         """
         [[account]]
@@ -88,7 +88,7 @@ def test_an_accounts_own_settings_are_told_by_where_it_stands_now() -> None:
     assert ("ford", "one", {"chat": {"greet": False}}) == (ford.name, ford.client, ford.overrides)
 
 
-def test_accounts_come_and_go_with_a_restart_only() -> None:
+def test_adding_or_removing_accounts_needs_a_restart() -> None:
     found = between('[[account]]\nname = "marvin"', '[[account]]\nname = "ford"')
     assert () == found.applied
     assert ("account 'marvin' was removed: restart", "account 'ford' is new: restart") == found.ignored
@@ -117,7 +117,7 @@ def configuration(of_all: dict[str, int], accounts: dict[str, dict[str, int]]) -
 
 @settings(max_examples=50)
 @given(SETTINGS, ACCOUNTS, SETTINGS, ACCOUNTS)
-def test_after_a_change_only_what_was_ignored_is_still_to_be_changed(
+def test_after_a_change_only_ignored_settings_still_differ(
     old: dict[str, int], accounts: dict[str, dict[str, int]], new: dict[str, int], others: dict[str, dict[str, int]]
 ) -> None:
     before, after = configuration(old, accounts), configuration(new, others)
@@ -132,6 +132,6 @@ def test_after_a_change_only_what_was_ignored_is_still_to_be_changed(
 
 
 @pytest.mark.parametrize("text", ["", '[account]\nname = "marvin"', '[[account]]\nname = "a"\n[[account]]\nname = "b"'])
-def test_a_configuration_without_changes_is_itself(text: str) -> None:
+def test_without_changes_the_configuration_stays_the_same(text: str) -> None:
     config = parse_config(text)
     assert config == compare_configs(config, config).config

@@ -100,7 +100,7 @@ def test_the_defaults_and_the_example_give_no_warning() -> None:
         ('log.directory = "/dev/null/x"', "log.directory is /dev/null/x, where this user cannot write"),
     ],
 )
-def test_a_setting_that_is_probably_a_mistake_gives_a_warning(text: str, doubt: str) -> None:
+def test_a_probable_mistake_gives_a_warning(text: str, doubt: str) -> None:
     assert (doubt,) == config_warnings(parse_config(text))
 
 
@@ -123,7 +123,7 @@ def test_settings_that_no_account_uses_give_no_warning() -> None:
 
 
 @pytest.mark.parametrize(("mode", "count"), [(0o600, 0), (0o400, 0), (0o640, 1), (0o604, 1)])
-def test_a_password_file_is_for_its_owner_alone(mode: int, count: int) -> None:
+def test_a_password_file_that_others_can_read_gives_a_warning(mode: int, count: int) -> None:
     file = Path("password")
     file.write_text("swordfish")
     file.chmod(mode)

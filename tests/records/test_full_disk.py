@@ -27,9 +27,7 @@ def warnings() -> Iterator[list[Any]]:
         yield logged
 
 
-def test_nothing_half_written_stays_when_the_disk_is_full(
-    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_no_partial_line(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
     with SessionLogWriter(path, clock=clock) as log:
         log.sent(b"roll\r\n")
@@ -39,7 +37,7 @@ def test_nothing_half_written_stays_when_the_disk_is_full(
         assert before == path.read_bytes()
 
 
-def test_no_record_goes_before_the_header(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_record_precedes_the_header(path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "write", no_room)
     with SessionLogWriter(path, clock=clock, user="marvin") as log:
         log.sent(b"lost\r\n")
@@ -51,7 +49,7 @@ def test_no_record_goes_before_the_header(path: Path, clock: Clock, monkeypatch:
 
 @pytest.mark.usefixtures("by_hand")
 @pytest.mark.parametrize("broken", ["write", "open", "rename"])
-def test_a_new_file_that_cannot_begin_leaves_the_old_one(
+def test_the_old_file_stays_in_use_if_a_new_one_cannot_be_started(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     rename, renames = Path.rename, []
@@ -87,7 +85,7 @@ def test_a_new_file_that_cannot_begin_leaves_the_old_one(
 
 
 @pytest.mark.usefixtures("by_hand")
-def test_a_file_that_somebody_has_cleared_away_is_no_loss(path: Path, clock: Clock) -> None:
+def test_a_deleted_file_is_replaced(path: Path, clock: Clock) -> None:
     with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         path.unlink()
         clock.later(days=1)
@@ -96,7 +94,7 @@ def test_a_file_that_somebody_has_cleared_away_is_no_loss(path: Path, clock: Clo
     assert b"roll\r\n" == next(record.data for record in everything(path) if isinstance(record, Sent))
 
 
-def test_what_cannot_be_compressed_stays_and_is_tried_again(
+def test_a_failed_compression_is_retried(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
 ) -> None:
     monkeypatch.setattr(gzip, "GzipFile", no_room)
@@ -116,7 +114,7 @@ def test_what_cannot_be_compressed_stays_and_is_tried_again(
     assert 4 == len([record for record in everything(path) if isinstance(record, Sent)])
 
 
-def test_there_is_one_warning_an_hour(
+def test_there_is_one_warning_per_hour(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
 ) -> None:
     with SessionLogWriter(path, clock=clock) as log:
@@ -129,7 +127,7 @@ def test_there_is_one_warning_an_hour(
     assert {str(path)} == {warning["path"] for warning in warnings}
 
 
-def test_more_threads_than_may_be_are_no_end(
+def test_the_limit_of_threads_is_not_fatal(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, warnings: list[Any]
 ) -> None:
     def no_thread(_: threading.Thread) -> None:
@@ -223,7 +221,7 @@ cp -r {path.parent} {copy}
 
 
 @pytest.mark.parametrize("mounted", [True, False])
-def test_a_disk_that_is_really_full_costs_records_and_says_how_many(tmp_path: Path, *, mounted: bool) -> None:
+def test_on_a_full_file_system_lost_records_are_counted(tmp_path: Path, *, mounted: bool) -> None:
     path = run_out_of_room(tmp_path, FILL, mounted=mounted)
     events = [record for record in everything(path) if isinstance(record, Event)]
     assert ["before", "records_lost", "after"] == [event.name for event in events]
@@ -232,6 +230,6 @@ def test_a_disk_that_is_really_full_costs_records_and_says_how_many(tmp_path: Pa
 
 
 @pytest.mark.parametrize("mounted", [True, False])
-def test_a_disk_that_is_really_full_puts_compression_off(tmp_path: Path, *, mounted: bool) -> None:
+def test_on_a_full_file_system_compression_is_postponed(tmp_path: Path, *, mounted: bool) -> None:
     path = run_out_of_room(tmp_path, COMPRESS, mounted=mounted)
     assert 30 * 400 == len(received(path))

@@ -37,7 +37,7 @@ from tests.records.log_clock import (
 # -- files ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_that_is_full_is_finished_and_compressed(path: Path, clock: Clock) -> None:
+def test_a_full_file_is_closed_and_compressed(path: Path, clock: Clock) -> None:
     with SessionLogWriter(path, rotation=SMALL, clock=clock, user="marvin") as log:
         for _ in range(100):
             clock.later(seconds=1)
@@ -49,7 +49,7 @@ def test_a_file_that_is_full_is_finished_and_compressed(path: Path, clock: Clock
 
 
 @pytest.mark.usefixtures("by_hand")
-def test_each_file_reads_alone_and_says_what_it_continues(path: Path, clock: Clock) -> None:
+def test_each_file_is_readable_alone_and_names_its_predecessor(path: Path, clock: Clock) -> None:
     with SessionLogWriter(path, rotation=SMALL, clock=clock, user="marvin") as log:
         for _ in range(150):
             log.received(LINE)
@@ -64,7 +64,7 @@ def test_each_file_reads_alone_and_says_what_it_continues(path: Path, clock: Clo
 
 
 @pytest.mark.usefixtures("by_hand")
-def test_a_new_day_has_a_new_file(path: Path, clock: Clock) -> None:
+def test_each_day_starts_a_new_file(path: Path, clock: Clock) -> None:
     with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         clock.later(hours=11, minutes=59)
         log.sent(b"today\r\n")
@@ -92,7 +92,7 @@ def test_without_a_rotation_there_is_one_file(path: Path, clock: Clock) -> None:
     chunks=st.lists(st.tuples(st.binary(min_size=1, max_size=400), st.integers(1, 200)), max_size=30),
     days=st.sets(st.integers(0, 30)),
 )
-def test_all_bytes_come_back_in_order_over_any_number_of_files(
+def test_bytes_are_read_in_order_from_any_number_of_files(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[bytes, int]], days: set[int]
 ) -> None:
     path, clock = tmp_path_factory.mktemp("log") / "marvin.jsonl", Clock()
@@ -109,7 +109,7 @@ def test_all_bytes_come_back_in_order_over_any_number_of_files(
 
 @given(st.data())
 @settings(deadline=None)
-def test_a_secret_that_two_files_share_is_in_neither(
+def test_a_password_split_across_two_files_is_redacted(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     secret = b"correct-horse"
@@ -142,7 +142,7 @@ def many(path: Path, clock: Clock, by_hand: None) -> Path:  # noqa: ARG001 - it 
     return path
 
 
-def test_old_files_are_removed_after_their_days(many: Path, clock: Clock) -> None:
+def test_files_are_removed_after_keep_days(many: Path, clock: Clock) -> None:
     sweep(many, rotation(keep_days=3), clock)
     assert [f"marvin-202611{day}T120000Z.jsonl.gz" for day in (28, 29, 30)] + [
         "marvin-20261201T120000Z.jsonl.gz",
@@ -153,7 +153,7 @@ def test_old_files_are_removed_after_their_days(many: Path, clock: Clock) -> Non
     assert 5 == len(log_files(many))
 
 
-def test_the_oldest_go_when_all_together_are_too_large(many: Path, clock: Clock) -> None:
+def test_the_oldest_files_are_removed_beyond_the_total_size(many: Path, clock: Clock) -> None:
     before = log_files(many)
     total = sum(file.stat().st_size for file in before)
     sweep(many, rotation(max_total_bytes=total - 1), clock)
@@ -164,7 +164,7 @@ def test_the_oldest_go_when_all_together_are_too_large(many: Path, clock: Clock)
     assert [many] == log_files(many), "the file that is being written stays"
 
 
-def test_what_could_not_be_compressed_counts_and_goes_last(
+def test_uncompressed_files_count_and_are_removed_last(
     many: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oldest = many.with_name("marvin-20200101T000000Z.jsonl")
@@ -178,7 +178,7 @@ def test_what_could_not_be_compressed_counts_and_goes_last(
     assert [many] == log_files(many)
 
 
-def test_the_files_of_others_are_left_alone(many: Path, clock: Clock) -> None:
+def test_files_of_other_programs_are_left_alone(many: Path, clock: Clock) -> None:
     others = ["arthur-20200101T000000Z.jsonl.gz", "marvin-20209999T000000Z.jsonl", "marvin-notes.txt", "marvin2.jsonl"]
     for name in others:
         many.with_name(name).write_text("mine")
@@ -201,7 +201,7 @@ def test_a_flooding_server_cannot_fill_the_disk(path: Path) -> None:
 # -- crashes --------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_crash_left_is_compressed_by_the_next_start(path: Path, clock: Clock) -> None:
+def test_files_left_by_a_crash_are_compressed_at_the_next_start(path: Path, clock: Clock) -> None:
     path.parent.mkdir()
     finished = path.with_name("marvin-20261120T120000Z.jsonl")
     with SessionLogWriter(finished, clock=clock) as log:
@@ -214,7 +214,7 @@ def test_what_a_crash_left_is_compressed_by_the_next_start(path: Path, clock: Cl
     assert [b"old\r\n", b"new\r\n"] == [record.data for record in everything(path) if isinstance(record, Sent)]
 
 
-def test_what_is_there_twice_is_read_once_and_swept(path: Path, clock: Clock) -> None:
+def test_a_file_present_in_both_forms_is_read_once_and_cleaned_up(path: Path, clock: Clock) -> None:
     path.parent.mkdir()
     finished = path.with_name("marvin-20261120T120000Z.jsonl")
     with SessionLogWriter(finished, clock=clock) as log:
@@ -227,7 +227,7 @@ def test_what_is_there_twice_is_read_once_and_swept(path: Path, clock: Clock) ->
 
 
 @pytest.mark.usefixtures("by_hand")
-def test_a_start_goes_on_in_the_file_of_the_same_day_and_finishes_that_of_another(path: Path, clock: Clock) -> None:
+def test_a_start_continues_a_file_of_the_same_day_and_closes_an_older_one(path: Path, clock: Clock) -> None:
     for days, files in ((0, 1), (0, 1), (1, 2), (0, 2)):
         clock.later(days=days, hours=1)
         with SessionLogWriter(path, rotation=rotation(), clock=clock):
@@ -314,6 +314,6 @@ def test_the_event_loop_does_not_wait_for_compression(
         wait_until(lambda: swept(path))
 
 
-def test_there_is_no_negative_room() -> None:
+def test_negative_limits_are_refused() -> None:
     with pytest.raises(ValueError, match="max_total_bytes"):
         rotation(max_total_bytes=-1)

@@ -32,7 +32,7 @@ def noon() -> dt.datetime:
     return NOON
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_records_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "session.jsonl"
     with SessionLogWriter(path, clock=noon, server="127.0.0.1:4321", user="marvin") as log:
         log.received(b"login: \xff\xfb\x01")
@@ -56,7 +56,7 @@ def test_each_record_is_in_the_file_at_once(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.binary(max_size=40)), st.text(st.characters(min_codepoint=33, max_codepoint=127), min_size=4))
-def test_the_bytes_received_are_exact_whatever_their_chunks(
+def test_received_bytes_are_exact_for_any_chunks(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes], secret: str
 ) -> None:
     path = tmp_path_factory.mktemp("log") / "session.jsonl"
@@ -85,7 +85,7 @@ def test_a_secret_is_in_no_line_even_when_the_server_echoes_it_in_pieces(
     assert text.replace(secret.encode(), REDACTED.encode()) == read
 
 
-def test_a_half_written_last_line_is_passed_over(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     with SessionLogWriter(path, clock=noon) as log:
         log.sent(b"roll\r\n")
@@ -106,7 +106,7 @@ def test_a_log_that_was_cut_off_can_be_appended_to(tmp_path: Path) -> None:
     assert [Header(NOON), Header(NOON), Sent(NOON, b"board\r\n")] == list(read_session_log(path))
 
 
-def test_a_full_disk_costs_records_and_says_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_lost_on_a_full_disk_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "session.jsonl"
     real = os.write
 
@@ -143,7 +143,7 @@ def test_a_closed_log_drops_records(tmp_path: Path) -> None:
     assert [Header(NOON)] == list(read_session_log(path))
 
 
-def test_an_event_cannot_take_the_words_of_the_format(tmp_path: Path) -> None:
+def test_an_event_cannot_use_reserved_field_names(tmp_path: Path) -> None:
     with SessionLogWriter(tmp_path / "session.jsonl") as log, pytest.raises(ValueError, match="sent"):
         log.event("x", sent="y")
 

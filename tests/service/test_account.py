@@ -59,13 +59,13 @@ class Made:
         return self.account.is_responsive()
 
 
-def test_a_connection_that_is_being_made_has_its_time() -> None:
+def test_an_account_that_is_connecting_is_healthy_until_the_timeout() -> None:
     made = Made()
     assert made.healthy_after(15 + SLACK)
     assert not made.healthy_after(1)
 
 
-def test_a_server_that_says_something_now_and_then_is_enough_while_logging_in() -> None:
+def test_any_message_keeps_an_account_healthy_while_logging_in() -> None:
     made = Made()
     made.hear()
     assert made.healthy_after(300 + SLACK)
@@ -81,7 +81,7 @@ def test_a_pause_between_two_attempts_is_healthy() -> None:
     assert not made.healthy_after(1)
 
 
-async def test_whoever_is_logged_in_and_sends_nothing_is_stuck_although_the_server_speaks() -> None:
+async def test_an_account_that_sends_nothing_after_its_login_is_stuck_despite_server_messages() -> None:
     made = Made()
     running = asyncio.create_task(made.account.run())
     await until(lambda: made.account.status().agent is not None)
@@ -101,7 +101,7 @@ async def test_whoever_is_logged_in_and_sends_nothing_is_stuck_although_the_serv
     assert not made.account.status().healthy, "but it was refused"
 
 
-def test_what_was_wanted_is_no_error() -> None:
+def test_a_requested_end_is_not_an_error() -> None:
     made = Made()
     made.record("disconnecting", reason="logged out", end="finished")
     made.record("connection_lost", reason="logged out", state="closed")

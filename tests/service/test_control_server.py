@@ -109,7 +109,7 @@ async def test_a_line_without_end_is_cut_short(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=50).map(lambda text: json.dumps({"order": text}).encode()))
-def test_whatever_comes_in_is_an_order_or_a_refusal_in_one_line(data: bytes) -> None:
+def test_any_bytes_are_an_order_or_refused_in_one_line(data: bytes) -> None:
     answer = ControlServer(Path("nowhere"), Boss()).answer(data)
     assert isinstance(answer["ok"], bool)
     assert 1 == len(str(answer.get("error", "x")).splitlines())
@@ -131,13 +131,13 @@ def test_whatever_comes_in_is_an_order_or_a_refusal_in_one_line(data: bytes) -> 
         (b'{"order": "pause", "account": 3}', 'expected the name of an "account"'),
     ],
 )
-def test_what_is_no_order_is_refused_with_what_was_expected(line: bytes, text: str) -> None:
+def test_an_invalid_order_is_refused_with_the_expected_form(line: bytes, text: str) -> None:
     with pytest.raises(ValueError, match=f"^{text}"):
         parse_request(line)
 
 
 @pytest.mark.slow
-async def test_clients_that_do_nothing_or_never_read_hold_up_nobody(boss: Boss, tmp_path: Path) -> None:
+async def test_idle_clients_do_not_block_others(boss: Boss, tmp_path: Path) -> None:
     path = tmp_path / "socket"
     sleepers = [await asyncio.open_unix_connection(path) for _ in range(3)]
     greedy = [await asyncio.open_unix_connection(path) for _ in range(3)]
@@ -151,7 +151,7 @@ async def test_clients_that_do_nothing_or_never_read_hold_up_nobody(boss: Boss, 
 
 
 @pytest.mark.usefixtures("boss")
-async def test_clients_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
+async def test_silent_clients_do_not_keep_others_out(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     talker = await asyncio.open_unix_connection(path)
     clients = []
@@ -167,26 +167,26 @@ async def test_clients_that_say_nothing_keep_nobody_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("boss")
-async def test_a_client_that_says_nothing_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_client_is_disconnected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control_module, "CLIENT_TIMEOUT", 0.05)
     assert [] == await said(tmp_path / "socket", b"", end=False)
 
 
 @pytest.mark.usefixtures("boss")
-async def test_nobody_but_its_owner_may_open_it(tmp_path: Path) -> None:
+async def test_only_its_owner_can_open_the_socket(tmp_path: Path) -> None:
     mode = (tmp_path / "socket").stat().st_mode
     assert stat.S_ISSOCK(mode)
     assert 0o600 == stat.S_IMODE(mode)
 
 
 @pytest.mark.usefixtures("boss")
-async def test_where_somebody_listens_already_nobody_else_does(tmp_path: Path) -> None:
+async def test_a_socket_in_use_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(ControlError, match=r"^another process is running, with the control socket .*/socket$"):
         await ControlServer(tmp_path / "socket", Boss()).start()
     assert (await asyncio.to_thread(send_order, tmp_path / "socket", Order.STATUS))["ok"]
 
 
-async def test_what_a_dead_process_has_left_is_replaced(tmp_path: Path) -> None:
+async def test_the_socket_of_a_dead_process_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "socket"
     path.parent.mkdir()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
@@ -197,7 +197,7 @@ async def test_what_a_dead_process_has_left_is_replaced(tmp_path: Path) -> None:
     await control.close()
 
 
-async def test_a_socket_that_somebody_else_has_put_there_meanwhile_stays(tmp_path: Path) -> None:
+async def test_another_process_s_new_socket_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     first, second = ControlServer(path, Boss()), ControlServer(path, Boss())
     await first.start()
@@ -209,7 +209,7 @@ async def test_a_socket_that_somebody_else_has_put_there_meanwhile_stays(tmp_pat
 
 
 @pytest.mark.parametrize("where", ["a_file", "a_file/below", "x" * 200])
-async def test_a_path_that_cannot_be_used_is_one_line(where: str, tmp_path: Path) -> None:
+async def test_an_unusable_path_is_reported_in_one_line(where: str, tmp_path: Path) -> None:
     (tmp_path / "a_file").write_text("precious")
     with pytest.raises(ControlError, match=r"^cannot make the control socket ") as caught:
         await ControlServer(tmp_path / where, Boss()).start()
@@ -217,7 +217,7 @@ async def test_a_path_that_cannot_be_used_is_one_line(where: str, tmp_path: Path
     assert "precious" == (tmp_path / "a_file").read_text()
 
 
-def test_asking_where_nobody_is_says_so(tmp_path: Path) -> None:
+def test_an_order_without_a_running_process_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     with pytest.raises(ControlError, match=f"^nothing runs at {path}$"):
         send_order(path, Order.STATUS)
@@ -231,9 +231,7 @@ def test_asking_where_nobody_is_says_so(tmp_path: Path) -> None:
     ("answer", "text"),
     [(b"", "no valid answer"), (b"hello\n", "no valid answer"), (None, "no answer from")],
 )
-def test_somebody_who_talks_nonsense_or_nothing_is_no_process_of_ours(
-    answer: bytes | None, text: str, tmp_path: Path
-) -> None:
+def test_invalid_or_missing_answers_are_an_error(answer: bytes | None, text: str, tmp_path: Path) -> None:
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(os.fspath(path))

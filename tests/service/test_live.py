@@ -63,7 +63,7 @@ async def status(url: str, **headers: str) -> int:
         return response.status
 
 
-async def test_it_is_off_unless_somebody_wants_it(server: Server) -> None:
+async def test_the_page_is_off_by_default(server: Server) -> None:
     async with shown(plan(server.port, "marvin"), live=False) as (_, url):
         assert (404, 404, 200) == (
             await status(f"{url}/live"),
@@ -72,7 +72,7 @@ async def test_it_is_off_unless_somebody_wants_it(server: Server) -> None:
         )
 
 
-async def test_names_of_others_do_not_lead_here(server: Server) -> None:
+async def test_foreign_host_names_are_refused(server: Server) -> None:
     """A page of somebody else can give its own name our address; the browser tells the name."""
     async with shown(plan(server.port, "marvin")) as (_, url):
         for host in LOCAL:
@@ -83,7 +83,7 @@ async def test_names_of_others_do_not_lead_here(server: Server) -> None:
                 assert 403 == await status(f"{url}/{page}", Host=host), (page, host)
 
 
-async def test_pages_of_others_hear_nothing(server: Server) -> None:
+async def test_requests_from_other_sites_are_refused(server: Server) -> None:
     async with shown(plan(server.port, "marvin")) as (_, url):
         for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
             assert 403 == await status(f"{url}/live/events", **headers), headers
@@ -93,7 +93,7 @@ async def test_pages_of_others_hear_nothing(server: Server) -> None:
             assert "Access-Control-Allow-Origin" not in response.headers
 
 
-async def test_the_page_may_run_nothing_but_its_own_script(server: Server) -> None:
+async def test_the_page_may_run_only_its_own_script(server: Server) -> None:
     async with (
         shown(plan(server.port, "marvin")) as (_, url),
         ClientSession() as session,
@@ -109,12 +109,12 @@ async def test_the_page_may_run_nothing_but_its_own_script(server: Server) -> No
     assert [] == re.findall(r'\b(?:src|href|style|on\w+)="', text)
 
 
-async def test_an_account_that_is_not_there_is_said_so(server: Server) -> None:
+async def test_an_unknown_account_is_reported(server: Server) -> None:
     async with shown(plan(server.port, "marvin")) as (_, url), hearing(url, "ford") as response:
         assert (404, "there is no such account\n") == (response.status, await response.text())
 
 
-async def test_no_more_watch_than_are_wanted(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_viewers_is_limited(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_server, "WATCHERS", 2)
     async with (
         shown(plan(server.port, "marvin"), plan(server.port, "ford")) as (_, url),
@@ -159,7 +159,7 @@ async def test_a_match_is_shown_from_its_first_move_to_its_result(server: Server
     assert over["games"]["games"][0]["score"] != "0-0"
 
 
-async def test_whoever_comes_later_sees_the_present_state(server: Server) -> None:
+async def test_a_new_viewer_sees_the_current_state(server: Server) -> None:
     async with (
         shown(plan(server.port, "marvin", invite="ford", length=9)) as (_, url),
         opponent(server.port, "ford"),
@@ -173,7 +173,7 @@ async def test_whoever_comes_later_sees_the_present_state(server: Server) -> Non
     assert now["board"]["svg"]
 
 
-async def test_what_is_said_is_shown_but_never_the_password(server: Server) -> None:
+async def test_chat_is_shown_but_never_the_password(server: Server) -> None:
     marvin = plan(server.port, "marvin")
     async with shown(marvin) as (it, url), talker(server) as arthur, hearing(url) as response:
         await until(lambda: it.supervisor.accounts["marvin"].status().connected is not None)
@@ -195,7 +195,7 @@ async def test_what_is_said_is_shown_but_never_the_password(server: Server) -> N
 # -- nobody holds up a bot ------------------------------------------------------------------------------------------
 
 
-async def test_a_browser_that_does_not_read_is_given_up_and_holds_up_nobody(
+async def test_a_browser_that_does_not_read_is_disconnected_and_delays_nobody(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It gets more to read than all buffers between hold."""
@@ -226,7 +226,7 @@ def flood(live: LivePage, account: BotAccount) -> None:
         live.on_message(account.name, m.Says("vogon", "poetry " * 100), account._runner.agent)
 
 
-async def test_whoever_watches_does_not_keep_the_process_from_ending(server: Server) -> None:
+async def test_viewers_do_not_keep_the_process_from_ending(server: Server) -> None:
     loop = asyncio.get_running_loop()
     async with shown(plan(server.port, "marvin")) as (it, url), hearing(url) as response:
         await Browser(response).until(lambda now: "board" in now)
@@ -247,7 +247,7 @@ def chat(feed: AccountFeed) -> list[dict[str, Any]]:
     return lines
 
 
-def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
+def test_only_the_last_chat_lines_are_kept_and_long_ones_are_cut() -> None:
     feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     for number in range(LINES + 50):
         assert feed.on_message(m.Kibitzes("ford", f"{number} " + "x" * 10_000), agent)
@@ -256,14 +256,14 @@ def test_only_the_last_lines_are_kept_and_none_is_long() -> None:
     assert max(len(it["text"]) for it in lines) <= LONGEST
 
 
-def test_what_nobody_could_see_is_no_news() -> None:
+def test_messages_without_a_visible_effect_cause_no_update() -> None:
     feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     feed.on_message(m.WhoEnd(), agent)
     assert not feed.on_message(m.WhoEnd(), agent)
     assert feed.part(FeedPart.BOARD) is feed.part(FeedPart.BOARD), "nothing is drawn twice"
 
 
-def test_points_are_numbered_from_the_bots_side_whoever_is_on_turn() -> None:
+def test_points_are_always_numbered_from_the_bots_side() -> None:
     numbers = ",".join(map(str, range(1, 25)))
     for turn in PlayerSide:
         track = TrackedMatch("marvin", opponent="ford", running=True, state=MatchState(Position.start()), turn=turn)
@@ -272,7 +272,7 @@ def test_points_are_numbered_from_the_bots_side_whoever_is_on_turn() -> None:
         assert numbers in ",".join(texts(parsed(shown.svg))), turn
 
 
-def test_after_a_match_the_board_is_past_until_the_next_one_begins() -> None:
+def test_after_a_match_the_board_is_marked_as_past_until_the_next_one_begins() -> None:
     feed, agent = AccountFeed("marvin"), Agent(AgentSettings("marvin", "secret"))
     past = []
     for line in (
@@ -297,7 +297,7 @@ def test_control_characters_are_not_shown() -> None:
     assert ["\ufffd[31mred\ufffd"] == [it["text"] for it in chat(feed)]
 
 
-def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
+def test_a_resumed_game_shows_its_earlier_moves_and_gaps() -> None:
     start = start_match(FIBS, 5, (1, 2))
     first = Throw(Seat.A, (3, 1), Play.of((8, 5), (6, 5)))
     before = apply(start, first)
@@ -319,7 +319,7 @@ def test_a_game_that_goes_on_shows_its_moves_and_what_is_missing() -> None:
     assert ("1-4", False, "ford wins 2 points (gammon).") == (end["score"], end["won"], end["said"])
 
 
-def test_what_cannot_be_shown_harms_nobody_else() -> None:
+def test_an_error_of_the_page_does_not_affect_the_account() -> None:
     live = page_server.LivePage({"marvin": "secret"}, list)
     broken = MatchBegan(1, Transcript((), 5))  # type: ignore[arg-type]  # a match of nobody
     with capture_logs() as logs:

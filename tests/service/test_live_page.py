@@ -102,7 +102,7 @@ async def test_two_browsers_see_a_bot_play_and_a_third_catches_up(browser: Brows
         assert [] == wide_complaints + phone_complaints + late_complaints
 
 
-async def test_a_phone_needs_no_scrolling_to_the_side(browser: Browser, server: Server) -> None:
+async def test_the_page_fits_the_width_of_a_phone(browser: Browser, server: Server) -> None:
     marvin = plan(server.port, "marvin", invite="ford", length=9, timings=THINKING)
     async with (
         shown(marvin) as (_, url),
@@ -115,7 +115,7 @@ async def test_a_phone_needs_no_scrolling_to_the_side(browser: Browser, server: 
         assert 250 < width <= 320
 
 
-async def test_what_people_say_is_text_and_nothing_else(browser: Browser, server: Server) -> None:
+async def test_chat_is_never_interpreted_as_markup(browser: Browser, server: Server) -> None:
     async with (
         shown(plan(server.port, "marvin")) as (it, url),
         talker(server) as arthur,
@@ -152,7 +152,7 @@ async def test_light_and_dark_follow_the_viewer_or_the_button(browser: Browser, 
         assert ("rgb(244, 242, 236)", "rgb(239, 233, 220)") == await colours(), "the choice is kept"
 
 
-async def test_the_page_comes_back_by_itself_when_the_process_does(browser: Browser, server: Server) -> None:
+async def test_the_page_reconnects_when_the_process_restarts(browser: Browser, server: Server) -> None:
     marvin = plan(server.port, "marvin")
     async with contextlib.AsyncExitStack() as first:
         _, url = await first.enter_async_context(shown(marvin))

@@ -135,7 +135,7 @@ def match(seed: int, length: int | None = None) -> Transcript:
 @pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
-def test_a_match_is_in_the_store_as_it_was_played(store: tuple[Path, StoreWriter], seed: int) -> None:
+def test_a_recorded_match_equals_the_match_that_was_played(store: tuple[Path, StoreWriter], seed: int) -> None:
     played = match(seed)
     told = Told(store[1], played)
     told.begin()
@@ -158,7 +158,7 @@ def test_a_match_is_in_the_store_as_it_was_played(store: tuple[Path, StoreWriter
 @pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), data=st.data(), lost=st.integers(0, 3), missed=st.integers(0, 3))
-def test_whenever_a_match_is_broken_off_the_paper_is_right_and_says_what_is_missing(
+def test_a_match_that_was_interrupted_anywhere_is_recorded_correctly_with_gaps(
     store: tuple[Path, StoreWriter], seed: int, data: st.DataObject, lost: int, missed: int
 ) -> None:
     """`lost` entries were seen but never stored; `missed` ones happened before anybody looked again."""
@@ -191,7 +191,7 @@ def test_whenever_a_match_is_broken_off_the_paper_is_right_and_says_what_is_miss
 
 
 @pytest.mark.slow
-def test_one_turn_that_nobody_saw_is_mostly_rebuilt(store: tuple[Path, StoreWriter]) -> None:
+def test_a_single_unseen_turn_is_usually_rebuilt(store: tuple[Path, StoreWriter]) -> None:
     played = match(5, 1)
     game = played.games[0]
     whole = 0
@@ -215,7 +215,7 @@ def test_one_turn_that_nobody_saw_is_mostly_rebuilt(store: tuple[Path, StoreWrit
 
 
 @pytest.mark.parametrize("seen", [0, 1])
-def test_the_end_of_a_game_is_told_before_its_last_entries(store: tuple[Path, StoreWriter], seen: int) -> None:
+def test_the_end_of_a_game_may_be_reported_before_its_last_entries(store: tuple[Path, StoreWriter], seen: int) -> None:
     """Also where these are the first that were seen of it."""
     played = match(1, 1)
     (game,) = played.games
@@ -229,7 +229,7 @@ def test_the_end_of_a_game_is_told_before_its_last_entries(store: tuple[Path, St
     assert game.result == paper.result
 
 
-def test_what_is_no_match_of_the_agent_is_not_written_down() -> None:
+def test_only_matches_of_the_agent_are_recorded() -> None:
     kept: list[str] = []
     played = match(1, 1)
     sheets = MatchRecorder("marvin", "test", lambda name, _, __: kept.append(name))
@@ -246,7 +246,7 @@ def test_what_is_no_match_of_the_agent_is_not_written_down() -> None:
     assert ["sheet"] == kept
 
 
-def test_what_is_left_of_an_older_match_is_not_written_into_a_new_one() -> None:
+def test_entries_of_an_older_match_are_not_recorded_in_a_new_one() -> None:
     """A scribe that gives up a saved match tells the rest of it, also while another one with the same player begins."""
     kept: list[str] = []
     played = match(1, 1)
@@ -277,7 +277,7 @@ class Confused:
     send = log_event = disconnect = receive
 
 
-def test_a_transcriber_that_fails_costs_nothing_and_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_transcriber_is_logged_once_and_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.service.match_recorder.Transcriber", Confused)
     sheets = MatchRecorder("marvin", "test", lambda *_: None)
     with capture_logs() as logs:
@@ -288,7 +288,7 @@ def test_a_transcriber_that_fails_costs_nothing_and_is_logged_once(monkeypatch: 
     assert ["matches are not recorded until the next connection"] == [log["event"] for log in logs]
 
 
-def test_a_game_that_turns_out_to_be_played_without_the_crawford_rule_can_be_walked_through(
+def test_a_game_that_proves_to_be_without_the_crawford_rule_is_consistent(
     store: tuple[Path, StoreWriter],
 ) -> None:
     """No line says so before somebody doubles."""

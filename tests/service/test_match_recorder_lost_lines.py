@@ -91,7 +91,7 @@ def gaps(match: Transcript) -> int:
 
 
 @pytest.mark.slow
-def test_without_a_loss_everything_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lost_lines_the_whole_match_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = play(tmp_path / "match", 11, unharmed, monkeypatch)
     assert all(game.whole for match in (ours, theirs) for game in match.games)
     for one, other in zip(ours.games, theirs.games, strict=True):
@@ -100,7 +100,7 @@ def test_without_a_loss_everything_is_remembered(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [losing, doubling])
-def test_whatever_line_is_lost_or_comes_twice_the_paper_is_right(
+def test_lost_or_repeated_lines_lead_to_no_wrong_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
     """The other player, who hears everything, knows what happened."""

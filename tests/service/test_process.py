@@ -89,7 +89,7 @@ def samples(text: str) -> dict[tuple[str, str | None], float]:
     }
 
 
-async def test_metrics_and_health_tell_of_bots_that_play(server: Server, tmp_path: Path) -> None:
+async def test_metrics_and_health_describe_playing_bots(server: Server, tmp_path: Path) -> None:
     it = service(tmp_path, plan(server.port, "marvin", invite="trillian_secret"), plan(server.port, "ford"))
     with capture_logs() as logs:
         async with opponent(server.port, "trillian_secret"), running(it):
@@ -132,7 +132,7 @@ def test_without_a_port_the_web_server_is_not_even_imported() -> None:
     assert "[]" == said.strip()
 
 
-async def test_the_store_gets_everything_and_the_next_start_remembers(server: Server, tmp_path: Path) -> None:
+async def test_the_store_gets_all_records_and_the_next_start_loads_them(server: Server, tmp_path: Path) -> None:
     first = service(tmp_path, plan(server.port, "marvin", invite="ford", matches=2))
     async with opponent(server.port, "ford"), asyncio.timeout(SOON):
         accounts = await first.run()
@@ -147,7 +147,7 @@ async def test_the_store_gets_everything_and_the_next_start_remembers(server: Se
     assert known.refused is None
 
 
-def test_a_store_that_cannot_be_read_is_as_good_as_none(tmp_path: Path) -> None:
+def test_an_unreadable_store_is_treated_as_empty(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("no database at all, but a text that is long enough" * 100)
     with capture_logs() as logs:
         assert {} == load_memories(str(tmp_path / "store.db"), {"marvin": "localhost:4321"})
@@ -159,7 +159,7 @@ def test_a_store_that_cannot_be_read_is_as_good_as_none(tmp_path: Path) -> None:
 # -- orders ---------------------------------------------------------------------------------------------------------
 
 
-async def test_orders_come_in_at_the_control_socket(server: Server, tmp_path: Path) -> None:
+async def test_orders_are_accepted_at_the_control_socket(server: Server, tmp_path: Path) -> None:
     it = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"))
     path = tmp_path / "socket"
     async with running(it) as task:
@@ -189,7 +189,7 @@ async def test_a_second_instance_is_refused_in_one_line(server: Server, tmp_path
         assert [(1,)] == store.execute("SELECT count(*) FROM writers").fetchall(), "the second one left nothing there"
 
 
-async def test_a_port_that_is_taken_is_one_line(server: Server, tmp_path: Path) -> None:
+async def test_a_port_in_use_is_reported_in_one_line(server: Server, tmp_path: Path) -> None:
     it = service(tmp_path, plan(server.port, "marvin"), settings=process_settings(web_port=server.port))
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: "):
         await it.run()
@@ -234,7 +234,7 @@ async def test_the_second_signal_leaves_at_once(server: Server, tmp_path: Path) 
     )
 
 
-async def test_whoever_does_not_even_leave_at_once_is_left_behind(
+async def test_an_account_that_does_not_quit_in_time_is_abandoned(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "LOGOUT_TIMEOUT", 0.1)
@@ -265,7 +265,7 @@ async def test_sighup_reads_the_settings_again(server: Server, tmp_path: Path) -
     assert {"settings cannot be used, the old ones stay", "setting changed"} <= {log["event"] for log in logs}
 
 
-async def test_settings_that_cannot_even_be_looked_at_end_nothing(server: Server, tmp_path: Path) -> None:
+async def test_an_error_while_reading_the_settings_ends_nothing(server: Server, tmp_path: Path) -> None:
     def reload() -> ReloadResult:
         raise RuntimeError("the disk is gone")
 
@@ -298,7 +298,7 @@ def systemd(tmp_path: Path) -> Iterator[tuple[dict[str, str], Callable[[], list[
         yield {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}, listen
 
 
-async def test_systemd_hears_when_we_are_ready_alive_and_about_to_stop(
+async def test_systemd_is_notified_when_the_process_is_ready_alive_and_stopping(
     server: Server, tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
 ) -> None:
     environment, heard = systemd
@@ -319,7 +319,7 @@ async def test_systemd_hears_when_we_are_ready_alive_and_about_to_stop(
             await task
 
 
-async def test_a_server_that_is_down_is_no_reason_for_systemd_to_kill_us(
+async def test_the_watchdog_is_fed_while_the_server_is_down(
     tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
 ) -> None:
     environment, heard = systemd
@@ -330,7 +330,7 @@ async def test_a_server_that_is_down_is_no_reason_for_systemd_to_kill_us(
         assert "READY=1" == heard()[0]
 
 
-async def test_the_watchdog_starves_while_an_account_is_stuck(
+async def test_the_watchdog_is_not_fed_while_an_account_is_stuck(
     server: Server,
     tmp_path: Path,
     systemd: tuple[dict[str, str], Callable[[], list[str]]],
@@ -357,7 +357,7 @@ async def test_the_watchdog_starves_while_an_account_is_stuck(
 # -- words ----------------------------------------------------------------------------------------------------------
 
 
-async def test_the_sentence_fits_any_number_of_accounts(server: Server, tmp_path: Path) -> None:
+async def test_the_status_line_is_short_for_any_number_of_accounts(server: Server, tmp_path: Path) -> None:
     one = service(tmp_path, plan(server.port, "marvin"), settings=process_settings())
     two = service(tmp_path, plan(server.port, "marvin"), plan(server.port, "ford"), settings=process_settings())
     many = service(tmp_path, *(plan(server.port, f"bot_{it}") for it in "abcdefgh"), settings=process_settings())

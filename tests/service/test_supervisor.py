@@ -119,7 +119,7 @@ class Crashing:
     "error",
     [RuntimeError(), SystemExit(3), Fit(), asyncio.CancelledError(), MemoryError(), ExceptionGroup("", [OSError()])],
 )
-async def test_a_run_that_crashes_is_followed_by_another_and_the_others_notice_nothing(
+async def test_a_crashed_run_is_restarted_without_affecting_other_accounts(
     server: Server, error: BaseException
 ) -> None:
     fleet = supervisor(
@@ -142,7 +142,7 @@ async def test_a_run_that_crashes_is_followed_by_another_and_the_others_notice_n
     assert f"crashed: {type(error).__name__}" in str(fleet.accounts["arthur"].status().last_error)
 
 
-async def test_a_session_log_that_cannot_be_opened_is_told_in_one_line_and_tried_again(
+async def test_a_session_log_that_cannot_be_opened_is_reported_in_one_line_and_retried(
     server: Server, tmp_path: Path
 ) -> None:
     (tmp_path / "logs").write_text("in the way")
@@ -172,7 +172,7 @@ async def test_the_pauses_between_crashes_grow(server: Server) -> None:
     assert [0.01, 0.02, 0.04, 0.08, 0.1] == pauses[:5]
 
 
-async def test_what_was_counted_before_a_crash_stays_counted(server: Server) -> None:
+async def test_counters_survive_a_crash(server: Server) -> None:
     kept = Kept()
     fleet = supervisor(plan(server.port, "marvin", invite="ford", strict=False), hooks=Hooks(store_record=kept))
     account = fleet.accounts["marvin"]
@@ -225,7 +225,7 @@ async def test_a_login_from_elsewhere_ends_that_account_alone(server: Server) ->
             await task
 
 
-async def test_a_server_that_is_not_there_is_waited_for() -> None:
+async def test_an_account_waits_for_an_unreachable_server() -> None:
     fleet = supervisor(plan(1, "marvin"), plan(1, "ford", register=False))
     async with running(fleet) as task:
         async with asyncio.timeout(SOON):
@@ -238,7 +238,7 @@ async def test_a_server_that_is_not_there_is_waited_for() -> None:
     assert {End.FINISHED} == {account.end for account in fleet.accounts.values()}
 
 
-async def test_one_strategy_that_hangs_holds_up_nobody_else(server: Server) -> None:
+async def test_a_hanging_strategy_delays_no_other_account(server: Server) -> None:
     sleepy = Sleepy()
     fleet = supervisor(
         plan(server.port, "marvin", invite="ford"),
@@ -269,7 +269,7 @@ class Weird(LastResort):
         raise self.errors[time.monotonic_ns() % len(self.errors)]
 
 
-async def test_strategies_that_raise_the_weirdest_things_cost_decisions_alone(server: Server) -> None:
+async def test_strategies_that_raise_any_exception_affect_only_their_decisions(server: Server) -> None:
     fleet = supervisor(
         plan(server.port, "marvin", strategy="weird", invite="ford", matches=1),
         plan(server.port, "ford", strategy="broken", matches=1),
@@ -331,7 +331,7 @@ async def test_orders_reach_one_account_or_all(server: Server) -> None:
     assert End.FINISHED is fleet.accounts["ford"].end
 
 
-async def test_orders_hold_for_the_run_after_a_crash(server: Server) -> None:
+async def test_orders_stay_in_effect_after_a_crash(server: Server) -> None:
     crashing = Crashing("marvin", ValueError(), times=1)
     fleet = supervisor(plan(server.port, "marvin"), hooks=Hooks(make_runner=crashing))
     account = fleet.accounts["marvin"]
@@ -345,7 +345,7 @@ async def test_orders_hold_for_the_run_after_a_crash(server: Server) -> None:
 
 
 @pytest.mark.parametrize("order", [Order.FINISH, Order.QUIT])
-async def test_an_end_that_is_ordered_between_two_runs_is_the_end(server: Server, order: Order) -> None:
+async def test_an_order_to_finish_between_two_runs_ends_the_account(server: Server, order: Order) -> None:
     one = plan(server.port, "marvin")
     one = evolve(one, backoff=BackoffSettings(first=60))
     fleet = supervisor(one, hooks=Hooks(make_runner=Crashing("marvin", ValueError())))
@@ -375,7 +375,7 @@ async def test_quitting_saves_the_match(server: Server) -> None:
 # -- new settings ---------------------------------------------------------------------------------------------------
 
 
-async def test_new_settings_hold_at_once(server: Server) -> None:
+async def test_new_settings_take_effect_at_once(server: Server) -> None:
     old = plan(server.port, "marvin")
     new = evolve(old, agent=evolve(old.agent, play=evolve(old.agent.play, invite="ford")))
     reloaded = ReloadResult({"marvin": new, "zaphod": new}, ("bot.invite",), ("server.host",), warnings=("hm",))
@@ -398,14 +398,14 @@ async def test_bad_settings_change_nothing(server: Server) -> None:
     assert [("server.port: bad", "error")] == [(log["problem"], log["log_level"]) for log in logs]
 
 
-async def test_a_process_without_a_file_says_so(server: Server) -> None:
+async def test_reloading_without_a_file_is_an_error(server: Server) -> None:
     assert (await supervisor(plan(server.port, "marvin")).reload()).problems
 
 
 # -- what is told ---------------------------------------------------------------------------------------------------
 
 
-async def test_the_status_tells_what_goes_on(server: Server) -> None:
+async def test_the_status_describes_each_account(server: Server) -> None:
     fleet = supervisor(plan(server.port, "marvin", invite="ford", length=5), plan(1, "arthur", register=False))
     marvin, arthur = fleet.accounts.values()
     assert ("RESTING", "starting", True) == (marvin.status().state, marvin.status().sentence, marvin.status().healthy)
@@ -424,7 +424,7 @@ async def test_the_status_tells_what_goes_on(server: Server) -> None:
         assert dt.datetime.fromisoformat(told["last_error_at"]) <= dt.datetime.now(dt.UTC)
 
 
-async def test_the_log_says_whose_line_it_is(server: Server) -> None:
+async def test_log_lines_name_their_account(server: Server) -> None:
     fleet = supervisor(plan(server.port, "marvin", matches=1), plan(server.port, "ford", invite="marvin", matches=1))
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logs:
         async with asyncio.timeout(SOON):

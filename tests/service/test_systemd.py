@@ -23,7 +23,7 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
         yield name, sock
 
 
-def test_systemd_hears_of_everything(systemd: tuple[str, socket.socket]) -> None:
+def test_each_notification_reaches_systemd(systemd: tuple[str, socket.socket]) -> None:
     name, sock = systemd
     notifier = SystemdNotifier({"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())})
     assert 30 == notifier.watchdog
@@ -44,9 +44,7 @@ def test_systemd_hears_of_everything(systemd: tuple[str, socket.socket]) -> None
     "environment",
     [{}, {"WATCHDOG_USEC": "0"}, {"WATCHDOG_USEC": "abc"}, {"WATCHDOG_USEC": "9", "WATCHDOG_PID": "1"}],
 )
-def test_a_watchdog_that_is_not_for_us_gets_no_food(
-    systemd: tuple[str, socket.socket], environment: dict[str, str]
-) -> None:
+def test_another_process_s_watchdog_is_ignored(systemd: tuple[str, socket.socket], environment: dict[str, str]) -> None:
     name, sock = systemd
     notifier = SystemdNotifier({"NOTIFY_SOCKET": name, **environment})
     assert notifier.watchdog is None
@@ -55,14 +53,14 @@ def test_a_watchdog_that_is_not_for_us_gets_no_food(
     assert b"STOPPING=1" == sock.recv(4096)
 
 
-def test_without_systemd_nobody_is_told() -> None:
+def test_without_systemd_nothing_is_sent() -> None:
     notifier = SystemdNotifier({"WATCHDOG_USEC": "1000000"})
     assert notifier.watchdog is None
     notifier.ready("x")
     notifier.alive()
 
 
-def test_a_systemd_that_does_not_listen_is_warned_of_once(tmp_path: Path) -> None:
+def test_a_failed_notification_is_logged_once(tmp_path: Path) -> None:
     for address in (str(tmp_path / "nobody"), "/" + "x" * 200):
         notifier = SystemdNotifier({"NOTIFY_SOCKET": address})
         with capture_logs() as logs:
@@ -71,7 +69,7 @@ def test_a_systemd_that_does_not_listen_is_warned_of_once(tmp_path: Path) -> Non
         assert ["systemd cannot be notified"] == [log["event"] for log in logs]
 
 
-def test_a_systemd_that_does_not_read_holds_up_nothing(tmp_path: Path) -> None:
+def test_a_full_socket_of_systemd_blocks_nothing(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(str(tmp_path / "notify"))
         notifier = SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "notify")})

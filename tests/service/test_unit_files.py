@@ -65,13 +65,13 @@ def takes(arguments: list[str]) -> None:
     command.make_context(arguments[0], arguments[1:], parent=context)
 
 
-def test_the_unit_starts_a_command_that_there_is() -> None:
+def test_the_unit_starts_an_existing_command() -> None:
     program, *arguments = shlex.split(unit()["ExecStart"][0])
     assert "fibsbot" == Path(program).name
     takes(arguments)
 
 
-def test_the_unit_does_what_the_program_expects() -> None:
+def test_the_unit_agrees_with_the_program() -> None:
     says = unit()
     assert [str(EXIT_CONFIG)] == says["RestartPreventExitStatus"]
     assert seconds(says["TimeoutStopSec"][0]) > Timings().finish, "the first signal finishes the match"
@@ -81,7 +81,7 @@ def test_the_unit_does_what_the_program_expects() -> None:
     assert not Path(str(Config().service.store)).is_absolute(), "the store is in the working directory"
 
 
-def test_the_strategy_of_the_sample_can_work_in_the_unit() -> None:
+def test_the_unit_allows_what_the_sample_s_strategy_needs() -> None:
     """The engine compiles itself: it needs memory that becomes code, room for that, and a place to keep it in."""
     says = unit()
     assert ["engine"] == [Config().bot.strategy], "what follows is about another one"
@@ -95,7 +95,7 @@ def test_the_strategy_of_the_sample_can_work_in_the_unit() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 @pytest.mark.parametrize("compiled", [False, True])
-def test_the_engine_does_not_start_where_memory_cannot_become_code(compiled: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_the_engine_needs_executable_memory(compiled: bool, tmp_path: Path) -> None:  # noqa: FBT001
     """This is why the unit does without MemoryDenyWriteExecute=; where it works one day, the unit may have it again."""
     deny = "import ctypes, sys; sys.exit(77) if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) else None"  # PR_SET_MDWE
     engine = "from fibsbot.strategies.loader import load; load('engine')"
@@ -113,7 +113,7 @@ def test_the_engine_does_not_start_where_memory_cannot_become_code(compiled: boo
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
-def test_systemd_finds_no_fault_and_little_that_is_exposed(tmp_path: Path) -> None:
+def test_systemd_verifies_the_unit_and_finds_little_exposure(tmp_path: Path) -> None:
     program = shlex.split(unit()["ExecStart"][0])[0]
     path = tmp_path / UNIT.name
     path.write_text(UNIT.read_text().replace(program, sys.executable))
@@ -139,7 +139,7 @@ def last(name: str) -> str:
     return [rest for it, rest in recipe() if it == name][-1]
 
 
-def test_the_container_starts_commands_that_there_are() -> None:
+def test_the_container_starts_existing_commands() -> None:
     assert ["fibsbot"] == json.loads(last("ENTRYPOINT"))
     takes(json.loads(last("CMD")))
     program, *arguments = json.loads(last("HEALTHCHECK").partition("CMD ")[2])
@@ -147,7 +147,7 @@ def test_the_container_starts_commands_that_there_are() -> None:
     takes(arguments)
 
 
-def test_the_container_runs_as_nobody_special_and_keeps_what_it_writes() -> None:
+def test_the_container_runs_as_an_unprivileged_user_with_a_volume() -> None:
     assert last("USER").isdecimal()
     assert int(last("USER")) > 1000
     assert last("WORKDIR") == last("VOLUME")
@@ -157,13 +157,13 @@ def test_the_container_runs_as_nobody_special_and_keeps_what_it_writes() -> None
     assert names.index("USER") < names.index("ENTRYPOINT")
 
 
-def test_the_python_in_the_container_is_one_that_the_program_takes() -> None:
+def test_the_container_has_a_supported_python() -> None:
     least = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"].removeprefix(">=")
     version = dict(rest.split("=") for name, rest in recipe() if name == "ARG")["PYTHON"]
     assert tuple(map(int, version.split("."))) >= tuple(map(int, least.split(".")))
 
 
-def test_the_builder_gets_what_the_program_is_built_from_and_nothing_else() -> None:
+def test_the_build_context_contains_only_what_the_build_needs() -> None:
     rules = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
     assert "*" == rules[0]
     let_in = [rule[1:] for rule in rules if rule.startswith("!")]
@@ -180,6 +180,6 @@ def test_the_builder_gets_what_the_program_is_built_from_and_nothing_else() -> N
         assert not any(fnmatch(secret, rule) or secret.startswith(f"{rule}/") for rule in let_in)
 
 
-def test_the_command_says_how_it_ends() -> None:
+def test_the_help_of_run_names_its_exit_statuses() -> None:
     text = " ".join((run.help or "").split())
     assert f"exit status is {EXIT_CONFIG}" in text

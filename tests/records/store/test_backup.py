@@ -43,7 +43,7 @@ def listed(url: str) -> list[dict[str, Any]]:
 # -- backup -----------------------------------------------------------------------------------------------------
 
 
-def test_a_backup_holds_everything_and_a_bot_can_go_on_with_it(tmp_path: Path) -> None:
+def test_a_backup_is_complete_and_usable_as_a_store(tmp_path: Path) -> None:
     path, copy = str(tmp_path / "store.sqlite"), tmp_path / "copy.sqlite"
     fill(path)
     backup_store(path, copy)
@@ -63,7 +63,7 @@ def test_a_backup_is_one_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_backup_made_while_a_bot_writes_shows_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_made_while_a_bot_writes_is_a_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, copy = str(tmp_path / "store.sqlite"), tmp_path / "copy.sqlite"
     fill(path, 3000)
     monkeypatch.setattr(maintenance, "PAGES", 5)
@@ -85,7 +85,7 @@ def test_a_backup_made_while_a_bot_writes_shows_one_moment(tmp_path: Path, monke
     assert len(steps) == made(path, "trillian")
 
 
-def test_a_backup_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_backup_leaves_the_target_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, copy = tmp_path / "store.sqlite", tmp_path / "copy.sqlite"
     fill(str(path), 3000)
     copy.write_text("the old one")
@@ -101,7 +101,7 @@ def test_a_backup_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: 
     assert {"copy.sqlite", "store.sqlite"} == {it.name for it in tmp_path.iterdir()}
 
 
-def test_what_cannot_be_backed_up_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_backup_that_cannot_be_made_is_an_error_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no store"):
         backup_store(tmp_path / "nothing", tmp_path / "copy")
     fill(str(tmp_path / "store.sqlite"))
@@ -113,7 +113,7 @@ def test_what_cannot_be_backed_up_is_told_in_a_line(tmp_path: Path) -> None:
     assert not (tmp_path / "copy").exists()
 
 
-def test_a_server_has_its_own_tool_for_that(tmp_path: Path) -> None:
+def test_a_backup_of_postgresql_is_refused_with_its_own_tool_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"pg_dump -Fc -f .*copy postgresql://me@host/name$") as caught:
         backup_store("postgresql://me:verysecret@host/name?password=verysecret", tmp_path / "copy")
     assert "verysecret" not in str(caught.value)
@@ -122,7 +122,7 @@ def test_a_server_has_its_own_tool_for_that(tmp_path: Path) -> None:
 # -- export -----------------------------------------------------------------------------------------------------
 
 
-def test_an_export_has_every_row_in_an_order_that_does_not_change(url: str) -> None:
+def test_an_export_has_every_row_in_a_stable_order(url: str) -> None:
     fill(url)
     rows = listed(url)
     assert rows == listed(url)
@@ -146,7 +146,7 @@ def test_both_databases_export_the_same(url: str, tmp_path: Path) -> None:
     assert stories(other) == stories(url)
 
 
-def test_jsonl_and_csv_hold_the_same(url: str, tmp_path: Path) -> None:
+def test_jsonl_and_csv_have_the_same_rows(url: str, tmp_path: Path) -> None:
     fill(url)
     with Store.open(url) as store:
         export_store(store, tmp_path / "store.jsonl", as_csv=False)
@@ -160,7 +160,7 @@ def test_jsonl_and_csv_hold_the_same(url: str, tmp_path: Path) -> None:
     assert [{name: "" if it is None else str(it) for name, it in row.items()} for row in rows] == read
 
 
-def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sqlite")
     fill(path, 2500)
 
@@ -174,7 +174,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert ["store.sqlite"] == [it.name for it in tmp_path.iterdir() if "store.sqlite-" not in it.name]
 
 
-def test_an_export_shows_one_moment_while_bots_write(url: str) -> None:
+def test_an_export_made_while_bots_write_is_a_snapshot(url: str) -> None:
     fill(url, 1500)
     out = io.StringIO()
     writing = threading.Event()

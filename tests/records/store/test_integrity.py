@@ -91,7 +91,7 @@ ZAPHOD = "match 3 of marvin against zaphod"
     ],
     ids=lambda it: it[0] if isinstance(it, list) else "",
 )
-def test_a_contradiction_is_told(
+def test_a_contradiction_is_reported(
     sound: str, table: Table, row: int, values: dict[str, Any], expected: list[str]
 ) -> None:
     change(sound, table, row, **values)
@@ -101,20 +101,20 @@ def test_a_contradiction_is_told(
         assert sentence.startswith(start)
 
 
-def test_two_unfinished_matches_with_the_same_player_are_told(sound: str) -> None:
+def test_two_unfinished_matches_with_the_same_player_are_reported(sound: str) -> None:
     with open_engine(database_url(sound), writing=True).begin() as connection:
         row = {"account_id": 1, "opponent_id": 3, "started": NOON, "seen": NOON, "outcome": "saved"}
         connection.execute(insert(MATCHES), row)
     assert ("marvin has 2 unfinished matches with zaphod, and a server keeps only one",) == problems(sound)
 
 
-def test_a_second_answer_after_the_server_refused_the_first_is_none_too_many(sound: str) -> None:
+def test_a_second_answer_is_valid_if_the_server_refused_the_first(sound: str) -> None:
     change(sound, DECISIONS, 1, refused="** You can't move from 8 in your first move.")
     change(sound, DECISIONS, 2, game_id=1)
     assert () == problems(sound)
 
 
-def test_an_offer_to_resign_may_be_rejected_again_and_again(url: str) -> None:
+def test_an_offer_to_resign_may_be_rejected_repeatedly(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
         for _ in range(3):
@@ -122,7 +122,7 @@ def test_an_offer_to_resign_may_be_rejected_again_and_again(url: str) -> None:
     assert () == problems(url)
 
 
-def test_a_refusal_is_noted_at_the_decision_that_it_is_about(url: str) -> None:
+def test_a_refusal_is_stored_with_its_decision(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
         bot.decide(1, "8/5 6/5")
@@ -134,7 +134,7 @@ def test_a_refusal_is_noted_at_the_decision_that_it_is_about(url: str) -> None:
     assert () == problems(url)
 
 
-def test_of_many_problems_of_a_kind_only_some_are_told(url: str) -> None:
+def test_the_number_of_reported_problems_per_kind_is_limited(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
         for turn in range(MAX_PER_KIND + 5):
@@ -148,7 +148,7 @@ def test_of_many_problems_of_a_kind_only_some_are_told(url: str) -> None:
 # -- damage to a file -------------------------------------------------------------------------------------------
 
 
-def test_rows_that_belong_to_nothing_are_told(tmp_path: Path) -> None:
+def test_orphaned_rows_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with Teller(str(path)) as bot:
         bot.start()
@@ -158,7 +158,7 @@ def test_rows_that_belong_to_nothing_are_told(tmp_path: Path) -> None:
     assert ("row 1 of decisions belongs to a row of games that is not there",) == problems(str(path))
 
 
-def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with Teller(str(path)) as bot:
         bot.start()

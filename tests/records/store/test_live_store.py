@@ -85,7 +85,7 @@ async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_match_that_was_left_in_the_middle_is_one_match_in_the_store(tmp_path: Path) -> None:
+async def test_an_interrupted_and_resumed_match_is_a_single_match_in_the_store(tmp_path: Path) -> None:
     """Both bots leave at once, and come back as new processes would."""
     path = tmp_path / "store.sqlite"
     async with Server(limits=CHEAP, seed=7) as server:

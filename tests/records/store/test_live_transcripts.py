@@ -117,7 +117,7 @@ def has(store: Store, enough: int) -> bool:
     return entries(store) >= enough
 
 
-async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: Path) -> None:
+async def test_both_players_record_the_same_complete_matches(url: str, tmp_path: Path) -> None:
     writer = StoreWriter(url)
     async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
         await players(server.port, writer, "marvin", "ford", logs=tmp_path, matches=3).run()
@@ -141,7 +141,7 @@ async def test_both_players_remember_the_same_whole_matches(url: str, tmp_path: 
 
 
 @pytest.mark.parametrize("every", [1, 12])
-async def test_a_match_that_is_left_and_resumed_again_and_again_is_remembered_right(url: str, every: int) -> None:
+async def test_a_match_with_many_interruptions_is_recorded_correctly(url: str, every: int) -> None:
     """The opponent stays, and sees everything."""
     await play_with_breaks(url, [every] * 4, length=7)
     (ours,), (theirs,) = remembered(url, "marvin"), remembered(url, "ford")
@@ -154,7 +154,7 @@ async def test_a_match_that_is_left_and_resumed_again_and_again_is_remembered_ri
     assert 2 >= sum(isinstance(entry, Gap) for game in ours.games for entry in game.entries)
 
 
-async def test_kill_9_in_mid_match_costs_at_most_what_nobody_can_know(url: str, tmp_path: Path) -> None:
+async def test_kill_9_during_a_match_loses_only_what_cannot_be_rebuilt(url: str, tmp_path: Path) -> None:
     """The opponent sees everything; what the killed process remembers of it is right, and names what is missing."""
     truth = str(tmp_path / "truth.sqlite")
     for place in (url, truth):

@@ -16,7 +16,7 @@ def player_memories(bot: Teller, account: str, since: dt.datetime) -> Mapping[st
         return store.player_memories(account, since)
 
 
-def test_a_match_is_kept_with_its_games_and_decisions(bot: Teller) -> None:
+def test_a_match_is_stored_with_its_games_and_decisions(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     bot.start(length=3)
     bot.decide(1, "8/5 6/5")
@@ -64,7 +64,7 @@ def test_a_match_is_kept_with_its_games_and_decisions(bot: Teller) -> None:
     assert ("double", None, "heuristic raised ValueError") == (second.answer, second.dice, second.fallback)
 
 
-def test_times_are_those_of_the_records_whatever_their_zone(bot: Teller) -> None:
+def test_times_are_stored_in_utc(bot: Teller) -> None:
     bot.now = dt.datetime(2026, 7, 1, 1, 30, tzinfo=dt.timezone(dt.timedelta(hours=2)))
     bot.start()
     started = bot.match().started
@@ -75,7 +75,7 @@ def test_times_are_those_of_the_records_whatever_their_zone(bot: Teller) -> None
 # -- restarts ---------------------------------------------------------------------------------------------------
 
 
-def test_a_match_goes_on_where_it_was_after_the_process_was_restarted(bot: Teller) -> None:
+def test_a_match_continues_after_a_restart_of_the_process(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     bot.start()
     bot.win_game(2, (2, 0))
@@ -111,7 +111,7 @@ def test_a_saved_match_is_resumed_while_others_were_played(bot: Teller) -> None:
     assert (Outcome.WON, 1.0, 0) == (arthur.outcome, arthur.gain, arthur.resumed)
 
 
-def test_a_match_from_before_the_store_is_taken_up_where_it_is(bot: Teller) -> None:
+def test_a_match_that_began_before_the_store_is_added_when_resumed(bot: Teller) -> None:
     bot.resume("ford", 7, (3, 2))
     bot.decide(1)
     bot.win_game(4, (7, 2))
@@ -121,7 +121,7 @@ def test_a_match_from_before_the_store_is_taken_up_where_it_is(bot: Teller) -> N
     assert [(1, True, 4)] == [(game.number, game.won, game.points) for game in bot.games()]
 
 
-def test_a_game_that_ended_while_we_were_away_is_told_by_the_score(bot: Teller) -> None:
+def test_a_game_that_ended_unseen_is_inferred_from_the_score(bot: Teller) -> None:
     bot.log_in()
     bot.start(length=5)
     bot.decide(1)
@@ -135,14 +135,14 @@ def test_a_game_that_ended_while_we_were_away_is_told_by_the_score(bot: Teller) 
     assert (0, 2) == bot.match().score
 
 
-def test_a_game_whose_end_was_missed_is_told_by_the_end_of_the_match(bot: Teller) -> None:
+def test_a_missed_end_of_a_game_is_inferred_from_the_end_of_the_match(bot: Teller) -> None:
     bot.start(length=3)
     bot.end(length=3, won=False, score=(0, 3))
     (game,) = bot.games()
     assert (False, 3, True) == (game.won, game.points, game.inferred)
 
 
-def test_another_process_that_writes_meanwhile_is_followed(url: str) -> None:
+def test_changes_of_another_process_are_taken_into_account(url: str) -> None:
     with Teller(url) as one, Teller(url) as other:
         one.start("ford", 3)
         assert one.writer.flush()
@@ -159,7 +159,7 @@ def test_another_process_that_writes_meanwhile_is_followed(url: str) -> None:
 # -- what comes twice -------------------------------------------------------------------------------------------
 
 
-def test_a_start_told_twice_is_one_match(bot: Teller) -> None:
+def test_a_repeated_start_is_one_match(bot: Teller) -> None:
     bot.start()
     bot.save(why="another match began")
     bot.start()
@@ -169,7 +169,7 @@ def test_a_start_told_twice_is_one_match(bot: Teller) -> None:
     assert 1 == bot.opponent().times(Fact.STARTED)
 
 
-def test_the_ends_of_a_game_and_a_match_told_twice_are_one(bot: Teller) -> None:
+def test_repeated_ends_of_a_game_and_a_match_count_once(bot: Teller) -> None:
     bot.start(length=1)
     for _ in range(2):
         bot.win_game(1, (1, 0))
@@ -180,7 +180,7 @@ def test_the_ends_of_a_game_and_a_match_told_twice_are_one(bot: Teller) -> None:
     assert 1 == bot.opponent().times(Fact.FINISHED)
 
 
-def test_the_same_rating_told_twice_is_one_row(bot: Teller) -> None:
+def test_a_repeated_rating_is_one_row(bot: Teller) -> None:
     for _ in range(2):
         bot.log_in(1500.0, 10)
         bot.restart()
@@ -188,7 +188,7 @@ def test_the_same_rating_told_twice_is_one_row(bot: Teller) -> None:
     assert [(1500.0, 10), (1501.0, 11)] == [(it.rating, it.experience) for it in bot.ratings()]
 
 
-def test_two_matches_of_one_evening_with_the_same_player_are_two(bot: Teller) -> None:
+def test_two_matches_with_the_same_player_in_a_row_are_two(bot: Teller) -> None:
     for _ in range(2):
         bot.start(length=1)
         bot.win_game(1, (1, 0))
@@ -199,7 +199,7 @@ def test_two_matches_of_one_evening_with_the_same_player_are_two(bot: Teller) ->
 # -- people and connections -------------------------------------------------------------------------------------
 
 
-def test_what_happens_with_a_player_is_counted(bot: Teller) -> None:
+def test_events_with_a_player_are_counted(bot: Teller) -> None:
     for _ in range(3):
         bot.tell("invited", by="ford", length=3)
     bot.tell("invitation_refused", by="ford", length=3, reason="Not now, sorry.")
@@ -233,13 +233,13 @@ def test_what_happens_with_a_player_is_counted(bot: Teller) -> None:
     assert (first, bot.now) == (ford.first_seen, ford.last_seen)
 
 
-def test_our_own_connection_that_breaks_is_not_counted_against_the_opponent(bot: Teller) -> None:
+def test_a_loss_of_our_own_connection_is_not_counted_against_the_opponent(bot: Teller) -> None:
     bot.start()
     bot.save(why="connection lost")
     assert 0 == bot.opponent().times(Fact.DROPPED)
 
 
-def test_two_accounts_know_different_people(url: str) -> None:
+def test_accounts_have_separate_opponents(url: str) -> None:
     with Teller(url) as marvin, Teller(url, "trillian") as trillian:
         marvin.tell("invited", by="ford", length=3)
         trillian.tell("invited", by="Ford", length=3)
@@ -247,7 +247,7 @@ def test_two_accounts_know_different_people(url: str) -> None:
         assert 1 == trillian.opponent("Ford").times(Fact.INVITED)
 
 
-def test_connections_are_kept_with_their_ends(bot: Teller) -> None:
+def test_connections_are_stored_with_their_ends(bot: Teller) -> None:
     bot.tell("connection_lost", reason="Connection refused", state="CONNECTING")
     bot.log_in()
     bot.tell("connection_lost", reason="reset", state="LOBBY")
@@ -268,7 +268,7 @@ def test_connections_are_kept_with_their_ends(bot: Teller) -> None:
     ] == told
 
 
-def test_what_the_bot_should_remember_is_told(bot: Teller) -> None:
+def test_player_memories_are_read_from_the_store(bot: Teller) -> None:
     bot.log_in()
     bot.start("ford", 1)
     bot.end("ford", 1, score=(1, 0))
@@ -307,7 +307,7 @@ def test_a_match_that_got_stuck_is_remembered_until_a_new_one_begins(bot: Teller
     assert player_memories(bot, "marvin", NOON)["ford"].stuck is None
 
 
-def test_what_a_server_lacks_is_remembered_by_server_until_it_is_there(bot: Teller) -> None:
+def test_missing_features_are_stored_per_server_until_they_appear(bot: Teller) -> None:
     for feature, lacking in (("rawwho", True), ("time", True), ("time", False), ("leave", True)):
         bot.tell("server_feature", server="one:4321", feature=feature, lacking=lacking)
     bot.matches()

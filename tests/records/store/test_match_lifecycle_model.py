@@ -161,7 +161,7 @@ def test_without_faults_every_match_has_its_end(
 @pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 8), faults=st.floats(0.02, 0.4))
-def test_whatever_gets_lost_or_comes_twice_the_rows_do_not_contradict(
+def test_lost_or_repeated_records_never_lead_to_contradictory_rows(
     store: tuple[Path, StoreWriter], chance: random.Random, steps: int, faults: float
 ) -> None:
     path, writer = store

@@ -53,7 +53,7 @@ def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> No
 
 
 @pytest.mark.slow
-def test_processes_side_by_side_lose_nothing(url: str) -> None:
+def test_concurrent_processes_lose_nothing(url: str) -> None:
     processes = [hammer(url, "60", account) for account in ACCOUNTS]
     for process in processes:
         with process:
@@ -88,7 +88,7 @@ print(json.dumps(full))
 
 
 @pytest.mark.slow
-def test_a_full_disk_costs_nothing_but_time(tmp_path: Path) -> None:
+def test_a_full_disk_only_delays_records(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sqlite")
     command = [sys.executable, "-c", FULL_DISK, path]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)

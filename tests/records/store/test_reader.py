@@ -32,7 +32,7 @@ def store(url: str) -> Iterator[Store]:
         yield opened
 
 
-def test_matches_are_found_by_account_opponent_time_and_outcome(store: Store) -> None:
+def test_matches_are_selected_by_account_opponent_time_and_outcome(store: Store) -> None:
     day = dt.timedelta(days=1)
     assert ["marvin", "trillian"] == store.accounts()
     assert 8 == len(list(store.matches()))
@@ -45,7 +45,7 @@ def test_matches_are_found_by_account_opponent_time_and_outcome(store: Store) ->
     assert sorted(times) == times
 
 
-def test_a_match_is_found_by_its_number(store: Store) -> None:
+def test_a_match_is_found_by_its_id(store: Store) -> None:
     for match in store.matches():
         assert match == store.match(match.id)
     assert store.match(999) is None
@@ -59,17 +59,17 @@ def test_games_and_decisions_are_those_of_the_match(store: Store) -> None:
         assert list(store.decisions(match)) == list(store.decisions(game))
 
 
-def test_ratings_are_told_in_their_order(store: Store) -> None:
+def test_ratings_are_returned_in_order(store: Store) -> None:
     assert [1500.0, 1501.0, 1502.0, 1503.0] == [point.rating for point in store.ratings("marvin")]
     assert [1503.0] == [point.rating for point in store.ratings("marvin", since=NOON + dt.timedelta(days=2))]
 
 
-def test_connections_are_found_by_time(store: Store) -> None:
+def test_connections_are_selected_by_time(store: Store) -> None:
     assert 1 == len(list(store.connections("marvin")))
     assert [] == list(store.connections("marvin", since=NOON + dt.timedelta(days=1)))
 
 
-def test_opponents_are_found_by_account_and_name(store: Store) -> None:
+def test_opponents_are_selected_by_account_and_name(store: Store) -> None:
     names = [(opponent.account, opponent.name) for opponent in store.opponents()]
     assert 6 == len(names)
     assert sorted(names) == names
@@ -77,7 +77,7 @@ def test_opponents_are_found_by_account_and_name(store: Store) -> None:
     assert (2, 0) == (ford.times(Fact.FINISHED), ford.times(Fact.DROPPED))
 
 
-def test_a_reader_sees_one_moment_while_a_bot_writes(store: Store, url: str) -> None:
+def test_a_reader_sees_a_snapshot_while_a_bot_writes(store: Store, url: str) -> None:
     matches = store.matches(account="marvin")
     first = next(matches)
     with Teller(url) as bot:
@@ -97,21 +97,21 @@ def test_an_iterator_that_is_not_exhausted_does_no_harm(store: Store, url: str) 
         bot.start("slartibartfast", 1)
 
 
-def test_a_place_without_a_store_is_told_and_stays_without(tmp_path: Path) -> None:
+def test_a_missing_store_is_an_error_and_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as caught:
         Store.open(tmp_path / "store.sqlite")
     assert f"there is no store {tmp_path / 'store.sqlite'}" == str(caught.value)
     assert [] == list(tmp_path.iterdir())
 
 
-def test_an_empty_database_is_told(tmp_path: Path) -> None:
+def test_an_empty_database_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     path.touch()
     with pytest.raises(StoreError, match="is empty: no bot has written into it yet"):
         Store.open(path)
 
 
-def test_a_server_that_is_away_is_told_without_the_password() -> None:
+def test_the_error_for_an_unreachable_server_shows_no_password() -> None:
     with pytest.raises(StoreError, match="cannot read the store postgresql") as caught:
         Store.open("postgresql://marvin:verysecret@127.0.0.1:1/store")
     assert "verysecret" not in str(caught.value)

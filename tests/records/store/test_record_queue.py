@@ -25,33 +25,33 @@ def numbers(buffer: RecordQueue) -> list[int]:
     return [it.number for it in buffer.take(1000)]
 
 
-def test_the_oldest_decision_goes_first() -> None:
+def test_the_oldest_decision_is_dropped_first() -> None:
     buffer = RecordQueue(3)
     dropped = fill(buffer, Priority.LIFECYCLE, Priority.DECISION, Priority.DECISION, Priority.DECISION)
     assert [0, 0, 0, 1] == dropped
     assert [1, 3, 4] == numbers(buffer)
 
 
-def test_news_go_before_matches_and_after_decisions() -> None:
+def test_other_records_are_dropped_before_matches_and_after_decisions() -> None:
     buffer = RecordQueue(2)
     assert [0, 0, 1, 1] == fill(buffer, Priority.OTHER, Priority.DECISION, Priority.LIFECYCLE, Priority.LIFECYCLE)
     assert [3, 4] == numbers(buffer)
 
 
-def test_a_decision_makes_nothing_else_go() -> None:
+def test_a_decision_displaces_nothing_more_important() -> None:
     buffer = RecordQueue(2)
     assert [0, 0, 1] == fill(buffer, Priority.OTHER, Priority.LIFECYCLE, Priority.DECISION)
     assert [1, 2] == numbers(buffer)
 
 
-def test_matches_are_kept_beyond_the_limit_but_not_for_ever() -> None:
+def test_matches_have_a_higher_limit() -> None:
     buffer = RecordQueue(2)
     dropped = fill(buffer, *[Priority.LIFECYCLE] * 25)
     assert 25 - 2 * LIFECYCLE_FACTOR == sum(dropped)
     assert list(range(1, 2 * LIFECYCLE_FACTOR + 1)) == numbers(buffer)
 
 
-def test_what_is_taken_is_not_dropped() -> None:
+def test_records_being_written_are_not_dropped() -> None:
     buffer = RecordQueue(2)
     fill(buffer, Priority.DECISION, Priority.DECISION)
     assert [1, 2] == numbers(buffer)
@@ -61,7 +61,7 @@ def test_what_is_taken_is_not_dropped() -> None:
 
 
 @given(st.lists(st.sampled_from(Priority), max_size=60), st.integers(1, 10))
-def test_with_room_enough_everything_comes_out_in_its_order(ranks: list[Priority], chunk: int) -> None:
+def test_below_the_limit_all_records_come_out_in_order(ranks: list[Priority], chunk: int) -> None:
     buffer = RecordQueue(1000)
     fill(buffer, *ranks)
     out = []

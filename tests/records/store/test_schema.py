@@ -17,7 +17,7 @@ def engine_for(url: str) -> Engine:
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(url: str, version: int) -> None:
+def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(url: str, version: int) -> None:
     StoreWriter(url).close()
     with engine_for(url).begin() as connection:
         connection.execute(update(STORE_VERSION).values(version=version))
@@ -31,7 +31,7 @@ def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(url: s
         assert [version] == list(connection.scalars(STORE_VERSION.select()))
 
 
-def test_processes_that_begin_at_the_same_time_make_one_store(url: str) -> None:
+def test_concurrent_processes_create_one_store(url: str) -> None:
     ready = threading.Barrier(4)
     failures: list[BaseException] = []
 

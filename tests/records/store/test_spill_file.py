@@ -62,7 +62,7 @@ def told(process: subprocess.Popen[bytes], least: int) -> int:
 
 
 @pytest.mark.slow
-def test_what_was_put_before_a_kill_9_is_not_lost_though_nobody_waited_for_the_database(url: str) -> None:
+def test_records_put_before_kill_9_are_not_lost(url: str) -> None:
     chance = random.Random(5)
     last = 0
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_what_was_put_before_a_kill_9_is_not_lost_though_nobody_waited_for_the_d
 
 
 @pytest.mark.slow
-def test_what_waited_while_the_database_was_away_is_not_lost(tmp_path: Path) -> None:
+def test_records_pending_for_an_unavailable_database_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with putting(str(path), 1) as process:
         assert process.stdout is not None
@@ -100,7 +100,7 @@ def waits(path: Path, *turns: int, name: str = "gone") -> Path:
     return path.with_name(f"{path.name}.waiting-{name}")
 
 
-def test_it_is_written_once_though_the_file_could_not_be_removed(tmp_path: Path) -> None:
+def test_records_are_written_once_even_if_the_file_cannot_be_removed(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     waits(path, 1, 2)
     for _ in range(2):
@@ -109,7 +109,7 @@ def test_it_is_written_once_though_the_file_could_not_be_removed(tmp_path: Path)
         waits(path, 1, 2)
 
 
-def test_half_a_line_and_lines_of_nonsense_are_left_out(tmp_path: Path) -> None:
+def test_incomplete_and_invalid_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     file = waits(path, 1, 2)
     with file.open("ab") as it:
@@ -119,7 +119,7 @@ def test_half_a_line_and_lines_of_nonsense_are_left_out(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_what_a_living_process_has_put_is_its_own(tmp_path: Path) -> None:
+def test_the_file_of_a_running_process_is_left_alone(tmp_path: Path) -> None:
     url = database_url(tmp_path / "store.db")
     living = SpillFile(url, "living")
     living.add(PendingRecord(1, "marvin", "logged_in", {}, NOON))
@@ -129,9 +129,7 @@ def test_what_a_living_process_has_put_is_its_own(tmp_path: Path) -> None:
     assert ("living", 1) == (left.writer, len(left.entries))
 
 
-def test_a_file_that_another_process_removes_before_it_is_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_removed_before_it_is_locked_is_created_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = database_url(tmp_path / "store.db")
     lock, calls, removed = fcntl.flock, [], []
 
@@ -152,7 +150,7 @@ def test_a_file_that_another_process_removes_before_it_is_locked_is_made_again(
     assert (["living"], "living", 1) == (removed, left.writer, len(left.entries))
 
 
-def test_what_no_database_would_take_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_unwritable_records_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.db"
     file = waits(path, 1)
 
@@ -167,7 +165,7 @@ def test_what_no_database_would_take_is_put_aside(tmp_path: Path, monkeypatch: p
     assert 0 == made(str(path), "marvin")
 
 
-def test_what_is_older_than_the_memory_of_the_database_is_left_out(tmp_path: Path) -> None:
+def test_records_older_than_the_retention_period_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     file = waits(path, 1)
     old = (dt.datetime.now(dt.UTC) - writer.WRITER_RETENTION - dt.timedelta(days=1)).timestamp()
@@ -177,7 +175,7 @@ def test_what_is_older_than_the_memory_of_the_database_is_left_out(tmp_path: Pat
     assert not file.exists()
 
 
-def test_where_no_file_can_be_made_nothing_is_raised_and_nothing_left(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_created_raises_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     url = database_url(tmp_path / "file" / "store.db")
     waiting = SpillFile(url, "nobody")
@@ -187,7 +185,7 @@ def test_where_no_file_can_be_made_nothing_is_raised_and_nothing_left(tmp_path: 
     assert [] == list(orphaned_spills(url))
 
 
-def test_fields_of_any_kind_keep_what_matters(tmp_path: Path) -> None:
+def test_unserialisable_fields_lose_only_their_type(tmp_path: Path) -> None:
     url = database_url(tmp_path / "store.db")
     waiting = SpillFile(url, "some")
     odd = {"opponents": frozenset({"b", "a"}), "name": "\ud800\0é", "at": NOON, "score": (1, 2)}

@@ -43,19 +43,19 @@ def states(seed: int) -> list[GameState]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_state_of_a_match_comes_out_as_it_went_in(seed: int) -> None:
+def test_every_state_of_a_match_is_read_back_unchanged(seed: int) -> None:
     for state in states(seed):
         assert state == read_state(json.loads(json.dumps(write_state(state))))
     offered = resign(start_match(MODERN, 3), Seat.B, Level.GAMMON)
     assert offered == read_state(json.loads(json.dumps(write_state(offered))))
 
 
-def test_the_beginning_of_a_game_takes_a_line() -> None:
+def test_an_initial_state_is_written_briefly() -> None:
     assert len(json.dumps(write_state(start_match(MODERN, 25, (24, 3))))) < 300
 
 
 @given(JSON)
-def test_what_is_no_state_is_refused(value: Any) -> None:
+def test_an_invalid_state_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="expected"):
         read_state(value)
 
@@ -63,7 +63,7 @@ def test_what_is_no_state_is_refused(value: Any) -> None:
 @given(
     st.dictionaries(st.sampled_from(sorted({*write_state(start_match(MODERN, 3)), "dice", "result"})), JSON, max_size=3)
 )
-def test_a_state_with_something_else_in_it_is_refused_or_a_state(changes: dict[str, Any]) -> None:
+def test_a_changed_state_is_refused_or_valid(changes: dict[str, Any]) -> None:
     try:
         state = read_state({**write_state(start_match(MODERN, 3)), **changes})
     except ValueError:
@@ -71,7 +71,7 @@ def test_a_state_with_something_else_in_it_is_refused_or_a_state(changes: dict[s
     assert isinstance(state, GameState)
 
 
-def test_plays_come_out_as_they_went_in() -> None:
+def test_plays_are_read_back_unchanged() -> None:
     for state in (1, 2, 3):
         for game in simulate(state, 3).games:
             for entry in game.entries:
@@ -83,7 +83,7 @@ def test_plays_come_out_as_they_went_in() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "8/5 ", "8/5/3", "1/2/3", "8/5 8/5 8/5 8/5 8/5", "x", "-1/3", "100/3"])
-def test_what_is_no_play_is_refused(text: str) -> None:
+def test_an_invalid_play_is_refused(text: str) -> None:
     if text == "8/5 ":
         assert Play.of((8, 5)) == read_play(text)
         return
@@ -92,6 +92,6 @@ def test_what_is_no_play_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "7", "70", "1x", "123", [1], [0, 1], [12, 3], None, 31])
-def test_what_are_no_dice_is_refused(value: Any) -> None:
+def test_invalid_dice_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="expected two dice"):
         read_dice(value)

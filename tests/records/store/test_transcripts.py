@@ -32,7 +32,7 @@ def change(url: str, *statements: Any) -> None:
             connection.execute(statement)
 
 
-def test_where_nothing_but_results_is_stored_it_is_said(url: str) -> None:
+def test_a_match_with_results_only_has_no_transcript(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
         bot.win_game(5, (5, 0))
@@ -42,7 +42,7 @@ def test_where_nothing_but_results_is_stored_it_is_said(url: str) -> None:
     assert "nothing is stored of match 1 of marvin against ford except how its games ended" == str(caught.value)
 
 
-def test_a_match_is_found_by_its_number(url: str) -> None:
+def test_a_match_is_found_by_its_id(url: str) -> None:
     with Teller(url) as bot:
         bot.start()
         bot.sheet()
@@ -64,7 +64,7 @@ def began(bot: Teller) -> GameState:
     return apply(apply(OPENING, FIRST), Throw(seat=Seat.B, dice=(6, 4), play=Play.of((24, 18), (18, 14))))
 
 
-def test_what_nobody_can_have_played_ends_what_is_believed(url: str) -> None:
+def test_an_illegal_entry_ends_the_readable_part_of_a_sheet(url: str) -> None:
     with Teller(url) as bot:
         began(bot)
         bot.enter("throw", 3, "s", dice=(2, 1), play="24/18")
@@ -84,7 +84,7 @@ def test_what_nobody_can_have_played_ends_what_is_believed(url: str) -> None:
     "values",
     [{"dice": None}, {"dice": "77"}, {"play": "nonsense"}, {"kind": "gap", "state": "{}"}, {"kind": "resign"}],
 )
-def test_rows_that_say_nothing_are_left_out(tmp_path: Path, values: dict[str, Any]) -> None:
+def test_unreadable_rows_are_left_out(tmp_path: Path, values: dict[str, Any]) -> None:
     url = str(tmp_path / "store.sqlite")
     with Teller(url) as bot:
         began(bot)
@@ -96,7 +96,7 @@ def test_rows_that_say_nothing_are_left_out(tmp_path: Path, values: dict[str, An
         assert () == bot.transcript().games
 
 
-def test_a_pass_that_was_not_seen_follows_from_the_end(url: str) -> None:
+def test_an_unseen_pass_is_inferred_from_the_end(url: str) -> None:
     with Teller(url) as bot:
         began(bot)
         bot.enter("double", 3, "s", own=True)
@@ -108,7 +108,7 @@ def test_a_pass_that_was_not_seen_follows_from_the_end(url: str) -> None:
     assert game.whole
 
 
-def test_an_offer_to_resign_stands_with_its_answer(url: str) -> None:
+def test_an_offer_to_resign_is_stored_with_its_answer(url: str) -> None:
     with Teller(url) as bot:
         began(bot)
         bot.enter("resign", 3, "s", own=False, level=2, accepted=False)

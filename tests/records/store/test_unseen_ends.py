@@ -17,7 +17,7 @@ def last_move(bot: Teller, length: int = 5) -> None:
 
 
 @pytest.mark.parametrize(("rating", "outcome"), [(1504.0, Outcome.WON), (1496.0, Outcome.LOST)])
-def test_an_end_that_we_did_not_see_is_told_by_our_rating(bot: Teller, rating: float, outcome: Outcome) -> None:
+def test_an_unseen_end_is_inferred_from_our_rating(bot: Teller, rating: float, outcome: Outcome) -> None:
     last_move(bot)
     bot.log_in(rating, 15)
     bot.tell("saved_matches", opponents=["arthur"])
@@ -32,7 +32,7 @@ def test_an_end_that_we_did_not_see_is_told_by_our_rating(bot: Teller, rating: f
     assert [True] == [game.ended is not None for game in bot.games()]
 
 
-def test_a_rating_that_comes_after_the_list_tells_it_too(bot: Teller) -> None:
+def test_a_rating_after_the_list_of_saved_matches_also_shows_the_end(bot: Teller) -> None:
     last_move(bot)
     bot.log_in()
     bot.tell("saved_matches", opponents=[])
@@ -42,7 +42,7 @@ def test_a_rating_that_comes_after_the_list_tells_it_too(bot: Teller) -> None:
     assert 1 == bot.opponent().times(Fact.FINISHED)
 
 
-def test_a_new_match_with_the_same_player_tells_that_the_old_one_is_over(bot: Teller) -> None:
+def test_a_new_match_with_the_same_player_shows_that_the_old_one_is_over(bot: Teller) -> None:
     last_move(bot)
     bot.log_in(1504.0, 15)
     bot.start(length=5)
@@ -50,14 +50,14 @@ def test_a_new_match_with_the_same_player_tells_that_the_old_one_is_over(bot: Te
 
 
 @pytest.mark.parametrize("experience", [10, 12, 16, 20])
-def test_an_experience_that_grew_by_something_else_tells_nothing(bot: Teller, experience: int) -> None:
+def test_another_increase_of_experience_explains_nothing(bot: Teller, experience: int) -> None:
     last_move(bot)
     bot.log_in(1504.0, experience)
     bot.tell("saved_matches", opponents=[])
     assert (Outcome.UNSEEN, False) == (bot.match().outcome, bot.match().inferred)
 
 
-def test_a_match_that_begins_once_more_begins_at_the_rating_of_now(bot: Teller) -> None:
+def test_a_match_that_begins_again_has_the_current_rating(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     bot.start("arthur", 5)
     bot.start("ford", 1)
@@ -71,7 +71,7 @@ def test_a_match_that_begins_once_more_begins_at_the_rating_of_now(bot: Teller) 
     assert {"ford": 2.0, "arthur": 4.0} == {match.opponent: match.gain for match in bot.matches()}
 
 
-def test_a_rating_that_another_match_explains_tells_nothing(bot: Teller) -> None:
+def test_a_rating_that_another_match_explains_is_not_used(bot: Teller) -> None:
     last_move(bot, 5)
     bot.log_in(1500.0, 10)
     bot.start("arthur", 5)
@@ -84,7 +84,7 @@ def test_a_rating_that_another_match_explains_tells_nothing(bot: Teller) -> None
     assert (Outcome.WON, 4.0) == (arthur.outcome, arthur.gain)
 
 
-def test_two_ends_that_we_did_not_see_are_not_guessed(bot: Teller) -> None:
+def test_two_unseen_ends_are_not_guessed(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     for opponent in ("ford", "arthur"):
         bot.start(opponent, 5)
@@ -102,7 +102,7 @@ def test_matches_that_the_server_keeps_stay_saved(bot: Teller) -> None:
     assert Outcome.SAVED is bot.match().outcome
 
 
-def test_a_match_that_is_on_is_not_missed_in_the_list(bot: Teller) -> None:
+def test_a_match_in_progress_need_not_be_in_the_list_of_saved_matches(bot: Teller) -> None:
     last_move(bot)
     bot.log_in(1500.0, 10)
     bot.resume()
@@ -110,7 +110,7 @@ def test_a_match_that_is_on_is_not_missed_in_the_list(bot: Teller) -> None:
     assert Outcome.PLAYING is bot.match().outcome
 
 
-def test_a_match_that_was_missed_in_the_list_by_mistake_goes_on(bot: Teller) -> None:
+def test_a_match_wrongly_considered_over_can_be_resumed(bot: Teller) -> None:
     last_move(bot)
     bot.log_in(1500.0, 10)
     bot.tell("saved_matches", opponents=[])
@@ -119,7 +119,7 @@ def test_a_match_that_was_missed_in_the_list_by_mistake_goes_on(bot: Teller) -> 
     assert (Outcome.PLAYING, None, 1) == (bot.match().outcome, bot.match().ended, bot.match().resumed)
 
 
-def test_a_match_resumed_with_less_than_we_had_is_another(bot: Teller) -> None:
+def test_a_match_resumed_with_a_lower_score_is_another_one(bot: Teller) -> None:
     bot.log_in()
     bot.start()
     bot.win_game(2, (2, 0))
@@ -128,7 +128,7 @@ def test_a_match_resumed_with_less_than_we_had_is_another(bot: Teller) -> None:
     assert [(Outcome.UNSEEN, (2, 0)), (Outcome.PLAYING, (0, 1))] == [(it.outcome, it.score) for it in bot.matches()]
 
 
-def test_a_match_resumed_with_another_length_is_another(bot: Teller) -> None:
+def test_a_match_resumed_with_another_length_is_another_one(bot: Teller) -> None:
     bot.log_in()
     bot.start(length=5)
     bot.save()
@@ -139,7 +139,7 @@ def test_a_match_resumed_with_another_length_is_another(bot: Teller) -> None:
 # -- ratings around a match -------------------------------------------------------------------------------------
 
 
-def test_a_rating_told_before_the_end_of_the_match_is_the_one_after_it(bot: Teller) -> None:
+def test_a_rating_reported_just_before_the_end_of_a_match_belongs_after_it(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     bot.start(length=3)
     bot.win_game(3, (3, 0))
@@ -148,7 +148,7 @@ def test_a_rating_told_before_the_end_of_the_match_is_the_one_after_it(bot: Tell
     assert (1500.0, 1503.0) == (bot.match().rating_before, bot.match().rating_after)
 
 
-def test_a_rating_told_late_belongs_to_the_match_before(bot: Teller) -> None:
+def test_a_late_rating_belongs_to_the_previous_match(bot: Teller) -> None:
     bot.log_in(1500.0, 10)
     bot.start("ford", 1)
     bot.end("ford", 1, score=(1, 0))

@@ -75,7 +75,7 @@ def locked(path: Path) -> Iterator[None]:
 # -- as it should be --------------------------------------------------------------------------------------------
 
 
-def test_what_was_put_is_there_within_milliseconds(url: str) -> None:
+def test_records_are_written_within_milliseconds(url: str) -> None:
     with writing(url) as writer:
         times = []
         for turn in range(20):
@@ -101,14 +101,14 @@ def test_many_records_at_once_keep_their_order(url: str) -> None:
     assert list(range(3000)) == turns(url)
 
 
-def test_close_writes_what_waits(url: str) -> None:
+def test_close_writes_pending_records(url: str) -> None:
     with writing(url) as writer:
         decide(writer, 2000)
         assert writer.close()
     assert list(range(2000)) == turns(url)
 
 
-def test_what_comes_after_the_end_is_counted_as_lost(url: str) -> None:
+def test_records_after_close_are_counted_as_lost(url: str) -> None:
     with writing(url) as writer:
         assert writer.close()
         assert writer.close()
@@ -116,13 +116,13 @@ def test_what_comes_after_the_end_is_counted_as_lost(url: str) -> None:
         assert (3, 0, False) == (writer.lost, writer.waiting, writer.healthy)
 
 
-def test_records_that_the_store_does_not_keep_are_passed_over(url: str) -> None:
+def test_records_of_other_kinds_are_ignored(url: str) -> None:
     with writing(url) as writer:
         writer.put("marvin", "held_back", {"command": "join", "state": "LOBBY"}, NOON)
         assert (0, 1, 0) == (writer.waiting, writer.written, writer.lost)
 
 
-def test_threads_may_put_side_by_side(url: str) -> None:
+def test_threads_may_put_concurrently(url: str) -> None:
     with writing(url) as writer:
         threads = [threading.Thread(target=decide, args=(writer, 200, 1000 * n)) for n in range(4)]
         for thread in threads:
@@ -145,7 +145,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_writer_waits_for_a_locked_file_without_losses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.sqlite"
     warnings: list[str] = []
     with writing(path, on_error=warnings.append) as writer:
@@ -174,7 +174,7 @@ def test_a_locked_file_is_waited_for_and_nothing_is_lost(tmp_path: Path, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
-def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> None:
+def test_a_full_queue_drops_decisions_and_keeps_matches(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with writing(path, limit=20, pauses=(0.8, 0.8)) as writer:  # what is just being written cannot go
         with locked(path):
@@ -196,7 +196,7 @@ def test_when_too_many_wait_decisions_go_and_matches_stay(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
-def test_whoever_is_told_of_trouble_may_fail(tmp_path: Path) -> None:
+def test_an_error_callback_may_raise(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
 
     def fail(_: str) -> None:
@@ -211,7 +211,7 @@ def test_whoever_is_told_of_trouble_may_fail(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_close_does_not_wait_for_ever(tmp_path: Path) -> None:
+def test_close_waits_at_most_until_its_deadline(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with writing(path) as writer, locked(path):
         decide(writer, 5)
@@ -222,7 +222,7 @@ def test_close_does_not_wait_for_ever(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_goes_and_comes_back_is_waited_for(postgres: Postgres) -> None:
+def test_the_writer_reconnects_to_a_restarted_server(postgres: Postgres) -> None:
     url = postgres.make("going")
     warnings: list[str] = []
     with writing(url, on_error=warnings.append) as writer:
@@ -239,7 +239,7 @@ def test_a_server_that_goes_and_comes_back_is_waited_for(postgres: Postgres) -> 
 
 
 @pytest.mark.slow
-def test_a_server_that_is_away_at_the_start_is_waited_for(postgres: Postgres) -> None:
+def test_the_writer_waits_for_a_server_that_is_down_at_the_start(postgres: Postgres) -> None:
     url = postgres.make("late")
     postgres.stop()
     warnings: list[str] = []
@@ -257,7 +257,7 @@ def test_a_server_that_is_away_at_the_start_is_waited_for(postgres: Postgres) ->
 
 
 @pytest.mark.slow
-def test_a_connection_that_the_server_ends_is_made_again(postgres: Postgres) -> None:
+def test_a_connection_closed_by_the_server_is_reopened(postgres: Postgres) -> None:
     url = postgres.make("ended")
     with writing(url, on_error=lambda _: None) as writer:
         with psycopg.connect(postgres.url("postgres"), autocommit=True) as admin:
@@ -268,7 +268,7 @@ def test_a_connection_that_the_server_ends_is_made_again(postgres: Postgres) -> 
     assert list(range(10)) == turns(url)
 
 
-def test_a_commit_of_which_nobody_knows_is_not_made_twice(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_with_unknown_outcome_is_not_repeated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection breaks after the database has committed, and before it could say so."""
     with writing(url, on_error=lambda _: None) as writer:
         begin = sqlalchemy.Connection.begin
@@ -291,7 +291,7 @@ def test_a_commit_of_which_nobody_knows_is_not_made_twice(url: str, monkeypatch:
     assert list(range(20)) == turns(url)
 
 
-def test_a_file_that_is_moved_away_is_followed_by_a_new_one(tmp_path: Path) -> None:
+def test_a_moved_file_is_replaced_by_a_new_one(tmp_path: Path) -> None:
     path, moved = tmp_path / "store.sqlite", tmp_path / "moved.sqlite"
     with writing(path) as writer:
         decide(writer, 5)
@@ -309,7 +309,7 @@ def test_a_file_that_is_moved_away_is_followed_by_a_new_one(tmp_path: Path) -> N
 # -- records that are not as they should be -----------------------------------------------------------------------
 
 
-def test_a_record_that_does_not_go_in_keeps_out_no_other(url: str) -> None:
+def test_an_unstorable_record_does_not_block_others(url: str) -> None:
     with writing(url) as writer:
         decide(writer, 5)
         writer.put("marvin", "decision", {"phase": "move", "answer": "x"}, NOON.replace(tzinfo=None))
@@ -319,7 +319,7 @@ def test_a_record_that_does_not_go_in_keeps_out_no_other(url: str) -> None:
     assert list(range(10)) == turns(url)
 
 
-def test_what_lacks_its_meaning_is_dropped_and_counted(url: str) -> None:
+def test_records_without_required_fields_are_dropped_and_counted(url: str) -> None:
     with writing(url) as writer:
         for name, fields in (
             ("match_started", {"opponent": None}),
@@ -340,7 +340,7 @@ def test_a_decision_without_a_match_is_dropped(url: str) -> None:
         assert 1 == writer.lost
 
 
-def test_texts_that_a_database_does_not_take_are_taken_nevertheless(url: str) -> None:
+def test_texts_that_a_database_cannot_store_are_cleaned(url: str) -> None:
     with writing(url) as writer:
         hostile = "nul\0 surrogate\ud800 quote' \" ; DROP TABLE matches; -- \N{SNOWMAN}" + "x" * 10_000
         decide(writer, 1, answer=hostile, phase=hostile)
@@ -373,9 +373,7 @@ records = st.tuples(st.sampled_from(sorted(HANDLERS)), st.dictionaries(names, va
 @pytest.mark.slow
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(records, max_size=12))
-def test_no_record_however_strange_stops_the_writer(
-    hostile: StoreWriter, told: list[tuple[str, dict[str, Any]]]
-) -> None:
+def test_no_record_stops_the_writer(hostile: StoreWriter, told: list[tuple[str, dict[str, Any]]]) -> None:
     for name, fields in told:
         hostile.put("marvin", name, fields, NOON)
     assert hostile.flush()
@@ -406,13 +404,13 @@ def hostile(url: str) -> Iterator[StoreWriter]:
         ("/proc/store", "cannot use the store /proc/store: unable to open database file"),
     ],
 )
-def test_a_place_that_is_none_is_told_at_once(where: str, text: str) -> None:
+def test_an_invalid_path_or_url_is_an_error_at_once(where: str, text: str) -> None:
     with pytest.raises(StoreError) as caught:
         StoreWriter(where)
     assert text == str(caught.value)
 
 
-def test_a_file_that_is_no_database_is_not_touched(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear Ford, " * 1000)
     with pytest.raises(StoreError, match="file is not a database"):
@@ -420,7 +418,7 @@ def test_a_file_that_is_no_database_is_not_touched(tmp_path: Path) -> None:
     assert "Dear Ford, " * 1000 == path.read_text()
 
 
-def test_the_database_of_another_program_is_not_touched(url: str) -> None:
+def test_the_database_of_another_program_is_not_changed(url: str) -> None:
     engine = database.open_engine(database.database_url(url), writing=True)
     with engine.begin() as connection:
         connection.execute(sqlalchemy.text("CREATE TABLE matches (id INTEGER)"))
@@ -438,7 +436,7 @@ def test_no_password_is_shown(tmp_path: Path) -> None:
     assert "verysecret" not in "".join((*warnings, str(writer.error)))
 
 
-def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+def test_a_missing_directory_is_created(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "down" / "store #1?.sqlite"
     with writing(path):
         pass
