@@ -214,7 +214,7 @@ def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
         worths = f"{cube.no_double:+.3f}, double/take {cube.double_take:+.3f}, double/pass {cube.double_pass:+.3f}"
         yield f"{_plies(cube.plies)}no double {worths}"
         if cube.chances:
-            yield f"chances of the player who may double:{_chances(cube.chances)}"
+            yield f"chances of the doubler:{_chances(cube.chances)}"
     elif analysed and analysed.resigning:
         values = analysed.resigning
         ending = "resigning" if entry.kind is EntryKind.RESIGNATION else "accepting"

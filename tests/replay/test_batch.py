@@ -54,22 +54,22 @@ def run(path: Path, task: ReplayTask, jobs: int) -> tuple[str, list[SourceResult
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
 def test_several_processes_tell_the_same_in_the_same_order_as_one(files: Path, as_json: bool) -> None:  # noqa: FBT001
-    task = ReplayTask(as_json=as_json, titled=True)
+    task = ReplayTask(as_json=as_json, with_file_name=True)
     alone, together = run(files, task, 1), run(files, task, 3)
     assert alone[0] == together[0]
     assert [it.source for it in alone[1]] == [it.source for it in together[1]]
-    assert [it.tally for it in alone[1]] == [it.tally for it in together[1]]
-    assert [it.problem for it in alone[1]] == [it.problem for it in together[1]]
+    assert [it.counts for it in alone[1]] == [it.counts for it in together[1]]
+    assert [it.error for it in alone[1]] == [it.error for it in together[1]]
 
 
 def test_a_file_that_is_none_does_not_stop_the_others(files: Path) -> None:
-    told, outcomes, read = run(files, ReplayTask(titled=True), 1)
+    told, outcomes, read = run(files, ReplayTask(with_file_name=True), 1)
     by_name = {Path(it.source.name).name: it for it in outcomes}
     assert ["a.txt", "c.txt", "damaged.gz", "empty", "log.jsonl", "picture.png"] == sorted(by_name)
     assert ["empty", "picture.png"] == [name for name, it in by_name.items() if it.skipped]
-    assert "expected a session log or a capture, got a binary file" == by_name["picture.png"].problem
-    assert by_name["damaged.gz"].tally.decisions
-    assert "expected a whole gzip file, got one that is cut off" == by_name["damaged.gz"].problem
+    assert "expected a session log or a capture, got a binary file" == by_name["picture.png"].error
+    assert by_name["damaged.gz"].counts.decisions
+    assert "expected a whole gzip file, got one that is cut off" == by_name["damaged.gz"].error
     assert f"== {files / 'c.txt'}\n" in told
     assert "picture" not in told
     assert read == sum(it.source.size for it in outcomes)
@@ -85,7 +85,7 @@ def test_the_parts_of_a_log_are_one_source(tmp_path: Path) -> None:
 
 def test_what_is_named_and_found_comes_once(files: Path) -> None:
     sources = find_sources([files / "c.txt", files, files / "c.txt"])
-    assert [(files / "c.txt", True)] == [(it.paths[0], it.named) for it in sources if it.paths[0].name == "c.txt"]
+    assert [(files / "c.txt", True)] == [(it.paths[0], it.is_explicit) for it in sources if it.paths[0].name == "c.txt"]
     assert 6 == len(sources)
 
 

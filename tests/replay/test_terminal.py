@@ -114,8 +114,8 @@ def test_a_picture_shows_the_match_the_board_and_what_happened() -> None:
 
 
 def test_the_board_is_seen_from_our_own_side() -> None:
-    assert {Seat.B} == {frame.below for frame in board_frames(sample_events(sample_transcript(Seat.B)))}
-    assert {Seat.A} == {frame.below for frame in board_frames(sample_events(sample_transcript(None)))}
+    assert {Seat.B} == {frame.bottom_seat for frame in board_frames(sample_events(sample_transcript(Seat.B)))}
+    assert {Seat.A} == {frame.bottom_seat for frame in board_frames(sample_events(sample_transcript(None)))}
 
 
 def test_keys_go_on_back_and_to_the_next_game() -> None:
@@ -144,7 +144,7 @@ def test_a_show_that_plays_pauses_as_it_was_played_and_stops_at_the_end() -> Non
 
 
 def test_space_stops_and_p_goes_on() -> None:
-    picture, script, ended = shown(None, Key.SPACE, Key.PREVIOUS, Key.PLAY, stepping=False)
+    picture, script, ended = shown(None, Key.SPACE, Key.PREVIOUS, Key.TOGGLE_PAUSE, stepping=False)
     assert ended
     assert [False, False, True, True, False] == [it is None for it in script.waits[:5]]
     assert "The match was not seen to its end." in picture
@@ -224,7 +224,7 @@ def typed() -> Iterator[tuple[KeyReader, int]]:
         (b"\r\x1b[C\x1bOC", [Key.NEXT] * 3),
         (b"b\x1b[D\x7f", [Key.PREVIOUS] * 3),
         (b"g\x1b[B", [Key.GAME] * 2),
-        (b"xyz\x1b[99zp", [Key.PLAY]),
+        (b"xyz\x1b[99zp", [Key.TOGGLE_PAUSE]),
         (b"\x1b", []),
         (b"nq", [Key.NEXT, Key.QUIT]),
     ],
@@ -261,4 +261,4 @@ def test_a_terminal_that_is_gone_quits() -> None:
 def test_without_a_terminal_no_key_is_heard() -> None:
     with KeyReader(None) as keys:
         assert keys.wait(0.0) is None
-        assert not keys.heard
+        assert not keys.is_listening

@@ -24,13 +24,13 @@ from tests.replay.sample_match import sample_events, sample_transcript
 def listed(happenings: Iterable[MatchEvent]) -> list[str]:
     """Return the whole move list."""
     moves = MoveList()
-    return [*(line for it in happenings for line in moves.take(it)), *moves.flush()]
+    return [*(line for it in happenings for line in moves.lines_for(it)), *moves.flush()]
 
 
 def objects(happenings: Iterable[MatchEvent]) -> list[dict[str, object]]:
     """Return all JSON objects."""
     teller = JsonWriter(JsonRows("file"))
-    return [json.loads(line) for it in happenings for line in teller.take(it)]
+    return [json.loads(line) for it in happenings for line in teller.lines_for(it)]
 
 
 def test_a_move_list_has_a_column_for_each_player_and_the_turns_of_both() -> None:

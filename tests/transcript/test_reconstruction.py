@@ -19,7 +19,14 @@ from fibsbot.rules.laws import FIBS
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Gap, Throw, apply
-from fibsbot.transcript.reconstruction import KnownEvent, PlayWithoutRoll, is_same_state, reconstruct
+from fibsbot.transcript.reconstruction import (
+    MAX_WORK,
+    KnownEvent,
+    PlayWithoutRoll,
+    _Search,
+    is_same_state,
+    reconstruct,
+)
 
 OPENING = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
 START = rules.start_match(FIBS, 7)
@@ -151,16 +158,28 @@ def test_what_is_rebuilt_leads_to_what_was_seen_and_is_true_where_the_dice_are_k
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3, 5])
-def test_a_search_takes_no_time_to_speak_of(turns: int) -> None:
-    """However far the two views are apart: what is not found soon is given up."""
+def test_a_search_is_bounded_however_far_the_views_are_apart(turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    work: list[int] = []
+    spend = _Search._spend
+
+    def counted(search: _Search, amount: int) -> None:
+        work[-1] += amount
+        spend(search, amount)
+
+    monkeypatch.setattr(_Search, "_spend", counted)
     rng = random.Random(turns)
     state = FIRST
     for _ in range(turns * 7):
         dice = (rng.randint(1, 6), rng.randint(1, 6))
         plays = legal_plays(state.position, dice)
         state = apply(state, Throw(seat=state.turn, dice=dice, play=rng.choice(plays) if plays else Play()))
-        reconstruct(FIRST, rolled(state, (2, 1)))
-        reconstruct(rolled(FIRST, (1, 1)), state)
+        for known, seen in ((FIRST, rolled(state, (2, 1))), (rolled(FIRST, (1, 1)), state)):
+            work.append(0)
+            end = known
+            for entry in reconstruct(known, seen):
+                end = apply(end, entry)
+            assert seen.position_for(Seat.A) == end.position_for(Seat.A)
+    assert 0 < max(work) < MAX_WORK + 100
 
 
 SPREAD = (0, *(1, -1) * 12, 0)

@@ -142,7 +142,7 @@ def _solve(moves: Int32s, first: int, last: int, best: Int32s, means: Floats64, 
 def solve(moves: Int32s, done: int, longest: int, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
     """Return the mean number of rolls, shape (n,), and the chances of each number, shape (n, longest).
 
-    Positions below `done` need no roll. `on_progress` is called with the number of positions solved since the last call.
+    Positions below `done` need no roll. `on_progress` gets the number of positions solved since the last call.
     """
     count = len(moves)
     means = np.zeros(count)
