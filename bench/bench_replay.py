@@ -117,7 +117,7 @@ def parse(path: Path) -> int:
 def replayed(path: Path, task: ReplayTask) -> int:
     """Replay it, the text going nowhere."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        return replay_source(Source((path,)), task, nowhere.write, lambda _: None).tally.decisions
+        return replay_source(Source((path,)), task, nowhere.write, lambda _: None).counts.decisions
 
 
 WORKS: Final[dict[str, Callable[[Path], int]]] = {

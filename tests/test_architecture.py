@@ -1,17 +1,24 @@
-"""The walls of docs/architecture.md stand: an import only ever points down."""
+"""The code is as docs/architecture.md says: layers, packages, the path of a board line."""
 
 import ast
 import functools
-from collections.abc import Iterator
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parent.parent
+from tests.bot.agent_script import Script, board
 
-ROOMS: Final = (
-    ("protocol",),
+ROOT: Final = Path(__file__).parent.parent
+ARCHITECTURE: Final = (ROOT / "docs/architecture.md").read_text()
+
+LAYERS: Final = (
+    ("fibs_protocol",),
     ("fibsbot.redaction",),
     (
         "fibsbot.log",
@@ -41,15 +48,15 @@ ROOMS: Final = (
     ("fibsbot.cli",),
     ("fibsbot.__main__",),
 )
-"""From the ground up. Rooms on one floor know nothing of each other."""
+"""Packages and modules by layer, lowest first. Those of one layer do not import each other."""
 
 
-def floor_and_room(module: str) -> tuple[int, str] | None:
-    """Find the room of a module; None for modules that are none of ours."""
-    for floor, rooms in enumerate(ROOMS):
-        for room in rooms:
-            if module == room or module.startswith(f"{room}."):
-                return floor, room
+def layer_and_package(module: str) -> tuple[int, str] | None:
+    """Return the layer of a module and its entry there; None for modules of others."""
+    for layer, packages in enumerate(LAYERS):
+        for package in packages:
+            if module == package or module.startswith(f"{package}."):
+                return layer, package
     return None
 
 
@@ -71,22 +78,25 @@ def sources() -> list[Path]:
 
 def module_name(path: Path) -> str:
     """Return the dotted name of a file of the program."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return name.removeprefix("protocol.")
 
 
-def test_every_file_has_a_room() -> None:
-    homeless = [name for path in sources() if floor_and_room(name := module_name(path)) is None]
-    assert ["fibsbot"] == homeless, "docs/architecture.md says where a file belongs"
+def test_every_module_is_in_a_layer() -> None:
+    missing = [name for path in sources() if layer_and_package(name := module_name(path)) is None]
+    assert ["fibsbot"] == missing, "docs/architecture.md says where a file belongs"
 
 
-@pytest.mark.parametrize(("floor", "room"), [(floor, room) for floor, rooms in enumerate(ROOMS) for room in rooms])
-def test_imports_only_point_down(floor: int, room: str) -> None:
+@pytest.mark.parametrize(
+    ("layer", "package"), [(layer, package) for layer, packages in enumerate(LAYERS) for package in packages]
+)
+def test_imports_only_point_to_lower_layers(layer: int, package: str) -> None:
     upward = [
         f"{path.relative_to(ROOT)}:{line} imports {imported}"
         for path in sources()
-        if floor_and_room(module_name(path)) == (floor, room)
+        if layer_and_package(module_name(path)) == (layer, package)
         for line, imported in imports(path)
-        if (target := floor_and_room(imported)) and target[1] != room and target[0] >= floor
+        if (target := layer_and_package(imported)) and target[1] != package and target[0] >= layer
     ]
     assert [] == upward
 
@@ -101,7 +111,57 @@ def test_the_package_does_not_import_what_is_not_installed_with_it() -> None:
     assert [] == outside
 
 
-def test_every_room_is_described() -> None:
-    text = (ROOT / "docs/architecture.md").read_text()
-    missing = [path.name for path in ROOT.glob("fibsbot/*") if path.is_dir() and not path.name.startswith("_")]
-    assert [] == [name for name in missing if f"`fibsbot/{name}/`" not in text]
+def test_every_package_is_described() -> None:
+    packages = [path.name for path in ROOT.glob("fibsbot/*") if (path / "__init__.py").exists()]
+    assert [] == [name for name in packages if f"`fibsbot/{name}/`" not in ARCHITECTURE]
+
+
+def test_every_file_that_is_named_exists() -> None:
+    named = re.findall(r"`((?:fibsbot|protocol|tests|bench)/[\w./]*)`", ARCHITECTURE)
+    assert len(named) > 50
+    assert [] == [name for name in named if not (ROOT / name).exists()]
+
+
+# -- the path of a board line ----------------------------------------------------------------------------------------
+
+
+def documented_path() -> list[tuple[str, str]]:
+    """Return file and function of each step of the path of a board line, in the documented order."""
+    section = ARCHITECTURE.partition("## The path of a board line")[2].partition("\n## ")[0]
+    return re.findall(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`", section, flags=re.MULTILINE)
+
+
+def calls_during(action: Callable[[], object]) -> list[tuple[str, str]]:
+    """Run something; return the file and the qualified name of each function of the program, by its first call."""
+    seen: dict[tuple[str, str], None] = {}
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
+            seen.setdefault((str(Path(frame.f_code.co_filename).relative_to(ROOT)), frame.f_code.co_qualname))
+
+    sys.setprofile(note)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return list(seen)
+
+
+def test_a_board_line_goes_the_documented_path() -> None:
+    """From the bytes to the question, and from the answer to the command; the edges are checked by name."""
+    script = Script().to_match()
+    script.server("You rolled 6, ford rolled 4", "It's your turn to move.")
+    asked = calls_during(lambda: script.raw(f"{board(dice='6:4')}\r\n".encode()))
+    answered = calls_during(script.first_play)
+    path = documented_path()
+    edges = [step for step in path if step[0] in {"fibsbot/client/connection.py", "fibsbot/bot/driver.py"}]
+    assert 4 <= len(edges) < len(path)
+    for file, function in edges:
+        owner, _, method = function.partition(".")
+        module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+        assert callable(getattr(getattr(module, owner), method)), function
+    inner = [step for step in path if step not in edges]
+    to_question = inner[: inner.index(("fibsbot/bot/decision_flow.py", "DecisionFlow.on_answer"))]
+    to_command = inner[len(to_question) :]
+    assert to_question == [step for step in asked if step in to_question]
+    assert to_command == [step for step in answered if step in to_command]

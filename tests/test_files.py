@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from fibsbot.files import make_private, private_opener
-from fibsbot.records.archive import Archive, WarningLimiter
-from fibsbot.records.session_log import utc_now
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import backup_store, export_store
-from tests.records.log_clock import rotation
+from tests.records.log_clock import rotation, wait_until
 from tests.records.store.recorder import Teller
 
 
@@ -59,8 +57,7 @@ def test_a_session_log_is_private_before_and_after_it_is_compressed(tmp_path: Pa
         for _ in range(100):
             log.received(b"x" * 999)
         assert {} == open_files(tmp_path)
-    Archive(path, limits, utc_now, WarningLimiter(path, utc_now)).sweep()
-    assert any(it.suffix == ".gz" for it in tmp_path.iterdir())
+    wait_until(lambda: any(it.suffix == ".gz" for it in tmp_path.iterdir()))
     assert {} == open_files(tmp_path)
 
 

@@ -154,7 +154,7 @@ def _deciding(
     if sides.both and sides.name is not None:
         raise UserError("expected --player or --both, got both of them")
     try:
-        return ComparisonOptions(strategy, evaluator, sides, seed).settled()
+        return ComparisonOptions(strategy, evaluator, sides, seed).with_evaluator()
     except StrategyError as error:
         raise UserError(str(error)) from None
 
@@ -165,7 +165,7 @@ def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> 
     possible = console.is_terminal and not console.is_dumb_terminal and sys.stdout.isatty()
     if step and plain:
         raise UserError("--step shows a live board, which is nothing for --json, --quiet or --strategy")
-    if step and not (possible and KeyReader.of_stdin().heard):
+    if step and not (possible and KeyReader.of_stdin().is_listening):
         raise UserError("--step needs a terminal to show the board on and to read keys from")
     return possible and not plain and (step or paced or (len(paths) == 1 and not paths[0].is_dir()))
 
@@ -253,24 +253,24 @@ class _Summary:
     def note(self, outcome: SourceResult) -> None:
         """Take in what came of a source. A difference that ends it all is raised, as is the end of the only source."""
         name = clean(outcome.source.name)
-        if outcome.contradiction:
-            raise _ReplayError(outcome.contradiction)
-        if outcome.problem and self.alone and not outcome.tally.matches:
-            raise UserError(f"cannot read {name}: {outcome.problem}")
-        if outcome.problem:
-            click.echo(f"{name}: {'skipped: ' if outcome.skipped else ''}{outcome.problem}", err=True)
+        if outcome.first_difference:
+            raise _ReplayError(outcome.first_difference)
+        if outcome.error and self.alone and not outcome.counts.matches:
+            raise UserError(f"cannot read {name}: {outcome.error}")
+        if outcome.error:
+            click.echo(f"{name}: {'skipped: ' if outcome.skipped else ''}{outcome.error}", err=True)
         if outcome.skipped:
             self.skipped += 1
             return
-        self.broken += bool(outcome.problem)
-        self.tally.add(outcome.tally)
+        self.broken += bool(outcome.error)
+        self.tally.add(outcome.counts)
         self.notes += outcome.notes[: MAX_NOTES_LISTED - len(self.notes)]
-        self.findings.add(outcome.findings)
+        self.findings.add(outcome.totals)
         self.worst = most_different([*self.worst, *outcome.worst])
 
     def list_notes(self) -> None:
         """List differences and gaps; among JSON objects each has its own."""
-        if self.task.as_json and not self.task.quiet and self.task.deciding is None:
+        if self.task.as_json and not self.task.quiet and self.task.comparison is None:
             return
         for text in self.notes:
             click.echo(text, err=True)
@@ -280,18 +280,18 @@ class _Summary:
 
     def tell_findings(self) -> None:
         """Say what asking a strategy came to."""
-        deciding = self.task.deciding
+        deciding = self.task.comparison
         if deciding is None:
             return
         if not self.findings.matches and self.findings.left_out:
-            if deciding.sides.name is not None:
-                raise UserError(f"no match has a player called {clean(deciding.sides.name, 40)!r}")
+            if deciding.selection.name is not None:
+                raise UserError(f"no match has a player called {clean(deciding.selection.name, 40)!r}")
             raise UserError("nobody knows whose log this is: expected --player NAME or --both")
         if self.task.as_json:
-            click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.judge_name)))
+            click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.evaluator_name)))
             return
         click.echo()
-        for line in totals_text(self.findings, deciding.strategy, deciding.judge_name):
+        for line in totals_text(self.findings, deciding.strategy, deciding.evaluator_name):
             click.echo(line)
         if self.worst:
             click.echo()

@@ -1,8 +1,8 @@
-"""The finished files of a session log: their names, their compression in the background, and their end.
+"""The finished files of a session log: their names, their compression in the background, and their removal.
 
-Beside the file that is being written, `marvin.jsonl`, lie the finished ones: `marvin-20261121T181502Z.jsonl`, and
+Beside the current file, `marvin.jsonl`, are the finished ones: `marvin-20261121T181502Z.jsonl`, and
 `marvin-20261121T181502Z.jsonl.gz` once they are compressed. The time is when the file was finished; files finished in
-the same second are `..._002` and so on. Whatever a crash left half done is done by the next sweep.
+the same second are `..._002` and so on. What a crash has interrupted is completed by the next sweep.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMPRESSED: Final = ".gz"
 _STAMP: Final = "%Y%m%dT%H%M%SZ"
 _CHUNK: Final = 2**20
 _one_at_a_time: Final = threading.Lock()
-"""At midnight all logs of a process begin new files; their compression must not take every processor."""
+"""At midnight all logs of a process begin new files; their compression must not use every processor."""
 _log = structlog.get_logger(__name__)
 
 Clock: TypeAlias = Callable[[], dt.datetime]
@@ -41,14 +41,14 @@ Clock: TypeAlias = Callable[[], dt.datetime]
 
 @define
 class WarningLimiter:
-    """Warnings about one log, one in an hour at most: a full disk stays full for a while."""
+    """Limits the warnings about a log to one per hour: a full disk stays full for a while."""
 
     path: Path
     clock: Clock
     _last: dt.datetime | None = None
 
-    def about(self, what: str, error: OSError) -> None:
-        """Warn, unless there was a warning lately."""
+    def warn(self, what: str, error: OSError) -> None:
+        """Log a warning, unless there was one within the last hour."""
         now = self.clock()
         if self._last is None or now - self._last >= WARNING_INTERVAL:
             self._last = now
@@ -57,7 +57,7 @@ class WarningLimiter:
 
 @frozen(order=True)
 class FinishedFile:
-    """A finished file. They sort from the oldest to the youngest."""
+    """A finished file. They sort from the oldest to the newest."""
 
     time: dt.datetime
     number: int
@@ -72,7 +72,7 @@ def finished_files(path: Path) -> list[FinishedFile]:
     found = []
     for file in path.parent.iterdir():
         if match := name.fullmatch(file.name):
-            with contextlib.suppress(ValueError):  # no such day: somebody else's file
+            with contextlib.suppress(ValueError):  # not a time: a file of another program
                 time = dt.datetime.strptime(match[1], _STAMP).replace(tzinfo=dt.UTC)
                 found.append(FinishedFile(time, int(match[2] or 1), file, bool(match[3])))
     return sorted(found)
@@ -83,23 +83,23 @@ class Archive:
     """The finished files of one log."""
 
     path: Path
-    """The file that is being written."""
+    """The current file."""
     rotation: Rotation
     clock: Clock
-    complaints: WarningLimiter
+    limiter: WarningLimiter
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
     _wanted: bool = field(default=False, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)
 
     def next_path(self) -> Path:
-        """Return the path under which a file that is finished now is kept."""
+        """Return the path for a file that is finished now."""
         time = self.clock().astimezone(dt.UTC)
         numbers = [file.number for file in finished_files(self.path) if file.time == time.replace(microsecond=0)]
         number = f"_{max(numbers) + 1:03}" if numbers else ""
         return self.path.with_name(f"{self.path.stem}-{time:{_STAMP}}{number}{self.path.suffix}")
 
     def sweep_in_background(self) -> None:
-        """Have the finished files swept by a thread, which ends when there is no more to do."""
+        """Sweep the finished files in a thread, which ends when there is nothing left to do."""
         with self._lock:
             self._wanted = True
             if self._thread is not None and self._thread.is_alive():
@@ -109,8 +109,8 @@ class Archive:
             )
             try:
                 self._thread.start()
-            except RuntimeError as error:  # the process has as many threads as it may
-                self.complaints.about("session logs cannot be compressed", OSError(str(error)))
+            except RuntimeError as error:  # the process has reached its limit of threads
+                self.limiter.warn("session logs cannot be compressed", OSError(str(error)))
 
     def _keep_sweeping(self) -> None:
         while True:
@@ -123,19 +123,19 @@ class Archive:
                 self.sweep()
 
     def sweep(self) -> None:
-        """Compress what is finished and remove what is too old or too much. Nothing raises; what fails stays."""
+        """Compress finished files and remove those beyond the limits. Never raises; what fails is left as it is."""
         try:
             for leftover in self.path.parent.glob(f".{glob.escape(self.path.stem)}-*{_COMPRESSED}.*{UNFINISHED}"):
                 leftover.unlink()
-            self._remove()  # makes room for what comes
+            self._remove()  # makes room first
             while file := next((file for file in finished_files(self.path) if not file.compressed), None):
                 _compress(file.path)
                 self._remove()
         except OSError as error:
-            self.complaints.about("session logs cannot be compressed", error)
+            self.limiter.warn("session logs cannot be compressed", error)
 
     def _remove(self) -> None:
-        """Remove what is too old, then the oldest until the rest is small enough, compressed ones first."""
+        """Remove files that are too old, then the oldest until the total is within its limit, compressed ones first."""
         kept = []
         limit = self.clock() - dt.timedelta(days=self.rotation.keep_days)
         for file in finished_files(self.path):

@@ -6,7 +6,7 @@ r"""The session log: the exact bytes of a connection in both directions, with ti
     {"time": "...", "event": "match_started", "opponent": "ford", "length": 5}
 
 Bytes are stored as latin-1 text, so that every byte has a character. The password never reaches the file. This module
-reads it; `session_log_writer.py` writes it.
+reads the format; `session_log_writer.py` writes it.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def utc_now() -> dt.datetime:
 
 @frozen
 class Header:
-    """The first line: what the log is about."""
+    """The first line."""
 
     time: dt.datetime
     fields: Mapping[str, Any] = field(factory=dict)
-    """Whatever the writer told about the session: `server`, `user`, `version` and so on."""
+    """What the writer says of the session: `server`, `user`, `version` and so on."""
 
 
 @frozen
@@ -87,7 +87,7 @@ class Sent:
 
 @frozen
 class Event:
-    """Something that the program did or noticed."""
+    """An event of the program."""
 
     time: dt.datetime
     name: str
@@ -119,9 +119,9 @@ def unpacked(file: IO[bytes]) -> IO[bytes]:
 def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
     """Yield the records of a session log in their order.
 
-    Lines that were only half written (a full disk, a machine switched off) are passed over. A file that several
-    sessions appended to has several headers. A path may be that of a compressed file. Raises SessionLogError when the
-    first line is no header of this version or a compressed file is damaged, and OSError from the file.
+    Incomplete lines (a full disk, a power failure) are skipped. A file to which several sessions were appended has
+    several headers. A path may be that of a compressed file. Raises SessionLogError if the first line is no header of
+    this version or a compressed file is damaged, and OSError from the file.
     """
     if isinstance(source, (str, Path)):
         with Path(source).open("rb") as file:
@@ -141,7 +141,7 @@ def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
 
 
 def _loads(line: bytes) -> Any:
-    """Return what json.loads does; it need not find out the encoding of a line that begins as ours do."""
+    """Return the same as json.loads, which would detect the encoding first, as a line of ours needs not."""
     if not line.startswith(b'{"'):
         return json.loads(line)
     text = line.decode("utf-8", "surrogatepass")
@@ -157,7 +157,7 @@ def _parse(line: bytes) -> Record | None:
         time = dt.datetime.fromisoformat(data.pop("time"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    if isinstance(text := data.get("received"), str):  # nearly all are; to match them takes four times as long
+    if isinstance(text := data.get("received"), str):  # nearly all; a match statement takes four times as long
         return Received(time, text.encode("latin-1", "replace"))
     match data:
         case {"sent": str(text)}:

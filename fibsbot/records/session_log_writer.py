@@ -42,8 +42,8 @@ class LogFile:
         self._header = header
         self._clock = clock
         self._rotation = rotation
-        self._complaints = WarningLimiter(path, clock)
-        self._archive = Archive(path, rotation, clock, self._complaints) if rotation else None
+        self._limiter = WarningLimiter(path, clock)
+        self._archive = Archive(path, rotation, clock, self._limiter) if rotation else None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
@@ -85,7 +85,7 @@ class LogFile:
             _write_whole(self._file, data)
         except OSError as error:
             self._torn = self._torn or not _ends_with_newline(self._file)
-            self._complaints.about("session log cannot be written", error)
+            self._limiter.warn("session log cannot be written", error)
             return False
         self._size += len(data)
         self._torn = False
@@ -127,7 +127,7 @@ class LogFile:
                 with contextlib.suppress(OSError):
                     finished.rename(self.path)
             self._patient_until = self._clock() + RETRY_INTERVAL
-            self._complaints.about("session log cannot begin a new file", error)
+            self._limiter.warn("session log cannot begin a new file", error)
             return
         self._file.close()
         self._file, self._headed, self._torn = file, True, False

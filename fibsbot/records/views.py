@@ -1,4 +1,4 @@
-"""What can be read from the store: one frozen class a kind of row. All times are UTC."""
+"""The rows of the store as frozen classes. All times are UTC."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Score: TypeAlias = tuple[int, int]
 
 
 class Outcome(enum.Enum):
-    """What became of a match."""
+    """The outcome of a match."""
 
     PLAYING = "playing"
     SAVED = "saved"
-    """Broken off; the server keeps it."""
+    """Interrupted; the server keeps it."""
     WON = "won"
     LOST = "lost"
     UNSEEN = "unseen"
-    """Over or forgotten by the server while we were away."""
+    """Over, or removed by the server, while we were away."""
 
     @property
     def open(self) -> bool:
-        """Whether the match may go on."""
+        """Whether the match may be resumed."""
         return self in OPEN
 
 
@@ -76,21 +76,21 @@ class Match:
     seen: dt.datetime
     """When anything was last seen of it."""
     ended: dt.datetime | None
-    """None while it may go on; where we did not see its end, when we learnt of it."""
+    """None while it may be resumed; if we did not see its end, when we learnt of it."""
     outcome: Outcome
     inferred: bool
-    """Whether who won was worked out from our rating, because we did not see the end."""
+    """Whether the winner was inferred from our rating, because we did not see the end."""
     score: Score | None
-    """As we saw it last."""
+    """As last seen."""
     resumed: int
-    """How often it went on after a break."""
+    """How often it was resumed."""
     why: str | None
-    """Why it broke off; None for one that is on or over."""
+    """Why it was interrupted; None while it is played, or if it is over."""
     rating_before: float | None
-    """Our rating when it began, or went on for the last time."""
+    """Our rating when it began, or was last resumed."""
     experience_before: int | None
     rating_after: float | None
-    """Our rating after its end; None until the server has told it."""
+    """Our rating after its end; None until the server reports it."""
     experience_after: int | None
     opponent_rating: float | None = None
     """The opponent's rating when it began."""
@@ -100,7 +100,7 @@ class Match:
 
     @property
     def finished(self) -> bool:
-        """Whether it was played to its end, and we know who won."""
+        """Whether it was played to its end with a known winner."""
         return self.outcome in FINISHED
 
     @property
@@ -110,7 +110,7 @@ class Match:
 
     @property
     def gain(self) -> float | None:
-        """What the match did to our rating."""
+        """The change of our rating."""
         if self.rating_before is None or self.rating_after is None:
             return None
         return self.rating_after - self.rating_before
@@ -123,19 +123,19 @@ class Game:
     id: int
     match_id: int
     number: int
-    """Counted from 1, as far as we were there."""
+    """Counted from 1, as far as we saw them."""
     started: dt.datetime
     ended: dt.datetime | None
-    """None for one that is on, or waits in a saved match."""
+    """None for one that is played, or part of a saved match."""
     won: bool | None
-    """Whether we won; None where nobody has yet, or we did not see it."""
+    """Whether we won; None if nobody has yet, or we did not see it."""
     points: int | None
     how: str | None
-    """The message that told the end, such as `game_won`, `gave_up` or `resign_accepted`."""
+    """The message that reported the end, such as `game_won`, `gave_up` or `resign_accepted`."""
     cube: int | None
-    """What the cube was worth at the end."""
+    """The value of the cube at the end."""
     inferred: bool
-    """Whether we did not see the end; winner and points are then from the score, if it tells them."""
+    """Whether we did not see the end; winner and points are then taken from the score, if possible."""
 
 
 @frozen
@@ -145,33 +145,33 @@ class Decision:
     id: int
     game_id: int
     at: dt.datetime
-    """When the answer was there."""
+    """When the answer was ready."""
     sitting: int
-    """How often the match had been resumed by then; turns are counted anew each time."""
+    """How often the match had been resumed by then; turns are counted from 0 each time."""
     turn: int | None
-    """Throws and passes of the game before it, as far as we were there."""
+    """Rolls and passes of the game before it, as far as we saw them."""
     phase: str
     """`roll`, `move`, `doubled` or `resigned`."""
     xgid: str | None
-    """The position, None where no XGID can say it."""
+    """The position; None if XGID cannot express it."""
     dice: tuple[int, int] | None
     offer: int | None
     """What the cube would show, the points offered, or the least level at which we may resign."""
     answer: str
-    """As people write it: a play, or one word."""
+    """In notation: a play, or one word."""
     equity: float | None
-    """What the strategy expects of it, if it says so."""
+    """The strategy's estimate, if it gives one."""
     seconds: float | None
     """From when the decision was seen to its answer."""
     fallback: str | None
-    """Why the answer is not the strategy's own; None where it is."""
+    """Why the answer is not the strategy's own; None if it is."""
     refused: str | None
-    """What the server said instead of taking it; None where it took it."""
+    """What the server said when it refused it; None if it accepted it."""
 
 
 @frozen
 class RatingPoint:
-    """An account's rating, told at a time."""
+    """An account's rating at a time."""
 
     account: str
     at: dt.datetime
@@ -181,13 +181,13 @@ class RatingPoint:
 
 @frozen
 class Connection:
-    """A connection, or a vain attempt."""
+    """A connection, or a failed attempt."""
 
     account: str
     logged_in: dt.datetime | None
     """None for an attempt that never got so far."""
     lost: dt.datetime | None
-    """None while it stands; also where the process ended before it could tell."""
+    """None while it is open, or if the process ended before it could record it."""
     state: str | None
     """How far it was when it was lost, as protocol/fibs_protocol/session.py calls it."""
     reason: str | None
@@ -212,12 +212,12 @@ class Opponent:
     first_seen: dt.datetime
     last_seen: dt.datetime
     rating: float | None
-    """As it was known last; so are experience and client."""
+    """As last known, like experience and client."""
     experience: int | None
     client: str | None
-    """The program that they use, as they call it."""
+    """The name of the program that they use."""
     facts: Mapping[Fact, FactCount] = field(factory=dict)
-    """What happened between the two, counted; what never happened is not in it."""
+    """Counts of what has happened between the two; zero counts are left out."""
 
     def times(self, fact: Fact) -> int:
         """Return how often something happened."""
@@ -226,13 +226,13 @@ class Opponent:
 
 
 class PlayerMemory(NamedTuple):
-    """What an account has to remember of a player."""
+    """What an account remembers of a player."""
 
     matches: tuple[dt.datetime, ...] = ()
     """Ends of matches that were played to their end, oldest first."""
     refused: dt.datetime | None = None
     """When the player last refused an invitation of ours."""
     broke_off: dt.datetime | None = None
-    """When the match was seen last that waits to go on."""
+    """When the saved match with the player was last seen."""
     stuck: dt.datetime | None = None
-    """When the last match was given up, because the server could not go on with it."""
+    """When the last match was given up, because the server could not continue it."""

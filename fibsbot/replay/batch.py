@@ -24,7 +24,7 @@ from attrs import define, evolve, field, frozen
 from fibsbot.draw.markup import clean
 from fibsbot.formats import FormatError
 from fibsbot.processes import exit_with_parent, signals_held_back, usable_cores
-from fibsbot.replay.captures import Reach, read_captures
+from fibsbot.replay.captures import OffsetCallback, read_captures
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text
 from fibsbot.replay.events import (
@@ -60,28 +60,28 @@ class Source:
     """A file that is replayed, or several that continue each other."""
 
     paths: tuple[Path, ...]
-    named: bool = True
-    """Whether it was asked for by its own name; else it was found in a folder."""
+    is_explicit: bool = True
+    """Whether it was named on the command line; else it was found in a folder."""
 
     @property
     def name(self) -> str:
-        """What it is called: as its first file."""
+        """The name of its first file."""
         return str(self.paths[0])
 
     @property
     def size(self) -> int:
-        """Bytes on the disk; 0 for what has no size, as a pipe."""
+        """Bytes on disk; 0 for a pipe and the like."""
         return sum(_size(path) for path in self.paths)
 
 
 def find_sources(paths: Iterable[Path]) -> list[Source]:
-    """List what is to be replayed, folders with all that is below them by name; the parts of a log are one source."""
-    named = dict.fromkeys(path for path in paths if not path.is_dir())
-    found = list(named)
+    """Return the sources to replay: files, and all files below folders by name; the parts of a log are one source."""
+    is_explicit = dict.fromkeys(path for path in paths if not path.is_dir())
+    found = list(is_explicit)
     for path in paths:
         if path.is_dir():
-            found += [it for it in _files_below(path) if it not in named]
-    return [Source(group, named=group[0] in named) for group in group_log_parts(dict.fromkeys(found))]
+            found += [it for it in _files_below(path) if it not in is_explicit]
+    return [Source(group, is_explicit=group[0] in is_explicit) for group in group_log_parts(dict.fromkeys(found))]
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
@@ -91,22 +91,22 @@ def _files_below(folder: Path) -> Iterator[Path]:
         yield from (path for path in paths if path.is_file())
 
 
-def events_in(source: Source, reach: Reach) -> Iterator[MatchEvent]:
-    """Yield what happens in a source.
+def events_in(source: Source, on_offset: OffsetCallback) -> Iterator[MatchEvent]:
+    """Yield the events of a source.
 
-    Raises CaptureError or FormatError where it is not what it should be, TranscriptError where a match breaks the
-    rules, OSError where it cannot be read.
+    Raises CaptureError or FormatError for a file of another kind, TranscriptError where a match breaks the rules, and
+    OSError where a file cannot be read.
     """
     kind = find_format(source.paths[0]) if len(source.paths) == 1 else None
     if kind is None:
-        yield from events_of_capture(read_captures(source.paths, reach))
+        yield from events_of_capture(read_captures(source.paths, on_offset))
         return
     for number, transcript in enumerate(read_match_file(source.paths[0], kind), 1):
         yield from events_of_transcript(number, transcript)
 
 
 def events_of_transcript(match: int, transcript: Transcript) -> Iterator[MatchEvent]:
-    """Yield what happens in a match on paper. Raises TranscriptError where it breaks the rules."""
+    """Yield the events of a transcript. Raises TranscriptError where it breaks the rules."""
     yield MatchBegan(match, evolve(transcript, games=(), ended=None), transcript.started)
     for game in transcript.games:
         yield GameBegan(match, evolve(game, entries=(), result=None))
@@ -128,26 +128,26 @@ MAX_NOTES: Final = 1000
 
 @frozen
 class ReplayTask:
-    """What is to be done with each file."""
+    """The options that apply to each source."""
 
     as_json: bool = False
     quiet: bool = False
-    """Whether nothing is told but what it came to."""
+    """Whether only the summary is printed."""
     strict: bool = False
-    """Whether the first difference ends it."""
-    titled: bool = False
-    """Whether a file's name stands above its move list."""
+    """Whether the replay ends at the first difference."""
+    with_file_name: bool = False
+    """Whether each move list is preceded by the file's name."""
     start: Place | None = None
-    deciding: ComparisonOptions | None = None
+    comparison: ComparisonOptions | None = None
 
 
 @define
 class ReplayCounts:
-    """What was replayed, counted."""
+    """Counts of a replay."""
 
     files: int = 0
     bytes: int = 0
-    """On the disk."""
+    """On disk."""
     matches: int = 0
     games: int = 0
     decisions: int = 0
@@ -155,7 +155,7 @@ class ReplayCounts:
     gaps: int = 0
 
     def add(self, other: ReplayCounts) -> None:
-        """Take in what was counted elsewhere."""
+        """Add other counts."""
         for name in ReplayCounts.__annotations__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -166,99 +166,99 @@ class ReplayCounts:
 
 @define
 class SourceResult:
-    """What came of a source."""
+    """The result of replaying a source."""
 
     source: Source
-    tally: ReplayCounts = field(factory=ReplayCounts)
+    counts: ReplayCounts = field(factory=ReplayCounts)
     seconds: float = 0.0
-    problem: str = ""
-    """What is wrong with it, in one line; empty if nothing is."""
-    contradiction: str = ""
-    """The first difference, in one line, where that ends it."""
+    error: str = ""
+    """Why it could not be read, in one line; empty if it could."""
+    first_difference: str = ""
+    """The first difference, in one line, if the replay ended there."""
     notes: list[str] = field(factory=list)
     """Differences and gaps, MAX_NOTES at most."""
-    findings: ComparisonTotals = field(factory=ComparisonTotals)
+    totals: ComparisonTotals = field(factory=ComparisonTotals)
     worst: list[WorstDecision] = field(factory=list)
 
     @property
     def skipped(self) -> bool:
-        """Whether it is no capture and nobody has called it one: it was only found in a folder."""
-        return bool(self.problem) and not self.source.named and not self.tally.matches
+        """Whether it holds no match and was only found in a folder."""
+        return bool(self.error) and not self.source.is_explicit and not self.counts.matches
 
 
 BytesCallback: TypeAlias = Callable[[int], object]
-"""Takes the number of bytes that have been read since it was called last; in the end it was told all on the disk."""
+"""Called with the bytes read since the last call; they add up to the size on disk."""
 TextSink: TypeAlias = Callable[[str], object]
-"""Takes text with its line ends."""
+"""Called with text, line ends included."""
 
 
-def replay_source(source: Source, task: ReplayTask, write: TextSink, advance: BytesCallback) -> SourceResult:
-    """Replay a source and write what is to be told of it. Raises StrategyError, and whatever `write` raises."""
-    teller = _writer_for(source, task)
+def replay_source(source: Source, task: ReplayTask, write: TextSink, on_bytes: BytesCallback) -> SourceResult:
+    """Replay a source and write its output. Raises StrategyError, and whatever `write` raises."""
+    writer = _writer_for(source, task)
 
-    def tell(happenings: Iterator[MatchEvent]) -> None:
-        for happening in happenings:
-            for line in teller.take(happening):
+    def write_events(events: Iterator[MatchEvent]) -> None:
+        for event in events:
+            for line in writer.lines_for(event):
                 write(f"{line}\n")
 
-    outcome = process_source(source, task, tell, advance)
-    for line in teller.flush():
+    result = process_source(source, task, write_events, on_bytes)
+    for line in writer.flush():
         write(f"{line}\n")
-    if isinstance(teller, ComparisonWriter):
-        outcome.findings, outcome.worst = teller.decider.findings, teller.worst
-        teller.decider.close()
-    if task.as_json and not outcome.skipped:
-        write(f"{json_line(_file_row(outcome))}\n")
-    return outcome
+    if isinstance(writer, ComparisonWriter):
+        result.totals, result.worst = writer.comparison.totals, writer.worst
+        writer.comparison.close()
+    if task.as_json and not result.skipped:
+        write(f"{json_line(_file_row(result))}\n")
+    return result
 
 
 def process_source(
-    source: Source, task: ReplayTask, use: Callable[[Iterator[MatchEvent]], None], advance: BytesCallback
+    source: Source, task: ReplayTask, consume: Callable[[Iterator[MatchEvent]], None], on_bytes: BytesCallback
 ) -> SourceResult:
-    """Have what happens in a source used. Whatever is wrong with the source is told in the outcome, and not raised."""
-    outcome = SourceResult(source)
-    gauge = _SourceProgress(advance, source.size)
-    began = perf_counter()
+    """Pass the events of a source to `consume`. An error of the source is part of the result, and not raised."""
+    result = SourceResult(source)
+    progress = _SourceProgress(on_bytes, source.size)
+    started = perf_counter()
     try:
-        use(_with_one_error(events_from(_counted(events_in(source, gauge.reach), outcome, task), task.start)))
+        consume(_with_one_error(events_from(_counted(events_in(source, progress.on_offset), result, task), task.start)))
     except _UnreadableError as error:
-        outcome.problem = clean(str(error), 300)
+        result.error = clean(str(error), 300)
     except _StrictDifferenceError:
         pass
-    gauge.reach(source.size)
-    outcome.tally.files = 1
-    outcome.tally.bytes = source.size
-    outcome.seconds = perf_counter() - began
-    return outcome
+    progress.on_offset(source.size)
+    result.counts.files = 1
+    result.counts.bytes = source.size
+    result.seconds = perf_counter() - started
+    return result
 
 
 @define
 class _SourceProgress:
-    """Tells how far the reading of a file is. A compressed one holds more than the disk, and is soon told as read."""
+    """Reports how much of a file has been read; a compressed one counts as read once its size on disk is reached."""
 
-    advance: BytesCallback
+    on_bytes: BytesCallback
     size: int
-    _told: int = 0
+    _reported: int = 0
 
-    def reach(self, offset: int) -> None:
-        """Take how many bytes have been read."""
+    def on_offset(self, offset: int) -> None:
+        """Report that the reading has come to this offset."""
         now = min(offset, self.size)
-        self.advance(now - self._told)
-        self._told = now
+        self.on_bytes(now - self._reported)
+        self._reported = now
 
 
 class _StrictDifferenceError(Exception):
-    """A difference has ended it."""
+    """The first difference of a strict replay."""
 
 
 class _UnreadableError(Exception):
-    """A source is not what it should be."""
+    """A source cannot be read."""
 
 
-def _with_one_error(happenings: Iterator[MatchEvent]) -> Iterator[MatchEvent]:
-    """Pass on what happens. What the reading raises becomes one error, which nobody takes for one of the writing."""
+def _with_one_error(events: Iterator[MatchEvent]) -> Iterator[MatchEvent]:
+    """Pass events on; errors of reading become one class, to tell them from errors of writing."""
     try:
-        yield from happenings
+        yield from events
     except OSError as error:
         raise _UnreadableError(error.strerror or str(error)) from error
     except (CaptureError, FormatError, TranscriptError, PlaceError) as error:
@@ -266,104 +266,108 @@ def _with_one_error(happenings: Iterator[MatchEvent]) -> Iterator[MatchEvent]:
 
 
 def _writer_for(source: Source, task: ReplayTask) -> EventWriter:
-    if task.deciding:
-        decider = StrategyComparison(*task.deciding.load(), task.deciding.sides)
-        return ComparisonWriter(decider, JsonRows(source.name), task.as_json, task.quiet)
+    if task.comparison:
+        comparison = StrategyComparison(*task.comparison.load(), task.comparison.selection)
+        return ComparisonWriter(comparison, JsonRows(source.name), task.as_json, task.quiet)
     if task.quiet:
         return NullWriter()
-    return JsonWriter(JsonRows(source.name)) if task.as_json else move_list_writer(source.name if task.titled else None)
+    return (
+        JsonWriter(JsonRows(source.name))
+        if task.as_json
+        else move_list_writer(source.name if task.with_file_name else None)
+    )
 
 
-def _counted(happenings: Iterator[MatchEvent], outcome: SourceResult, task: ReplayTask) -> Iterator[MatchEvent]:
-    """Pass on what happens, counted; the first difference ends a strict replay."""
-    tally = outcome.tally
-    for happening in happenings:
-        match happening:
+def _counted(events: Iterator[MatchEvent], result: SourceResult, task: ReplayTask) -> Iterator[MatchEvent]:
+    """Count events and pass them on; the first difference ends a strict replay."""
+    counts = result.counts
+    for event in events:
+        match event:
             case EntryAdded(step=step):
-                tally.decisions += count_decisions(step)
+                counts.decisions += count_decisions(step)
                 if isinstance(step.entry, Gap):
-                    tally.gaps += 1
-                    _add_note(outcome, gap_text(happening.match, step, step.entry))
+                    counts.gaps += 1
+                    _add_note(result, gap_text(event.match, step, step.entry))
             case MatchEnded():
-                tally.matches += 1
+                counts.matches += 1
             case GameBegan(match=match, game=game) if not game.entries and (missing := missing_beginning_text(game)):
-                tally.gaps += 1
-                _add_note(outcome, f"match {match}, game {game.number}, turn {game.start.turns + 1}: {missing}")
+                counts.gaps += 1
+                _add_note(result, f"match {match}, game {game.number}, turn {game.start.turns + 1}: {missing}")
             case GameEnded():
-                tally.games += 1
+                counts.games += 1
             case DifferenceFound(differences=differences):
-                tally.differences += len(differences)
-                words = [f"{difference_place_text(happening)}: {difference_text(it)}" for it in differences[:MAX_NOTES]]
-                if task.strict and words:
-                    outcome.contradiction = f"{shown_source_name(outcome)}: {words[0]}"
+                counts.differences += len(differences)
+                texts = [f"{difference_place_text(event)}: {difference_text(it)}" for it in differences[:MAX_NOTES]]
+                if task.strict and texts:
+                    result.first_difference = f"{shown_source_name(result)}: {texts[0]}"
                     raise _StrictDifferenceError
-                for text in words:
-                    _add_note(outcome, text)
-        yield happening
+                for text in texts:
+                    _add_note(result, text)
+        yield event
 
 
-def shown_source_name(outcome: SourceResult) -> str:
-    """Return the name of a source as it can be shown."""
-    return clean(outcome.source.name)
+def shown_source_name(result: SourceResult) -> str:
+    """Return the name of a source without control characters."""
+    return clean(result.source.name)
 
 
-def _add_note(outcome: SourceResult, text: str) -> None:
-    if len(outcome.notes) < MAX_NOTES:
-        outcome.notes.append(f"{shown_source_name(outcome)}: {text}")
+def _add_note(result: SourceResult, text: str) -> None:
+    if len(result.notes) < MAX_NOTES:
+        result.notes.append(f"{shown_source_name(result)}: {text}")
 
 
-def _file_row(outcome: SourceResult) -> Row:
-    problem = outcome.problem or outcome.contradiction or None
-    counts = {name: count for name, count in outcome.tally.row().items() if name != "files"}
-    return {"kind": "file", "file": outcome.source.name, **counts, "problem": problem}
+def _file_row(result: SourceResult) -> Row:
+    error = result.error or result.first_difference or None
+    counts = {name: count for name, count in result.counts.row().items() if name != "files"}
+    return {"kind": "file", "file": result.source.name, **counts, "problem": error}
 
 
 MAX_FINISHED_AHEAD: Final = 64
-"""Sources that may be finished before the one whose turn it is to be told."""
+"""Sources that may be finished before an earlier one whose output is still due."""
 BYTES_WORTH_A_PROCESS: Final = 2_000_000
-"""Bytes that are replayed before another process would have started."""
+"""Bytes that are replayed in the time it takes to start a process."""
 _PROGRESS_SECONDS: Final = 0.2
-"""Seconds between two looks at how far the workers are."""
+"""Seconds between two progress updates from the workers."""
 
 
 class WorkersLostError(RuntimeError):
-    """A process that replayed files is gone: killed, or out of memory."""
+    """A worker process has died: killed, or out of memory."""
 
 
 def replay_all(
-    sources: Sequence[Source], task: ReplayTask, write: TextSink, advance: BytesCallback, jobs: int | None = None
+    sources: Sequence[Source], task: ReplayTask, write: TextSink, on_bytes: BytesCallback, jobs: int | None = None
 ) -> Iterator[SourceResult]:
-    """Replay all, and yield what came of each, in their order, after its text was written.
+    """Replay all sources, and yield their results in order, each after its output was written.
 
-    `jobs` processes work at a time; None is as many as there are cores and work for. Raises StrategyError, and
+    `jobs` is the number of processes; None: as many as there are cores and work for. Raises StrategyError, and
     WorkersLostError if a process dies.
     """
     jobs = min(jobs or _useful_jobs(sources, task), len(sources))
     if jobs > 1:
         with tempfile.TemporaryDirectory(prefix="fibsbot-replay-") as folder:
-            yield from _in_parallel(sources, task, write, advance, jobs, Path(folder))
+            yield from _in_parallel(sources, task, write, on_bytes, jobs, Path(folder))
         return
     for source in sources:
-        yield replay_source(source, task, write, advance)
+        yield replay_source(source, task, write, on_bytes)
 
 
 def _useful_jobs(sources: Sequence[Source], task: ReplayTask) -> int:
     """Return how many processes are worth their start."""
     return (
         usable_cores()
-        if task.deciding
+        if task.comparison
         else min(usable_cores(), sum(source.size for source in sources) // BYTES_WORTH_A_PROCESS)
     )
 
 
-def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and where the texts wait
-    sources: Sequence[Source], task: ReplayTask, write: TextSink, advance: BytesCallback, jobs: int, folder: Path
+def _in_parallel(  # noqa: PLR0913, PLR0917 - the arguments of replay_all, and the folder for the output
+    sources: Sequence[Source], task: ReplayTask, write: TextSink, on_bytes: BytesCallback, jobs: int, folder: Path
 ) -> Iterator[SourceResult]:
     context = multiprocessing.get_context("spawn")  # not forked: the progress bar has a thread of its own
-    meter = _WorkerProgress(context.Value("q", 0), advance)
+    progress = _WorkerProgress(context.Value("q", 0), on_bytes)
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_start_worker, initargs=(meter.done, gc.get_threshold())
+        jobs, mp_context=context, initializer=_start_worker, initargs=(progress.done, gc.get_threshold())
     )
     waiting: deque[tuple[Path, Future[SourceResult]]] = deque()
     try:
@@ -372,67 +376,67 @@ def _in_parallel(  # noqa: PLR0913, PLR0917 - what replay_all was given, and whe
             with signals_held_back(signal.SIGINT):  # as long as there are fewer than `jobs`, it starts a process
                 waiting.append((text, pool.submit(_replay_into, source, task, text)))
             if len(waiting) == MAX_FINISHED_AHEAD:
-                yield _write_result(*waiting.popleft(), write, meter)
+                yield _write_result(*waiting.popleft(), write, progress)
         while waiting:
-            yield _write_result(*waiting.popleft(), write, meter)
+            yield _write_result(*waiting.popleft(), write, progress)
     except BrokenProcessPool:
         raise WorkersLostError("a process that replayed files has died; it may have been out of memory") from None
     except BaseException:
         for child in set(multiprocessing.active_children()) - others:
-            child.terminate()  # nobody waits for what they still do
+            child.terminate()  # their results are not needed
         raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _write_result(text: Path, future: Future[SourceResult], write: TextSink, meter: _WorkerProgress) -> SourceResult:
-    """Wait for what came of a source, and write its text."""
+def _write_result(text: Path, future: Future[SourceResult], write: TextSink, progress: _WorkerProgress) -> SourceResult:
+    """Wait for the result of a source, and write its output."""
     while not future.done():
         with contextlib.suppress(TimeoutError):
             future.exception(_PROGRESS_SECONDS)
-        meter.look()
-    outcome = future.result()
+        progress.update()
+    result = future.result()
     with text.open(encoding="utf-8", newline="") as file:
         for chunk in iter(lambda: file.read(2**16), ""):
             write(chunk)
     text.unlink()
-    return outcome
+    return result
 
 
 @define
 class _WorkerProgress:
-    """How many bytes the workers have read, told as it grows."""
+    """Reports how many bytes all workers have read."""
 
     done: Any
-    """A number that all processes share."""
-    advance: BytesCallback
-    _told: int = 0
+    """A counter that all processes share."""
+    on_bytes: BytesCallback
+    _reported: int = 0
 
-    def look(self) -> None:
+    def update(self) -> None:
         now = self.done.value
-        self.advance(now - self._told)
-        self._told = now
+        self.on_bytes(now - self._reported)
+        self._reported = now
 
 
-# -- in a worker ----------------------------------------------------------------------------------------------------
+# -- in a worker process --------------------------------------------------------------------------------------------
 
 _done: Any = None
-"""The number that this worker adds to."""
+"""The counter that this worker adds to."""
 
 
 def _start_worker(done: Any, thresholds: tuple[int, int, int]) -> None:
-    """Prepare a worker: it ends with the process that started it, however that one ends.
+    """Make a worker end with its parent process, and collect garbage as rarely.
 
-    It looks for garbage as seldom as that one: Python's own thresholds cost a replay a tenth of its time.
+    Python's default thresholds would cost a replay a tenth of its time.
     """
-    global _done  # noqa: PLW0603 - a pool hands its workers things in no other way
+    global _done  # noqa: PLW0603 - the only way to pass a shared value to a pool's workers
     gc.set_threshold(*thresholds)
     _done = done
     exit_with_parent()
 
 
 def _replay_into(source: Source, task: ReplayTask, text: Path) -> SourceResult:
-    """Replay a source, its text going to a file: nobody knows how long it becomes."""
+    """Replay a source with its output in a file, as it may be too long for memory."""
     with text.open("w", encoding="utf-8", newline="") as file:
         return replay_source(source, task, file.write, _add_bytes)
 

@@ -22,7 +22,7 @@ START_POSITION: Final = Position.start()
 def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
     """Whether a board can show a state; `seat` is the seat of the board's player.
 
-    Nearly every board is checked by it: so it needs no BoardView, and compares first what differs most often.
+    Nearly every board is checked here, so this needs no BoardView, and first compares what differs most often.
     """
     turn = None if board.turn is None else seat if board.turn is board.colour else seat.other
     dice = board.dice if turn is seat else board.opponent_dice

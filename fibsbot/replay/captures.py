@@ -1,7 +1,7 @@
 """Captures, read as one stream of events: our own session logs, and the raw bytes of any client.
 
-A raw capture is what a telnet connection brought: lines with CR LF, LF or CR, telnet bytes, bells, and in between
-what the user typed, where the terminal echoed it. It may begin and end anywhere. Either kind may be compressed by
+A raw capture is the bytes of a telnet connection: lines with CR LF, LF or CR, telnet bytes, bells, and in between
+the user's echoed input. It may begin and end anywhere. Either kind may be compressed by
 gzip, or be in UTF-16, as PowerShell writes redirected output. Memory use does not grow with the file.
 """
 
@@ -18,7 +18,7 @@ from attrs import field, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
-from fibs_protocol.drawn import DrawingReader
+from fibs_protocol.drawing_reader import DrawingReader
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.lines import LineSplitter
@@ -36,10 +36,10 @@ class ReceivedMessage:
     """A message of the server."""
 
     at: dt.datetime | None
-    """When, UTC; None in a raw capture."""
+    """Time of the line, UTC; None in a raw capture."""
     message: Message
     offset: int = 0
-    """Where the line begins, in bytes from the beginning of the capture; in a session log, where its record does."""
+    """Start of the line, in bytes from the beginning of the capture; in a session log, start of its record."""
 
 
 @frozen(slots=False)
@@ -62,17 +62,17 @@ class ConnectionEnded:
 
 @frozen
 class SessionInfo:
-    """Whose session it is."""
+    """The user and the server of a session."""
 
     user: str
-    """The account's name; empty where only the server is known."""
+    """Name of the account; empty if only the server is known."""
     site: str = ""
-    """The server's name or address; empty where it is not known."""
+    """Name or address of the server; empty if unknown."""
 
 
 @frozen(slots=False)
 class LoggedEvent:
-    """Something that a session log tells besides: an event, such as a decision with its equity."""
+    """Another event in a session log, such as a decision with its equity."""
 
     at: dt.datetime | None
     name: str
@@ -95,69 +95,65 @@ __all__ = [
     "read_pieces",
 ]
 
-Reach: TypeAlias = Callable[[int], object]
-"""Takes how many bytes have been read."""
+OffsetCallback: TypeAlias = Callable[[int], object]
+"""Called with the number of bytes read so far."""
 
 UNRECOGNISED_LIMIT: Final = 2**20
-"""Bytes of a raw capture within which some line of a server has to be recognised."""
+"""Bytes of a raw capture within which a server's line must be recognised."""
 _HEAD_SIZE: Final = 4096
-"""Bytes by which a file is judged."""
+"""Bytes from which the kind of a file is determined."""
 _MOST_BINARY: Final = 0.05
 """Share of bytes that are neither text nor telnet, above which a file is taken for a binary one."""
 _TEXT_BYTES: Final = bytes({*range(32, 127), *range(128, 256), *b"\0\a\b\t\n\v\f\r\x1b"})
 _COMMAND_CACHE: Final = 256
-"""Commands that are kept in mind: a session sends the same ones again and again."""
+"""Parsed commands that are cached, as a session repeats the same ones."""
 _LONGEST_TYPED_COMMAND: Final = 80
-"""Characters of a line that is taken for a command which the user typed."""
+"""Characters of a typed command, at most."""
 _TYPED_COMMANDS: Final = (
     *(c.Move, c.Off, c.Roll, c.Double, c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter, c.Resign),
     *(c.Join, c.Leave, c.Watch, c.Unwatch, c.ShowBoard, c.Look, c.Login),
 )
-"""The commands that matter when they stand in a raw capture."""
+"""The commands that are recognised in a raw capture."""
 _AMBIGUOUS_MESSAGES: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAction)
-"""What any text may seem to say."""
+"""Messages that any text may contain by chance."""
 
 
 def read_capture(path: Path) -> Iterator[CaptureEvent]:
-    """Yield what was said in a capture. Raises CaptureError for a file that is none, OSError where it can't be read.
-
-    Of a text without any line of a server nothing is yielded.
-    """
+    """Yield the events of a capture. Raises CaptureError for another kind of file, OSError where it can't be read."""
     return read_captures([path])
 
 
-def read_captures(paths: Iterable[Path], reach: Reach = lambda _: None) -> Iterator[CaptureEvent]:
-    """Yield what was said in files that continue each other, the oldest first, as the parts of a session log do.
+def read_captures(paths: Iterable[Path], on_offset: OffsetCallback = lambda _: None) -> Iterator[CaptureEvent]:
+    """Yield the events of files that continue each other, the oldest first, such as the parts of a session log.
 
-    Offsets are counted through all of them; `reach` is called with how far the reading is. Raises CaptureError and
-    OSError as `read_capture`; where a compressed file is damaged, that is raised after what was said before the damage
-    and in the other files.
+    Offsets count through all files; `on_offset` is called with the current one. Raises CaptureError and OSError as
+    `read_capture`; the error of a damaged compressed file comes after all events that could be read.
     """
-    tape = _CaptureReader(reach)
+    reader = _CaptureReader(on_offset)
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
         with match_files.open_log_part(path) as file:
-            yield from tape.read(read_chunks(file))
-    yield from tape.end()
+            yield from reader.read(read_chunks(file))
+    yield from reader.end()
 
 
 def read_pieces(pieces: Iterable[bytes]) -> Iterator[CaptureEvent]:
-    """Yield what was said in a capture that comes piece by piece, however it is cut. Raises CaptureError."""
-    tape = _CaptureReader()
-    yield from tape.read(iter(pieces))
-    yield from tape.end()
+    """Yield the events of a capture that comes in pieces. Raises CaptureError."""
+    reader = _CaptureReader()
+    yield from reader.read(iter(pieces))
+    yield from reader.end()
 
 
 class _CaptureReader:
-    """One file after the other, as one capture."""
+    """Reads one file after another as one capture."""
 
-    def __init__(self, reach: Reach = lambda _: None) -> None:
-        self._reach = reach
+    def __init__(self, on_offset: OffsetCallback = lambda _: None) -> None:
+        self._on_offset = on_offset
         self._offset = 0
         self._logged = _SessionLogReader()
         self._damage: FormatError | None = None
-        """What is wrong with a file that could not be read to its end."""
+        """The error of a file that could not be read to its end."""
 
     def read(self, pieces: Iterator[bytes]) -> Iterator[CaptureEvent]:
         start = b""
@@ -166,22 +162,22 @@ class _CaptureReader:
             start += piece
         if not start.strip():
             raise CaptureError(str(self._damage or "expected a session log or a capture, got an empty file"))
-        begin = self._offset
-        counted = self._counted(itertools.chain([start], pieces))
+        start_offset = self._offset
+        counted = self._count_bytes(itertools.chain([start], pieces))
         if log.is_session_log(start):
-            yield from self._logged.read(counted, begin)
+            yield from self._logged.read(counted, start_offset)
         else:
-            yield from _read_raw(counted, start, begin)
+            yield from _read_raw(counted, start, start_offset)
 
-    def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Pass on the pieces of a file, and count their bytes."""
+    def _count_bytes(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Count the bytes of a file's pieces and pass them on."""
         for piece in pieces:
             self._offset += len(piece)
-            self._reach(self._offset)
+            self._on_offset(self._offset)
             yield piece
 
     def _undamaged(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Pass on the pieces of a file up to where it is damaged."""
+        """Pass on the pieces of a file up to the damage."""
         try:
             yield from pieces
         except FormatError as error:
@@ -197,20 +193,20 @@ class _CaptureReader:
 
 
 class _SessionLogReader:
-    """Reads session logs. A part that continues the one before goes on where that one ended, even inside a line."""
+    """Reads session logs. A part continues where the one before it ended, even inside a line."""
 
     def __init__(self) -> None:
         self._reader = MessageReader()
         self._sent = LineSplitter(prompts=False)
         self._at: dt.datetime | None = None
 
-    def read(self, pieces: Iterator[bytes], begin: int) -> Iterator[CaptureEvent]:
-        place = begin
+    def read(self, pieces: Iterator[bytes], start_offset: int) -> Iterator[CaptureEvent]:
+        place = start_offset
 
         def each() -> Iterator[bytes]:
             nonlocal place
             for offset, line in match_files.lines_with_offsets(pieces):
-                place = begin + offset
+                place = start_offset + offset
                 yield line
 
         try:
@@ -225,7 +221,7 @@ class _SessionLogReader:
                         for command in self._commands(data):
                             yield SentCommand(at, command, place)
                     case log.Event() | log.Header():
-                        yield from self._noted(record, place)
+                        yield from self._on_event(record, place)
         except log.SessionLogError as error:
             raise CaptureError(str(error)) from None
 
@@ -240,22 +236,22 @@ class _SessionLogReader:
             if command is not None:
                 yield command
 
-    def _noted(self, record: log.Event | log.Header, place: int) -> Iterator[CaptureEvent]:
+    def _on_event(self, record: log.Event | log.Header, place: int) -> Iterator[CaptureEvent]:
         if isinstance(record, log.Header):
-            yield from self._headed(record, place)
+            yield from self._on_header(record, place)
             return
         yield LoggedEvent(record.time, record.name, record.fields, place)
         if record.name in log.CONNECTION_END_EVENTS:
-            yield from self._cut(place, str(record.fields.get("reason", "")) or "the connection was lost")
+            yield from self._end_connection(place, str(record.fields.get("reason", "")) or "the connection was lost")
 
-    def _headed(self, record: log.Header, place: int) -> Iterator[CaptureEvent]:
-        """Begin a run, unless the header says that it continues the part that was read before."""
+    def _on_header(self, record: log.Header, place: int) -> Iterator[CaptureEvent]:
+        """Start a run, unless the header says that it continues the part before it."""
         if not record.fields.get("continues"):
-            yield from self._cut(place, "another run begins")
+            yield from self._end_connection(place, "another run begins")
         yield SessionInfo(str(record.fields.get("user", "")), str(record.fields.get("server", "")))
 
-    def _cut(self, place: int, reason: str) -> Iterator[CaptureEvent]:
-        # What is left over was cut off, and may say anything: `foe` for `foe_b`, 1 for 16.
+    def _end_connection(self, place: int, reason: str) -> Iterator[CaptureEvent]:
+        # The rest of a line that was cut off may be misread: `foe` for `foe_b`, 1 for 16.
         self._reader = MessageReader(banner=True)
         self._sent = LineSplitter(prompts=False)
         yield ConnectionEnded(self._at, place, reason)
@@ -266,56 +262,56 @@ def _parsed_command(text: str) -> c.Command | None:
     try:
         return parse_command(text)
     except CommandError:
-        return None  # an answer to a prompt, or a mistake
+        return None  # an answer to a prompt, or a typing mistake
 
 
 # -- raw captures ---------------------------------------------------------------------------------------------------
 
 
-def _read_raw(pieces: Iterator[bytes], start: bytes, begin: int) -> Iterator[CaptureEvent]:
-    """Read raw bytes; everything is without a time."""
+def _read_raw(pieces: Iterator[bytes], start: bytes, start_offset: int) -> Iterator[CaptureEvent]:
+    """Read raw bytes; the events have no times."""
     head = start[:_HEAD_SIZE]
     if len(head.translate(None, _TEXT_BYTES)) > _MOST_BINARY * len(head) or head.count(b"\0") > len(head) / 4:
         raise CaptureError("expected a session log or a capture, got a binary file")
     reader, drawings = MessageReader(), _DrawnBoards()
     recognised = False
-    held: list[ReceivedMessage | SentCommand] = []
-    """Drawn boards and prose, until some line shows that they are a server's: any text may have a board in it."""
+    unconfirmed: list[ReceivedMessage | SentCommand] = []
+    """Events before the first line that only a server sends: any text may contain a drawn board."""
     for piece in itertools.chain(pieces, [b""]):
         reader.receive_data(piece)
         while (received := reader.next_message()) is not None:
-            message, offset = received.message, begin + received.offset
-            if type(message) in _SEEN:
-                message = drawings.seen_in(message)
+            message, offset = received.message, start_offset + received.offset
+            if type(message) in _DRAWING_MESSAGES:
+                message = drawings.board_in(message)
             typed = _typed_command(message.text) if isinstance(message, m.Unknown) else None
-            said = ReceivedMessage(None, message, offset) if typed is None else SentCommand(None, typed, offset)
+            event = ReceivedMessage(None, message, offset) if typed is None else SentCommand(None, typed, offset)
             if recognised:
-                yield said
+                yield event
                 continue
-            held.append(said)
+            unconfirmed.append(event)
             recognised = typed is None and not isinstance(received.message, _AMBIGUOUS_MESSAGES)
             if recognised:
-                yield from held
+                yield from unconfirmed
             elif typed is None and received.offset > UNRECOGNISED_LIMIT:
                 raise CaptureError("expected a session log or a capture, got a text without any line of a server")
     if not recognised:
         raise CaptureError("expected a session log or a capture, got a text without any line of a server")
-    yield ConnectionEnded(None, begin, "the capture ends")
+    yield ConnectionEnded(None, start_offset, "the capture ends")
 
 
-_SEEN: Final = frozenset([m.YouWatch, m.YouStopWatching, m.WatchedGone, m.Unknown])
-"""The messages by which boards that are drawn for people are seen."""
+_DRAWING_MESSAGES: Final = frozenset([m.YouWatch, m.YouStopWatching, m.WatchedGone, m.Unknown])
+"""The messages from which drawn boards are read."""
 
 
 class _DrawnBoards:
-    """Sees the boards that are drawn for people, who seldom have the server send any other."""
+    """Reads the boards that are drawn for people, most of whom never see another kind."""
 
     def __init__(self) -> None:
         self._reader = DrawingReader()
         self._watched: str | None = None
 
-    def seen_in(self, message: m.Message) -> m.Message:
-        """Return the board whose last line a message is, else the message."""
+    def board_in(self, message: m.Message) -> m.Message:
+        """Return the board if a message is its last line, else the message."""
         match message:
             case m.YouWatch(name=name):
                 self._watched = name
@@ -328,7 +324,7 @@ class _DrawnBoards:
 
 
 def _typed_command(text: str) -> c.Command | None:
-    """Return the command that the user typed here, if it is one that matters; some programs mark it by `<<`."""
+    """Return the command that the user typed, if it is one of _TYPED_COMMANDS; some programs mark it by `<<`."""
     text = text.strip().removeprefix("> ").removeprefix("<< ")
     if not text or len(text) > _LONGEST_TYPED_COMMAND or not text[0].isalnum():
         return None

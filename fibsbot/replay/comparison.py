@@ -25,22 +25,22 @@ from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.model import Answer
 
 AnswerValues: TypeAlias = tuple[float, float]
-"""What two answers are worth to who decides, normalised as `Evaluator` does it."""
+"""The values of two answers for the deciding player, normalised as those of `Evaluator`."""
 
 DEFAULT_AGENT: Final = AgentSettings("replay", "")
-"""As whom the strategy is asked: a bot that nobody has changed anything about."""
+"""The settings of the bot for which the strategy is asked: the defaults."""
 
 
 @frozen
 class PlayerSelection:
-    """Whose decisions are asked about: those of whose log it is, unless something else is said."""
+    """The players whose decisions are compared: by default the owner of the log."""
 
     name: str | None = None
-    """Those of this player, wherever they sit."""
+    """Only this player, at whichever seat."""
     both: bool = False
 
-    def of(self, match: Transcript) -> tuple[Seat, ...]:
-        """Return the seats in a match; none where the match is not about the one who is meant."""
+    def seats_in(self, match: Transcript) -> tuple[Seat, ...]:
+        """Return the selected seats of a match; none if the player is not in it."""
         if self.both:
             return tuple(Seat)
         if self.name is not None:
@@ -50,58 +50,58 @@ class PlayerSelection:
 
 @frozen
 class ComparisonOptions:
-    """Which strategy is asked, about whom, and who says what differences are worth."""
+    """The strategy to compare with, the players to compare, and the evaluator of the differences."""
 
     strategy: str
-    judge: str | None = None
-    """None: the strategy itself, or DEFAULT where it is no judge."""
-    sides: PlayerSelection = field(factory=PlayerSelection)
+    evaluator: str | None = None
+    """None: the strategy itself, or DEFAULT_STRATEGY if it cannot evaluate."""
+    selection: PlayerSelection = field(factory=PlayerSelection)
     seed: int | None = None
-    """For a strategy that leaves things to chance; each file begins with it anew."""
+    """For strategies that use random numbers; each file starts with it."""
 
     @property
-    def judge_name(self) -> str:
-        """Who says what differences are worth, once it is settled."""
-        return self.judge or self.strategy
+    def evaluator_name(self) -> str:
+        """Name of the evaluator; final after `with_evaluator`."""
+        return self.evaluator or self.strategy
 
-    def settled(self) -> ComparisonOptions:
-        """Return the same with the judge settled, having made both once. Raises StrategyError."""
-        strategy, judge = self.load()
-        StrategyComparison(strategy, judge, self.sides).close()
-        own = self.judge is None and isinstance(strategy, Evaluator)
-        return self if own else evolve(self, judge=self.judge or DEFAULT_STRATEGY)
+    def with_evaluator(self) -> ComparisonOptions:
+        """Return the options with the evaluator filled in, after loading both once. Raises StrategyError."""
+        strategy, evaluator = self.load()
+        StrategyComparison(strategy, evaluator, self.selection).close()
+        own = self.evaluator is None and isinstance(strategy, Evaluator)
+        return self if own else evolve(self, evaluator=self.evaluator or DEFAULT_STRATEGY)
 
     def load(self) -> tuple[Strategy, Evaluator]:
-        """Make both. Raises StrategyError."""
+        """Load the strategy and the evaluator. Raises StrategyError."""
         strategy = load(self.strategy, **({} if self.seed is None else {"seed": self.seed}))
-        name = self.judge or DEFAULT_STRATEGY
-        judge: object = strategy if self.judge is None and isinstance(strategy, Evaluator) else load(name)
-        if not isinstance(judge, Evaluator):
+        name = self.evaluator or DEFAULT_STRATEGY
+        evaluator: object = strategy if self.evaluator is None and isinstance(strategy, Evaluator) else load(name)
+        if not isinstance(evaluator, Evaluator):
             raise StrategyError(f"strategy {name!r} is no judge: it does not say what positions are worth")
-        return strategy, judge
+        return strategy, evaluator
 
 
 @frozen
 class ComparedDecision:
-    """A decision that was put to the strategy."""
+    """A decision for which the strategy was asked."""
 
     match: int
     decision: Decision
     answer: Answer | None
-    """What the strategy would have done; None where it had no answer."""
+    """The strategy's answer; None if it gave none."""
     fault: str = ""
-    """What the strategy, or the judge, did in place of an answer."""
+    """The fault of the strategy or the evaluator; empty without one."""
     values: AnswerValues | None = None
-    """Of what was done and of what the strategy would have done, where these differ and the judge can tell."""
+    """Of the decision and of the strategy's answer, if these differ and the evaluator has values for them."""
 
     @property
     def text(self) -> str:
-        """The strategy's answer as people write it; empty without one."""
+        """The strategy's answer in the usual notation; empty without one."""
         return "" if self.answer is None else evolve(self.decision, answer=self.answer).text
 
     @property
     def same(self) -> bool:
-        """Whether the strategy would have done what was done. Plays are the same that leave the same position."""
+        """Whether the strategy decides the same. Plays are the same if they lead to the same position."""
         done = self.decision.answer
         if isinstance(done, Play) and isinstance(self.answer, Play):
             position = self.decision.state.position
@@ -110,96 +110,96 @@ class ComparedDecision:
 
     @property
     def gain(self) -> float | None:
-        """How much more the strategy's answer is worth than what was done; negative where it is worth less."""
+        """The value of the strategy's answer minus that of the decision; None if unknown."""
         return 0.0 if self.same else None if self.values is None else self.values[1] - self.values[0]
 
 
 @define
 class ComparisonTotals:
-    """What asking came to, summed up."""
+    """The totals of a comparison."""
 
-    asked: int = 0
+    compared: int = 0
     different: int = 0
     failed: int = 0
-    """Decisions to which the strategy had no possible answer."""
+    """Decisions for which the strategy gave no valid answer."""
     unvalued: int = 0
-    """Different ones that the judge has nothing to say about."""
+    """Different ones for which the evaluator has no value."""
     gained: float = 0.0
-    """By how much the strategy's answers are worth more, where they are."""
+    """Sum of the positive differences in value."""
     lost: float = 0.0
-    """By how much they are worth less, where they are."""
+    """Sum of the negative differences in value, as a positive number."""
     matches: int = 0
-    """In which somebody was asked about."""
+    """Matches with a selected player."""
     left_out: int = 0
-    """Matches in which nobody was."""
+    """Matches without one."""
 
     @property
     def sum(self) -> float:
-        """How far the answers are from what was done, whichever is better."""
+        """Sum of the absolute differences in value."""
         return self.gained + self.lost
 
     @property
     def mean(self) -> float:
-        """The same for each decision that was asked."""
-        return self.sum / self.asked if self.asked else 0.0
+        """Mean of the absolute differences in value."""
+        return self.sum / self.compared if self.compared else 0.0
 
-    def note(self, asked: ComparedDecision) -> None:
-        """Take in a decision."""
-        self.asked += 1
-        gain = asked.gain
-        if asked.answer is None:
+    def count(self, compared: ComparedDecision) -> None:
+        """Count a decision."""
+        self.compared += 1
+        gain = compared.gain
+        if compared.answer is None:
             self.failed += 1
-        elif not asked.same:
+        elif not compared.same:
             self.different += 1
             self.unvalued += gain is None
         self.gained += max(gain or 0.0, 0.0)
         self.lost += max(-(gain or 0.0), 0.0)
 
     def add(self, other: ComparisonTotals) -> None:
-        """Take in what was found elsewhere."""
+        """Add other totals."""
         for name in ComparisonTotals.__annotations__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @define
 class StrategyComparison:
-    """Puts the decisions of replayed matches to a strategy, and the differences to a judge."""
+    """Asks a strategy for its answers to the decisions of replayed matches, and evaluates the differences."""
 
     strategy: Strategy
-    judge: Evaluator
-    sides: PlayerSelection
-    findings: ComparisonTotals = field(factory=ComparisonTotals)
+    evaluator: Evaluator
+    selection: PlayerSelection
+    totals: ComparisonTotals = field(factory=ComparisonTotals)
     _seats: tuple[Seat, ...] = ()
     _resign_from: dict[Seat, int] = field(factory=dict)
-    """The least level that each may still offer in this game: less was rejected."""
+    """The lowest level that each may still offer in this game: lower ones were rejected."""
 
-    def take(self, happening: MatchEvent) -> Iterator[ComparedDecision]:
-        """Ask what there is to ask about a happening."""
-        match happening:
+    def compare(self, event: MatchEvent) -> Iterator[ComparedDecision]:
+        """Yield the compared decisions of an event."""
+        match event:
             case MatchBegan(transcript=transcript):
-                self._seats = self.sides.of(transcript)
-                self.findings.matches += bool(self._seats)
-                self.findings.left_out += not self._seats
+                self._seats = self.selection.seats_in(transcript)
+                self.totals.matches += bool(self._seats)
+                self.totals.left_out += not self._seats
             case GameBegan():
                 self._resign_from = dict.fromkeys(Seat, 1)
             case EntryAdded(match=match, step=step):
-                for decision in happening.decisions:
-                    asked = self._asked(match, decision) if decision.seat in self._seats else None
-                    if asked is not None:
-                        self.findings.note(asked)
-                        yield asked
+                for decision in event.decisions:
+                    compared = self._compared(match, decision) if decision.seat in self._seats else None
+                    if compared is not None:
+                        self.totals.count(compared)
+                        yield compared
                 if isinstance(step.entry, Resign) and not step.entry.accepted:
                     self._resign_from[step.entry.seat] = step.entry.level + 1
 
     def close(self) -> None:
-        """Release what the strategy and the judge hold."""
-        judge: object = self.judge
+        """Close the strategy and the evaluator."""
+        evaluator: object = self.evaluator
         self.strategy.close()
-        if judge is not self.strategy and isinstance(judge, Strategy):
-            judge.close()
+        if evaluator is not self.strategy and isinstance(evaluator, Strategy):
+            evaluator.close()
 
-    def _asked(self, match: int, decision: Decision) -> ComparedDecision | None:
-        """Ask about a decision; None where there was no choice, or no question of a bot fits what was done."""
+    def _compared(self, match: int, decision: Decision) -> ComparedDecision | None:
+        """Compare a decision; return None if there was no choice, or a bot would never face it."""
         state = decision.state
         if decision.forced or obvious_answer(state, _resigned_points(decision)) is not None:
             return None
@@ -211,15 +211,15 @@ class StrategyComparison:
             answer = _transcript_answer(ask_strategy(self.strategy, question))
         except StrategyFailedError as error:
             return ComparedDecision(match, decision, None, str(error))
-        asked = ComparedDecision(match, decision, answer)
-        return asked if asked.same else self._judged(asked, answer)
+        compared = ComparedDecision(match, decision, answer)
+        return compared if compared.same else self._valued(compared, answer)
 
-    def _judged(self, asked: ComparedDecision, answer: Answer) -> ComparedDecision:
-        """Have the judge say what the two answers are worth."""
+    def _valued(self, compared: ComparedDecision, answer: Answer) -> ComparedDecision:
+        """Return a compared decision with the values of both answers."""
         try:
-            return evolve(asked, values=value_answers(self.judge, asked.decision, answer))
+            return evolve(compared, values=value_answers(self.evaluator, compared.decision, answer))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return evolve(asked, fault=f"the judge raised {describe_error(error)}")
+            return evolve(compared, fault=f"the judge raised {describe_error(error)}")
 
 
 def _resigned_points(decision: Decision) -> int:
@@ -240,49 +240,49 @@ def _transcript_answer(reply: Reply) -> Answer:
     return reply.accepted
 
 
-# -- what answers are worth -----------------------------------------------------------------------------------------
+# -- values of answers ----------------------------------------------------------------------------------------------
 
 
-def value_answers(judge: Evaluator, decision: Decision, other: Answer) -> AnswerValues | None:
-    """Return what was decided and what another answer would have been worth; None where the judge cannot tell."""
+def value_answers(evaluator: Evaluator, decision: Decision, other: Answer) -> AnswerValues | None:
+    """Return the values of a decision and of another answer; None if the evaluator has none."""
     state, done = decision.state, decision.answer
     if isinstance(done, Play) and isinstance(other, Play):
-        first, second = judge.value_plays(state, (done, other))
+        first, second = evaluator.value_plays(state, (done, other))
         return first, second
     value = _VALUE_FUNCTIONS.get(state.phase)
-    values = [value(judge, decision, answer) for answer in (done, other)] if value else [None]
+    values = [value(evaluator, decision, answer) for answer in (done, other)] if value else [None]
     return None if None in values else (values[0] or 0.0, values[1] or 0.0)
 
 
-def _value_before_roll(judge: Evaluator, decision: Decision, answer: Answer) -> float | None:
+def _value_before_roll(evaluator: Evaluator, decision: Decision, answer: Answer) -> float | None:
     state = decision.state
     if isinstance(answer, Level):
-        return _value_of_end(judge, state, -answer * state.cube)
-    values = judge.value_cube(state)
+        return _value_of_end(evaluator, state, -answer * state.cube)
+    values = evaluator.value_cube(state)
     return {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: values.double}.get(answer)  # type: ignore[arg-type]
 
 
-def _value_of_response(judge: Evaluator, decision: Decision, answer: Answer) -> float | None:
-    """Value the answer to a first double: what a beaver and all that follows it is worth, no judge says."""
+def _value_of_response(evaluator: Evaluator, decision: Decision, answer: Answer) -> float | None:
+    """Return the value of the answer to a first double; no evaluator has one for a beaver and its consequences."""
     if decision.step.before.redoubles:
         return None
-    values = judge.value_cube(evolve(decision.state.swapped(), phase=Phase.ROLL, redoubles=0))
+    values = evaluator.value_cube(evolve(decision.state.swapped(), phase=Phase.ROLL, redoubles=0))
     return {CubeAction.TAKE: -values.double_take, CubeAction.PASS: -values.double_pass}.get(answer)  # type: ignore[arg-type]
 
 
-def _value_of_acceptance(judge: Evaluator, decision: Decision, answer: Answer) -> float | None:
-    """Value accepting, or playing on with whoever is on roll; with dice or a double on the board nobody can tell."""
+def _value_of_acceptance(evaluator: Evaluator, decision: Decision, answer: Answer) -> float | None:
+    """Return the value of accepting or of playing on; None for the latter with dice or a double on the board."""
     state, game = decision.state, decision.step.before
     if answer is True:
-        return _value_of_end(judge, state, state.resignation * state.cube)
+        return _value_of_end(evaluator, state, state.resignation * state.cube)
     if game.stage is not Stage.ROLL:
         return None
-    return _value_on_roll(judge, state, game, decision.seat)
+    return _value_on_roll(evaluator, state, game, decision.seat)
 
 
-def _value_on_roll(judge: Evaluator, state: MatchState, game: GameState, seat: Seat) -> float:
+def _value_on_roll(evaluator: Evaluator, state: MatchState, game: GameState, seat: Seat) -> float:
     rolling = evolve(state, phase=Phase.ROLL, resignation=0)
-    return judge.value(rolling) if game.turn is seat else -judge.value(rolling.swapped())
+    return evaluator.value(rolling) if game.turn is seat else -evaluator.value(rolling.swapped())
 
 
 _VALUE_FUNCTIONS: Final[dict[Phase, Callable[[Evaluator, Decision, Answer], float | None]]] = {
@@ -292,9 +292,9 @@ _VALUE_FUNCTIONS: Final[dict[Phase, Callable[[Evaluator, Decision, Answer], floa
 }
 
 
-def _value_of_end(judge: Evaluator, state: MatchState, points: int) -> float:
-    """Return what it is worth, normalised, that the game ends with so many points for who decides."""
+def _value_of_end(evaluator: Evaluator, state: MatchState, points: int) -> float:
+    """Return the normalised value of ending the game with these points for the deciding player."""
     if not state.length:
         return points / state.cube
-    won, lost = judge.match_chance(state, state.cube), judge.match_chance(state, -state.cube)
-    return 2 * (judge.match_chance(state, points) - lost) / (won - lost) - 1 if won > lost else 0.0
+    won, lost = evaluator.match_chance(state, state.cube), evaluator.match_chance(state, -state.cube)
+    return 2 * (evaluator.match_chance(state, points) - lost) / (won - lost) - 1 if won > lost else 0.0

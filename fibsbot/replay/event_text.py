@@ -30,23 +30,23 @@ _LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", 
 
 
 def shown_names(transcript: Transcript) -> tuple[str, str]:
-    """Return the players' names as they can be shown."""
+    """Return the players' names, clipped and without control characters."""
     first, second = (clean(player.name, LONGEST_NAME) or "?" for player in transcript.players)
     return first, second
 
 
 def length_text(length: int) -> str:
-    """Say what a match is played for."""
+    """Return the length of a match as text."""
     return "unlimited" if not length else "1 point" if length == 1 else f"{length} points"
 
 
 def time_text(at: dt.datetime | None) -> str:
-    """Write a time, UTC; nothing for none."""
+    """Return a time as text, in UTC; empty for None."""
     return f"{at.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC" if at else ""
 
 
 def match_text(began: MatchBegan) -> str:
-    """Say which match it is."""
+    """Return the heading of a match: its number, players, length, site and time."""
     match = began.transcript
     a, b = shown_names(match)
     facts = [length_text(match.length), clean(match.site, 60), time_text(match.started or began.at)]
@@ -54,52 +54,52 @@ def match_text(began: MatchBegan) -> str:
 
 
 def difference_text(difference: Difference) -> str:
-    """Say what did not agree."""
-    ours, theirs = (clean(_plain(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
+    """Return a difference as text."""
+    ours, theirs = (clean(_value_text(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
     return f"{clean(difference.what, LONGEST_TEXT)}: ours {ours}, theirs {theirs}"
 
 
-def _plain(value: object) -> str:
+def _value_text(value: object) -> str:
     return value.name.lower() if isinstance(value, enum.Enum) else str(value)
 
 
 def difference_place_text(differed: DifferenceFound) -> str:
-    """Say where in the file and in the match a difference was."""
+    """Return the place of a difference in the file and in the match."""
     time = f" ({time_text(differed.at)})" if differed.at else ""
     return f"byte {differed.offset}{time}, match {differed.match}, game {differed.game}, turn {differed.turn}"
 
 
 def gap_text(match: int, step: Step, gap: Gap) -> str:
-    """Say where something is missing, and what."""
+    """Return the place and the reason of a gap."""
     return f"match {match}, game {step.game}, turn {step.turn}: {clean(gap.reason, LONGEST_TEXT)}"
 
 
 def missing_beginning_text(game: Game) -> str:
-    """Say that a game was first seen in its middle; nothing for others."""
+    """Return the note on a game that was first seen in its middle; empty for others."""
     return "" if game.start.stage is Stage.OPENING else "the beginning of the game is missing"
 
 
 def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
-    """Say who did what in an entry; nothing for a gap."""
+    """Yield each action of an entry with its player; nothing for a gap."""
     entry = step.entry
     mark = " (rebuilt)" if entry.rebuilt else ""
     match entry:
         case Throw(seat=seat):
-            yield seat, f"{_throw(step, entry)}{mark}"
+            yield seat, f"{_roll_text(step, entry)}{mark}"
         case Cube(seat=seat, action=action):
-            yield seat, f"{_cube(step, action)}{mark}"
+            yield seat, f"{_cube_text(step, action)}{mark}"
         case Resign(seat=seat, level=level, accepted=accepted):
             yield seat, f"resigns {_LEVEL_NAMES[level]}{mark}"
             yield seat.other, "accepts" if accepted else "rejects"
 
 
-def _throw(step: Step, entry: Throw) -> str:
+def _roll_text(step: Step, entry: Throw) -> str:
     if entry.play is None:
         return f"{entry.numbers}: not played"
     return f"{entry.numbers}: {format_play(entry.play, step.before.position_for(entry.seat))}"
 
 
-def _cube(step: Step, action: CubeAction) -> str:
+def _cube_text(step: Step, action: CubeAction) -> str:
     words = {
         CubeAction.DOUBLE: f"doubles to {step.after.offered}",
         CubeAction.TAKE: "takes",
@@ -110,7 +110,7 @@ def _cube(step: Step, action: CubeAction) -> str:
 
 
 def result_text(result: Result | None, names: tuple[str, str]) -> str:
-    """Say how a game ended."""
+    """Return the result of a game as a sentence."""
     if result is None:
         return "The game was not seen to its end."
     kind = result.level.name.lower()
@@ -124,7 +124,7 @@ def result_text(result: Result | None, names: tuple[str, str]) -> str:
 
 
 def match_end_text(match: Transcript) -> str:
-    """Say how a match ended."""
+    """Return the result of a match as a sentence."""
     names, (a, b) = shown_names(match), match.scores
     if match.winner is None:
         end = "The match was not seen to its end." if match.length else "That is all of the match."
@@ -135,24 +135,24 @@ def match_end_text(match: Transcript) -> str:
 
 @define
 class MoveList:
-    """Writes what happens as a score sheet: a column a player, and each turn's number before what was done."""
+    """Writes events as a score sheet: a column per player, each action after the number of its turn."""
 
     _names: tuple[str, str] = ("?", "?")
     _left: str = ""
-    """What stands in the left column of the line that is not finished yet."""
+    """The left column of the unfinished line."""
     _begun: bool = False
 
-    def take(self, happening: MatchEvent) -> Iterator[str]:
-        """Yield the lines that are finished once this has happened."""
-        if isinstance(happening, EntryAdded) and not isinstance(happening.step.entry, Gap):
-            for seat, deed in entry_actions(happening.step):
-                yield from self._cell(seat, f"{happening.step.turn:>3}  {deed}")
+    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+        """Yield the lines that an event completes."""
+        if isinstance(event, EntryAdded) and not isinstance(event.step.entry, Gap):
+            for seat, action in entry_actions(event.step):
+                yield from self._cell(seat, f"{event.step.turn:>3}  {action}")
             return
         yield from self.flush()
-        match happening:
+        match event:
             case MatchBegan(transcript=transcript):
                 self._names = shown_names(transcript)
-                yield from (*[""][: self._begun], match_text(happening))
+                yield from (*[""][: self._begun], match_text(event))
                 self._begun = True
             case GameBegan(game=game):
                 (a, b), start = self._names, game.start
@@ -164,14 +164,14 @@ class MoveList:
             case EntryAdded(step=step) if isinstance(step.entry, Gap):
                 yield f"  --- missing: {clean(step.entry.reason, LONGEST_TEXT)}"
             case DifferenceFound(differences=differences):
-                yield from (f"  !!! byte {happening.offset}: {difference_text(it)}" for it in differences)
+                yield from (f"  !!! byte {event.offset}: {difference_text(it)}" for it in differences)
             case GameEnded(game=game):
                 yield f"    {result_text(game.result, self._names)}"
             case MatchEnded(transcript=transcript):
                 yield from ("", f"  {match_end_text(transcript)}")
 
     def flush(self) -> Iterator[str]:
-        """Yield the line that is not finished yet."""
+        """Yield the unfinished line."""
         if self._left:
             yield f"  {self._left}"
         self._left = ""

@@ -19,40 +19,40 @@ from fibsbot.transcript import Decision, Game, Step, Transcript, decisions
 
 @frozen
 class MatchBegan:
-    """A match begins, or goes on, or is first seen."""
+    """A match starts, is resumed, or is first seen."""
 
     match: int
-    """Number of the match in what is replayed, from 1."""
+    """Number of the match within the source, from 1."""
     transcript: Transcript
-    """As far as it is known now: players, length; and, where it goes on, the games so far."""
+    """The players and the length as far as known, and the games so far of a resumed match."""
     at: dt.datetime | None = None
 
 
 @frozen
 class GameBegan:
-    """A game begins, or is first seen."""
+    """A game starts, or is first seen."""
 
     match: int
     game: Game
-    """Without entries, unless it goes on after a break."""
+    """Without entries, unless it is resumed."""
 
 
 @frozen
 class EntryAdded:
-    """An entry of a game."""
+    """An entry is added to a game."""
 
     match: int
     step: Step
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """What was decided with it, in order."""
+        """The decisions of the entry, in order."""
         return decisions(self.step)
 
 
 @frozen
 class DifferenceFound:
-    """A `board:` line or a score contradicted what was known."""
+    """A `board:` line or a score contradicts the known state."""
 
     match: int
     game: int
@@ -73,7 +73,7 @@ class GameEnded:
 
 @frozen
 class MatchEnded:
-    """A match is over, or nothing more is seen of it: all that is known of it."""
+    """A match is over, or nothing more is seen of it."""
 
     match: int
     transcript: Transcript
@@ -86,12 +86,12 @@ _PLACE: Final = re.compile(r"([1-9]\d{0,8})(?:/([1-9]\d{0,8})(?:/([1-9]\d{0,8}))
 
 
 class PlaceError(ValueError):
-    """A place that is none, or that is not there; the text is one line."""
+    """A place that is malformed or does not exist; the text is one line."""
 
 
 @frozen(order=True)
 class Place:
-    """Where something happened; each number counts from 1, and 0 is before the first."""
+    """A place in a replay; each number counts from 1, and 0 is before the first."""
 
     match: int
     game: int = 0
@@ -106,47 +106,47 @@ class Place:
         return cls(*(int(number or 0) for number in found.groups()))
 
     def __str__(self) -> str:
-        """Write it as it is read."""
+        """Return the text that `parse` reads."""
         return "/".join(str(number) for number in (self.match, self.game, self.turn) if number)
 
 
-def place_of(happening: MatchEvent) -> Place | None:
-    """Return where something happened; None for an end, which belongs to what was before it."""
-    match happening:
+def place_of(event: MatchEvent) -> Place | None:
+    """Return the place of an event; None for an end, which belongs to the event before it."""
+    match event:
         case MatchBegan():
-            return Place(happening.match)
+            return Place(event.match)
         case GameBegan():
-            return Place(happening.match, happening.game.number)
+            return Place(event.match, event.game.number)
         case EntryAdded(step=step):
-            return Place(happening.match, step.game, step.turn)
+            return Place(event.match, step.game, step.turn)
         case DifferenceFound():
-            return Place(happening.match, happening.game, happening.turn)
+            return Place(event.match, event.game, event.turn)
     return None
 
 
-def events_from(happenings: Iterable[MatchEvent], start: Place | None) -> Iterator[MatchEvent]:
-    """Leave out what happened before a place, but not which match and which game it belongs to.
+def events_from(events: Iterable[MatchEvent], start: Place | None) -> Iterator[MatchEvent]:
+    """Leave out the events before a place, but not the starts of its match and its game.
 
-    Raises PlaceError at the end if the place never came.
+    Raises PlaceError at the end if the place was not reached.
     """
     if start is None:
-        yield from happenings
+        yield from events
         return
-    waiting = iter(happenings)
+    waiting = iter(events)
     context: list[MatchEvent] = []
     last = Place(0)
-    for happening in waiting:
-        place = place_of(happening)
+    for event in waiting:
+        place = place_of(event)
         if place is not None and place >= start:
-            yield from context if not isinstance(happening, MatchBegan) else ()
-            yield happening
+            yield from context if not isinstance(event, MatchBegan) else ()
+            yield event
             yield from waiting
             return
         last = place or last
-        if isinstance(happening, MatchBegan):
-            context = [happening]
-        elif isinstance(happening, GameBegan):
-            context = [*context[:1], happening]
-        elif isinstance(happening, GameEnded):
+        if isinstance(event, MatchBegan):
+            context = [event]
+        elif isinstance(event, GameBegan):
+            context = [*context[:1], event]
+        elif isinstance(event, GameEnded):
             context = context[:1]
     raise PlaceError(f"nothing happened at {start} or later; the last was at {last}" if last.match else "no match")

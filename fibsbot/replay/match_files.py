@@ -1,6 +1,6 @@
-"""Files that hold matches: recognise what a file is, group the parts of a session log, read matches as transcripts.
+"""Match files: detect the format of a file, group the parts of a session log, read matches as transcripts.
 
-Quick to import: what can parse a server's messages is imported only when a capture is read.
+Quick to import: the parser of the server's messages is imported only when a capture is read.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class CaptureError(ValueError):
-    """A file is no capture; the text is one line and says what was expected and what came."""
+    """A file is not a capture; the text is one line with what was expected and what was found."""
 
 
 LONGEST_LINE: Final = 2**22
-"""Bytes of the longest line of a session log that is read; a read of a connection becomes far less."""
+"""Bytes of the longest line that is read from a session log; real lines are far shorter."""
 
 _FINISHED_PART: Final = re.compile(
     r"(?P<log>.+)-(?P<time>\d{8}T\d{6}Z)(?:_(?P<number>\d+))?(?P<suffix>\.jsonl)(?:\.gz)?"
@@ -34,7 +34,7 @@ _LATEST_PART: Final = re.compile(r"(?P<log>.+)(?P<suffix>\.jsonl)(?:\.gz)?")
 
 
 def open_log_part(path: Path) -> IO[bytes]:
-    """Open a file, or what has become of it: a finished part of a log is compressed at any time."""
+    """Open a file, or its compressed copy: a finished part of a log may be compressed at any time."""
     try:
         return path.open("rb")
     except FileNotFoundError:
@@ -45,25 +45,25 @@ def open_log_part(path: Path) -> IO[bytes]:
 
 
 def lines_with_offsets(pieces: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield lines with their offsets. One that is too long is left out, as is its rest."""
-    held, begin, skipping = bytearray(), 0, False
+    """Yield lines with their offsets; a line that is too long is left out."""
+    pending, start, skipping = bytearray(), 0, False
     for piece in pieces:
-        held += piece
+        pending += piece
         if b"\n" not in piece:
-            if len(held) > LONGEST_LINE:
-                begin += len(held)
-                held.clear()
+            if len(pending) > LONGEST_LINE:
+                start += len(pending)
+                pending.clear()
                 skipping = True
             continue
-        *whole, last = bytes(held).split(b"\n")
+        *whole, last = bytes(pending).split(b"\n")
         for line in whole:
             if not skipping:
-                yield begin, line
-            begin += len(line) + 1
+                yield start, line
+            start += len(line) + 1
             skipping = False
-        held = bytearray(last)
-    if held and not skipping:
-        yield begin, bytes(held)
+        pending = bytearray(last)
+    if pending and not skipping:
+        yield start, bytes(pending)
 
 
 def group_log_parts(paths: Iterable[Path]) -> list[tuple[Path, ...]]:
@@ -86,19 +86,19 @@ def group_log_parts(paths: Iterable[Path]) -> list[tuple[Path, ...]]:
 
 
 LARGEST_FILE: Final = 2**28
-"""Bytes of a file of another program; a capture may have any size."""
+"""Bytes of another program's file, at most; a capture may have any size."""
 _LIST_HEADING: Final = re.compile(rb".{1,200} is X - .{1,200} is O\.?\s*")
-"""A line above the server's list of a game's moves."""
+"""The heading of the server's list of a game's moves."""
 _PLAY_MARKS: Final = (b"board:", b" rolls ", b" rolled ")
-"""What stands in lines of a game that is played or watched."""
+"""Parts of lines about a game that is played or watched."""
 
 
 def find_format(path: Path) -> Format | None:
-    """Tell which program's file it is; None for what only a capture can be. Raises OSError where it can't be read."""
+    """Return the format of a match file; None for a capture. Raises OSError where it can't be read."""
     if path.exists() and not path.is_file():
-        return None  # what is read from a pipe to look at it would be lost
+        return None  # bytes read from a pipe would be lost
     head = b""
-    with path.open("rb") as file, contextlib.suppress(FormatError):  # reading it tells what is damaged
+    with path.open("rb") as file, contextlib.suppress(FormatError):  # a later read reports the damage
         head = next(read_chunks(file), b"")[:4096]
     kind = detect_format(head.decode("utf-8", "replace"), path.name.removesuffix(".gz"))
     if kind is None and not is_session_log(head) and _has_only_lists(path):
@@ -107,9 +107,10 @@ def find_format(path: Path) -> Format | None:
 
 
 def _has_only_lists(path: Path) -> bool:
-    """Whether the server was asked for lists of moves in a capture, and no game was played: then they are its matches.
+    """Whether a capture has lists of moves and no game that was played, so that the lists are its matches.
 
-    The first line of a play ends the search, so that large captures are not read twice.
+    The first line about a play ends the search, so that large captures are not read twice. It looks for a few words,
+    because the parser of messages would be slow to import.
     """
     found = False
     with path.open("rb") as file, contextlib.suppress(FormatError):
@@ -134,24 +135,24 @@ def read_match_file(path: Path, kind: Format) -> Iterator[Transcript]:
 
 
 def load_transcripts(path: Path) -> Iterator[Transcript]:
-    """Yield the matches in a file, one after the other, as soon as each is over.
+    """Yield the matches in a file, each as soon as it is over.
 
-    Raises CaptureError or FormatError for a file that holds none, OSError where it cannot be read.
+    Raises CaptureError or FormatError for a file without matches, OSError where it cannot be read.
     """
     kind = find_format(path)
     if kind is not None:
         yield from read_match_file(path, kind)
         return
-    from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: all that a server can say
+    from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: every message of the server
 
     yield from transcripts_of_capture(read_captures([path]))
 
 
-def transcripts_of_capture(spoken: Iterable[CaptureEvent]) -> Iterator[Transcript]:
+def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:
     """Yield the matches of a capture."""
-    from fibsbot.replay.events import MatchEnded  # noqa: PLC0415 - slow to import: all that a server can say
+    from fibsbot.replay.events import MatchEnded  # noqa: PLC0415 - slow to import: every message of the server
     from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
 
-    for happening in events_of_capture(spoken):
-        if isinstance(happening, MatchEnded):
-            yield happening.transcript
+    for event in events_of_capture(capture):
+        if isinstance(event, MatchEnded):
+            yield event.transcript

@@ -53,20 +53,20 @@ from fibsbot.transcript import Gap, Step
 try:
     import termios
     import tty
-except ImportError:  # where there is no such terminal, no key is heard
+except ImportError:  # without such a terminal no keys are read
     HAVE_TERMINALS = False
 else:
     HAVE_TERMINALS = True
 
 
 class Key(enum.Enum):
-    """What a key is for."""
+    """The functions of keys."""
 
     SPACE = enum.auto()
     NEXT = enum.auto()
     PREVIOUS = enum.auto()
     GAME = enum.auto()
-    PLAY = enum.auto()
+    TOGGLE_PAUSE = enum.auto()
     QUIT = enum.auto()
 
 
@@ -88,22 +88,22 @@ _KEYS: Final = {
     b"\x1b[B": Key.GAME,
     b"\x1bOB": Key.GAME,
     b"\x1b[6~": Key.GAME,
-    b"p": Key.PLAY,
+    b"p": Key.TOGGLE_PAUSE,
     b"q": Key.QUIT,
     b"Q": Key.QUIT,
     b"\x04": Key.QUIT,
 }
 _LONGEST_KEY: Final = max(map(len, _KEYS))
 _SEQUENCE: Final = re.compile(rb"\x1b[\[O][0-9;]*[@-~]?")
-"""What a key sends that has a name instead of a letter."""
+"""The bytes of an unknown special key."""
 _ESCAPE_PAUSE: Final = 0.05
-"""Seconds within which the rest of an arrow key comes."""
+"""Seconds to wait for the rest of an arrow key's bytes."""
 
 
 class _SignalPipe:
-    """A pipe that is readable as soon as a signal has come.
+    """A pipe that becomes readable when a signal arrives.
 
-    One that comes just before `select` begins would not end its wait: Python heeds it only afterwards.
+    A signal that arrives just before `select` would not end its wait: Python handles it only afterwards.
     """
 
     def __init__(self) -> None:
@@ -120,164 +120,164 @@ class _SignalPipe:
 
 @define
 class KeyReader:
-    """Listens to a terminal; where there is none it hears nothing, and waits all the same."""
+    """Reads keys from a terminal; without one it only waits."""
 
     fd: int | None
-    """Of the terminal; None for no terminal."""
-    _before: list[Any] | None = None
-    _terminated: Any = None
-    _held: bytes = b""
+    """The terminal's file descriptor; None without a terminal."""
+    _terminal_settings: list[Any] | None = None
+    _previous_sigterm: Any = None
+    _unread: bytes = b""
     _waker: _SignalPipe | None = None
 
     @classmethod
     def of_stdin(cls) -> Self:
-        """Listen to the standard input, if that is a terminal."""
-        heard = HAVE_TERMINALS and sys.stdin is not None and sys.stdin.isatty()
-        return cls(sys.stdin.fileno() if heard else None)
+        """Return a reader of the standard input, if that is a terminal."""
+        is_listening = HAVE_TERMINALS and sys.stdin is not None and sys.stdin.isatty()
+        return cls(sys.stdin.fileno() if is_listening else None)
 
     @property
-    def heard(self) -> bool:
-        """Whether keys are heard."""
+    def is_listening(self) -> bool:
+        """Whether keys are read."""
         return self.fd is not None
 
     def __enter__(self) -> Self:
         if self.fd is not None:
-            self._terminated = signal.signal(signal.SIGTERM, _exit_on_signal)
+            self._previous_sigterm = signal.signal(signal.SIGTERM, _exit_on_signal)
             self._waker = _SignalPipe()
-            self._before = termios.tcgetattr(self.fd)
+            self._terminal_settings = termios.tcgetattr(self.fd)
             tty.setcbreak(self.fd, termios.TCSADRAIN)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.fd is not None and self._before is not None:
-            termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
-            signal.signal(signal.SIGTERM, self._terminated)
+        if self.fd is not None and self._terminal_settings is not None:
+            termios.tcsetattr(self.fd, termios.TCSADRAIN, self._terminal_settings)
+            signal.signal(signal.SIGTERM, self._previous_sigterm)
         if self._waker is not None:
             self._waker.close()
             self._waker = None
 
     def wait(self, seconds: float | None) -> Key | None:
-        """Return the next key that means something; None if none came in time. None waits as long as it takes."""
+        """Return the next key with a function; None if there was none within `seconds` (None: wait without limit)."""
         if self.fd is None:
             time.sleep(seconds or 0.0)
             return None
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             left = None if end is None else max(0.0, end - time.monotonic())
-            if not self._held and not self._read(left):
+            if not self._unread and not self._read(left):
                 return None
-            key = self._take()
+            key = self._next_key()
             if key is not None:
                 return key
 
     def _read(self, seconds: float | None) -> bool:
-        """Read what was typed; return whether anything was. A terminal that is gone says quit."""
+        """Read input; return whether there was any. A terminal that was closed counts as quit."""
         if self.fd is None:
             return False
         listening = [self.fd] if self._waker is None else [self.fd, self._waker.pipe]
         ready = select.select(listening, [], [], seconds)[0]
         if self._waker is not None and self._waker.pipe in ready:
-            os.read(self._waker.pipe, 64)  # a signal that lets the wait go on is heard once
+            os.read(self._waker.pipe, 64)  # a signal that does not end the wait is handled once
         if self.fd not in ready:
             return bool(ready)
         try:
             data = os.read(self.fd, 64)
         except OSError:
             data = b""
-        self._held += data or b"q"
+        self._unread += data or b"q"
         return True
 
-    def _take(self) -> Key | None:
-        """Take one key from what was read; None for one without a meaning."""
-        if self._held == b"\x1b":
+    def _next_key(self) -> Key | None:
+        """Take one key from the input; return None for one without a function."""
+        if self._unread == b"\x1b":
             self._read(_ESCAPE_PAUSE)
-        for length in range(min(_LONGEST_KEY, len(self._held)), 0, -1):
-            key = _KEYS.get(self._held[:length])
+        for length in range(min(_LONGEST_KEY, len(self._unread)), 0, -1):
+            key = _KEYS.get(self._unread[:length])
             if key is not None:
-                self._held = self._held[length:]
+                self._unread = self._unread[length:]
                 return key
-        unknown = _SEQUENCE.match(self._held)
-        self._held = self._held[unknown.end() if unknown else 1 :]
+        unknown = _SEQUENCE.match(self._unread)
+        self._unread = self._unread[unknown.end() if unknown else 1 :]
         return None
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
-    """Leave by an exception, so that the terminal is put right."""
+    """Raise SystemExit, so that the terminal's settings are restored."""
     raise SystemExit(128 + number)
 
 
 FRAMES_KEPT: Final = 10_000
-"""Frames to which one can go back."""
+"""Frames that are kept for going back."""
 MAX_LAST_LINES: Final = 6
-"""Lines below the board, if the terminal has room for them."""
+"""Lines of history below the board, if the terminal has room."""
 LONGEST_PAUSE: Final = 10.0
-"""Seconds of a pause as it was played, at most."""
+"""Seconds of a pause between two frames, at most."""
 ACTION_WIDTH: Final = 24
-"""Characters of the column of what was done."""
+"""Characters of the column of actions."""
 DEFAULT_PAUSE: Final = 1.5
-"""Seconds for each step where no times are known."""
+"""Seconds per frame if no times are known."""
 BOARD_HEIGHT: Final = 22
-"""Lines of a picture without the last lines; a lower terminal gets one of them, and no blank lines."""
+"""Lines of a frame without history; a lower terminal gets one line of history and no blank lines."""
 _HELP_STEP: Final = "space next, left back, g next game, p play on, q quit"
 _HELP_PLAY: Final = "space pause, right next, g next game, q quit"
 _STYLES: Final = {"!": "bold red", "-": "yellow", "+": "cyan"}
-"""Of a line, by the mark it begins with: a difference, something missing, something rebuilt."""
+"""Style of a line by its first character: a difference, a gap, a reconstructed entry."""
 
 
 @frozen
 class BoardFrame:
-    """What the picture shows at a time."""
+    """One frame of a replay."""
 
     heading: str
-    """Which match."""
+    """Number, players and length of the match."""
     names: tuple[str, str]
-    below: Seat
-    """From whose side the board is seen."""
+    bottom_seat: Seat
+    """The player at the bottom of the board."""
     place: Place
     lines: tuple[str, ...]
-    """What has happened, each with the mark of its style."""
+    """New lines of history, each with the mark of its style."""
     state: GameState | None = None
     at: dt.datetime | None = None
     begins_game: bool = False
 
 
-def board_frames(happenings: Iterable[MatchEvent]) -> Iterator[BoardFrame]:
-    """Make a frame of everything that happens."""
+def board_frames(events: Iterable[MatchEvent]) -> Iterator[BoardFrame]:
+    """Yield a frame for each event."""
     frame: BoardFrame | None = None
-    for happening in happenings:
-        if isinstance(happening, MatchBegan):
-            frame = _first_frame(happening)
+    for event in events:
+        if isinstance(event, MatchBegan):
+            frame = _first_frame(event)
         elif frame is None:
             continue
         else:
-            frame = _next_frame(evolve(frame, lines=(), begins_game=False), happening)
+            frame = _next_frame(evolve(frame, lines=(), begins_game=False), event)
         yield frame
 
 
 def _first_frame(began: MatchBegan) -> BoardFrame:
     match = began.transcript
     heading = match_text(began)
-    below = Seat.A if match.user is None else match.user
-    return BoardFrame(heading, shown_names(match), below, Place(began.match), (), at=began.at)
+    bottom_seat = Seat.A if match.user is None else match.user
+    return BoardFrame(heading, shown_names(match), bottom_seat, Place(began.match), (), at=began.at)
 
 
-def _next_frame(frame: BoardFrame, happening: MatchEvent) -> BoardFrame:
-    match happening:
+def _next_frame(frame: BoardFrame, event: MatchEvent) -> BoardFrame:
+    match event:
         case GameBegan(match=match, game=game):
             line = f"  Game {game.number}{', Crawford game' if game.start.crawford else ''}"
             missing = missing_beginning_text(game)
-            told = (line, f"- missing: {missing}") if missing else (line,)
+            lines = (line, f"- missing: {missing}") if missing else (line,)
             place = Place(match, game.number)
-            return evolve(frame, place=place, state=game.start, lines=told, begins_game=True)
+            return evolve(frame, place=place, state=game.start, lines=lines, begins_game=True)
         case EntryAdded(match=match, step=step):
             at = step.entry.at or frame.at
             place = Place(match, step.game, step.turn)
             return evolve(frame, place=place, state=step.after, at=at, lines=tuple(_entry_lines(step, frame.names)))
         case DifferenceFound(differences=differences):
-            lines = (f"! byte {happening.offset}: {difference_text(it)}" for it in islice(differences, MAX_LAST_LINES))
-            return evolve(frame, lines=tuple(lines), at=happening.at or frame.at)
+            shown = (f"! byte {event.offset}: {difference_text(it)}" for it in islice(differences, MAX_LAST_LINES))
+            return evolve(frame, lines=tuple(shown), at=event.at or frame.at)
         case GameEnded(game=game):
             return evolve(frame, lines=(f"  {result_text(game.result, frame.names)}",))
         case MatchEnded(transcript=transcript):
@@ -296,32 +296,32 @@ def _entry_lines(step: Step, names: tuple[str, str]) -> Iterator[str]:
         "" if entry.seconds is None else f"{entry.seconds:.1f} s",
     ]
     width = max(map(len, names))
-    for seat, deed in entry_actions(step):
+    for seat, action in entry_actions(step):
         facts = "   ".join(filter(None, known))
-        yield f"{mark} {step.turn:>3}  {names[seat]:{width}}  {deed:{ACTION_WIDTH}}  {facts}".rstrip()
+        yield f"{mark} {step.turn:>3}  {names[seat]:{width}}  {action:{ACTION_WIDTH}}  {facts}".rstrip()
         known = []
 
 
-# -- the film -------------------------------------------------------------------------------------------------------
+# -- frames ---------------------------------------------------------------------------------------------------------
 
 
 @define
 class FrameHistory:
-    """Frames that can be gone through forwards and, as far as they are kept, backwards."""
+    """Frames, with moving forwards and, as far as they are kept, backwards."""
 
     _coming: Iterator[BoardFrame]
     _seen: deque[BoardFrame] = field(factory=lambda: deque(maxlen=FRAMES_KEPT))
     _back: int = 0
-    """How many frames the present one is before the last that was seen."""
+    """Number of frames between the current one and the last that was seen."""
     _peeked: BoardFrame | None = None
 
     @property
     def current(self) -> BoardFrame | None:
-        """The present frame; None before the first."""
+        """The current frame; None before the first."""
         return self._seen[-1 - self._back] if self._seen else None
 
     def peek(self) -> BoardFrame | None:
-        """Return the frame after the present one; None at the end."""
+        """Return the frame after the current one; None at the end."""
         if self._back:
             return self._seen[-self._back]
         if self._peeked is None:
@@ -329,7 +329,7 @@ class FrameHistory:
         return self._peeked
 
     def next(self) -> bool:
-        """Go on to the next frame, if there is one."""
+        """Move to the next frame; return False at the end."""
         frame = self.peek()
         if frame is None:
             return False
@@ -341,14 +341,14 @@ class FrameHistory:
         return True
 
     def previous(self) -> bool:
-        """Go back, if that is possible."""
+        """Move to the previous frame; return False if it is not kept."""
         if self._back + 1 >= len(self._seen):
             return False
         self._back += 1
         return True
 
     def next_game(self) -> bool:
-        """Go on to where the next game begins, or to the end."""
+        """Move to the start of the next game, or to the end."""
         moved = False
         while self.next():
             moved = True
@@ -357,7 +357,7 @@ class FrameHistory:
         return moved
 
     def last_lines(self, count: int) -> list[str]:
-        """Return the last lines of what has happened so far."""
+        """Return the last lines of history up to the current frame."""
         lines: deque[str] = deque(maxlen=count)
         end = len(self._seen) - self._back
         for frame in islice(self._seen, max(0, end - count), end):
@@ -365,24 +365,24 @@ class FrameHistory:
         return list(lines)
 
 
-# -- the picture ----------------------------------------------------------------------------------------------------
+# -- the board ------------------------------------------------------------------------------------------------------
 
 
 @define
 class FramePainter:
-    """Draws frames, one over the other."""
+    """Draws frames, each in place of the one before."""
 
     console: Console
     live: Live
 
-    def draw(self, film: FrameHistory, status: str) -> None:
-        """Show the present frame."""
-        frame = film.current
+    def draw(self, history: FrameHistory, status: str) -> None:
+        """Show the current frame."""
+        frame = history.current
         if frame is None:
             return
         room = min(MAX_LAST_LINES, self.console.height - BOARD_HEIGHT)
         blank = [Text()] if room > 0 else []
-        *before, last = map(_styled, ["", *film.last_lines(max(room, 1))])
+        *before, last = map(_styled, ["", *history.last_lines(max(room, 1))])
         last.stylize("bold")
         help_line = Text(status, style="dim", no_wrap=True, overflow="ellipsis")
         self.live.update(
@@ -401,9 +401,9 @@ def _board(frame: BoardFrame) -> Iterator[Text]:
     state = frame.state
     if state is None:
         return
-    yield styled_board(draw_game(state, frame.below, frame.names))
-    position = state.position_for(frame.below)
-    a, b = frame.names[frame.below], frame.names[frame.below.other]
+    yield styled_board(draw_game(state, frame.bottom_seat, frame.names))
+    position = state.position_for(frame.bottom_seat)
+    a, b = frame.names[frame.bottom_seat], frame.names[frame.bottom_seat.other]
     yield Text(f"   Pips: {a} {position.pips}, {b} {position.opponent_pips}", no_wrap=True)
 
 
@@ -412,59 +412,59 @@ def _styled(line: str) -> Text:
     return Text(line, style=style, no_wrap=True, overflow="ellipsis")
 
 
-# -- the show -------------------------------------------------------------------------------------------------------
+# -- playback -------------------------------------------------------------------------------------------------------
 
 
 @define
 class TerminalReplay:
-    """Shows a film, and obeys keys."""
+    """Plays frames back, controlled by keys."""
 
-    film: FrameHistory
+    history: FrameHistory
     console: Console
     keys: KeyReader
     speed: float
-    """Times as fast as it was played; 0 is without any pause."""
+    """Playback speed factor; 0: no pauses."""
     stepping: bool
     start: Place | None = None
-    """Where to begin: what comes before only says which match and game it is."""
+    """The first place that is shown."""
 
     def run(self) -> bool:
-        """Show everything; return False if somebody quits before the end."""
+        """Show all frames; return False if the user quits before the end."""
         with self.keys, Live(console=self.console, auto_refresh=False, vertical_overflow="crop") as live:
             screen = FramePainter(self.console, live)
-            while self.film.next() and self._is_early():
+            while self.history.next() and self._is_early():
                 pass
             while True:
-                screen.draw(self.film, self._status())
-                if self.film.peek() is None and not self.stepping:
+                screen.draw(self.history, self._status())
+                if self.history.peek() is None and not self.stepping:
                     return True
                 key = self.keys.wait(None if self.stepping else self._pause())
                 if key is Key.QUIT:
-                    return self.film.peek() is None
-                self._obey(key)
+                    return self.history.peek() is None
+                self._handle_key(key)
 
     def _is_early(self) -> bool:
-        frame = self.film.current
+        frame = self.history.current
         return self.start is not None and frame is not None and frame.place < self.start
 
-    def _obey(self, key: Key | None) -> None:
-        """Do what a key says; without one it goes on."""
+    def _handle_key(self, key: Key | None) -> None:
+        """Carry out a key; None moves to the next frame."""
         match key:
             case Key.SPACE if not self.stepping:
                 self.stepping = True
-            case Key.PLAY:
+            case Key.TOGGLE_PAUSE:
                 self.stepping = not self.stepping
             case Key.PREVIOUS:
                 self.stepping = True
-                self.film.previous()
+                self.history.previous()
             case Key.GAME:
-                self.film.next_game()
+                self.history.next_game()
             case _:
-                self.film.next()
+                self.history.next()
 
     def _pause(self) -> float:
-        """Return the seconds until the next frame, as it was played if that is known."""
-        now, then = self.film.current, self.film.peek()
+        """Return the seconds until the next frame, from the recorded times if they are known."""
+        now, then = self.history.current, self.history.peek()
         if not self.speed or now is None or then is None:
             return 0.0
         if now.at is None or then.at is None:
@@ -474,5 +474,5 @@ class TerminalReplay:
 
     def _status(self) -> str:
         if self.stepping:
-            return _HELP_STEP if self.film.peek() else f"The end. {_HELP_STEP}"
-        return _HELP_PLAY if self.keys.heard else ""
+            return _HELP_STEP if self.history.peek() else f"The end. {_HELP_STEP}"
+        return _HELP_PLAY if self.keys.is_listening else ""

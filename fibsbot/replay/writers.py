@@ -43,27 +43,27 @@ LONGEST_JSON_TEXT: Final = 1000
 
 @frozen
 class JsonRows:
-    """Makes the objects of one file."""
+    """Makes the JSON objects of one file."""
 
     file: str
-    """The file's name, which stands in each object."""
+    """The file's name, which is part of each object."""
 
-    def of(self, happening: MatchEvent, names: tuple[str, str]) -> Iterator[Row]:
-        """Yield the objects for something that happened between these players."""
-        match happening:
+    def rows_for(self, event: MatchEvent, names: tuple[str, str]) -> Iterator[Row]:
+        """Yield the objects for an event between these players."""
+        match event:
             case MatchBegan(match=match, transcript=transcript):
-                yield self._row("match", match) | _match_facts(transcript, happening.at)
+                yield self._row("match", match) | _match_facts(transcript, event.at)
             case GameBegan(match=match, game=game):
                 start = game.start
                 row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
                 yield self._row("game", match) | row | {"begun": start.stage is Stage.OPENING}
             case EntryAdded():
-                yield from self._happened(happening, names)
+                yield from self._entry_rows(event, names)
             case DifferenceFound(match=match):
-                place = {"game": happening.game, "turn": happening.turn}
-                for it in happening.differences:
+                place = {"game": event.game, "turn": event.turn}
+                for it in event.differences:
                     row = {"what": it.what, "ours": _json_value(it.ours), "theirs": _json_value(it.theirs)}
-                    where = {"offset": happening.offset, "time": _time(happening.at)}
+                    where = {"offset": event.offset, "time": _time(event.at)}
                     yield self._row("difference", match) | place | row | where
             case GameEnded(match=match, game=game):
                 result = game.result
@@ -79,11 +79,11 @@ class JsonRows:
                 ids = {"match_id": _clipped(transcript.match_id), "time": _time(transcript.ended)}
                 yield self._row("match_end", match) | row | ids
 
-    def decision(self, match: int, decision: Decision, names: tuple[str, str]) -> Row:
+    def decision_row(self, match: int, decision: Decision, names: tuple[str, str]) -> Row:
         """Return the object for a decision."""
         step, state, answer = decision.step, decision.state, decision.text
         entry, playing = step.entry, state.phase is Phase.MOVE
-        rolled = decision.answer is CubeAction.ROLL  # what an entry knows beyond that is about the play
+        rolled = decision.answer is CubeAction.ROLL  # the entry's details are about the play
         return self._row("decision", match) | {
             "game": step.game,
             "turn": step.turn,
@@ -102,25 +102,25 @@ class JsonRows:
             "rebuilt": entry.rebuilt,
         }
 
-    def asked(self, asked: ComparedDecision, names: tuple[str, str], strategy: str) -> Row:
-        """Return the object for a decision that was put to a strategy."""
-        played, answer = (None, None) if asked.values is None else map(_rounded, asked.values)
+    def compared_row(self, compared: ComparedDecision, names: tuple[str, str], strategy: str) -> Row:
+        """Return the object for a compared decision."""
+        played, answer = (None, None) if compared.values is None else map(_rounded, compared.values)
         return (
-            self.decision(asked.match, asked.decision, names)
-            | {"kind": "asked", "strategy": strategy, "answer": asked.text or None, "same": asked.same}
+            self.decision_row(compared.match, compared.decision, names)
+            | {"kind": "asked", "strategy": strategy, "answer": compared.text or None, "same": compared.same}
             | {
                 "played_value": played,
                 "answer_value": answer,
-                "gain": _rounded(asked.gain),
-                "fault": asked.fault or None,
+                "gain": _rounded(compared.gain),
+                "fault": compared.fault or None,
             }
         )
 
-    def _happened(self, happening: EntryAdded, names: tuple[str, str]) -> Iterator[Row]:
-        match, step = happening.match, happening.step
+    def _entry_rows(self, event: EntryAdded, names: tuple[str, str]) -> Iterator[Row]:
+        match, step = event.match, event.step
         entry = step.entry
-        for decision in happening.decisions:
-            yield self.decision(match, decision, names)
+        for decision in event.decisions:
+            yield self.decision_row(match, decision, names)
         if isinstance(entry, Throw) and entry.play is None:
             row = {"who": _clipped(names[entry.seat]), "seat": entry.seat.name, "dice": entry.dice}
             yield self._row("throw", match) | self._place(step) | row | _entry_facts(entry)
@@ -141,22 +141,22 @@ class JsonRows:
         return {"game": step.game, "turn": step.turn}
 
 
-def totals_row(findings: ComparisonTotals, strategy: str, judge: str) -> Row:
-    """Return the object for what asking came to."""
+def totals_row(totals: ComparisonTotals, strategy: str, evaluator: str) -> Row:
+    """Return the object for the totals of a comparison."""
     return {
         "kind": "asked_total",
         "strategy": strategy,
-        "judge": judge,
-        "matches": findings.matches,
-        "left_out": findings.left_out,
-        "asked": findings.asked,
-        "different": findings.different,
-        "failed": findings.failed,
-        "unvalued": findings.unvalued,
-        "gained": _rounded(findings.gained),
-        "lost": _rounded(findings.lost),
-        "sum": _rounded(findings.sum),
-        "mean": _rounded(findings.mean),
+        "judge": evaluator,
+        "matches": totals.matches,
+        "left_out": totals.left_out,
+        "asked": totals.compared,
+        "different": totals.different,
+        "failed": totals.failed,
+        "unvalued": totals.unvalued,
+        "gained": _rounded(totals.gained),
+        "lost": _rounded(totals.lost),
+        "sum": _rounded(totals.sum),
+        "mean": _rounded(totals.mean),
     }
 
 
@@ -184,7 +184,7 @@ def _position_ids(state: MatchState | None) -> Row:
 
 
 def _decision_state(state: GameState) -> MatchState | None:
-    """Return a state as whoever has to decide in it sees it; None where nobody has."""
+    """Return a state as the player sees it who has to decide; None if neither has."""
     seen = (decision_of(state, seat) for seat in Seat)
     return next((it for it in seen if it is not None), None)
 
@@ -198,7 +198,7 @@ def _time(at: dt.datetime | None) -> str | None:
 
 
 def _rounded(value: float | None) -> float | None:
-    """Return a value with the digits that mean something; NaN and the like are none."""
+    """Return a value rounded to six digits; None for NaN and infinities."""
     return round(value, 6) if value is not None and math.isfinite(value) else None
 
 
@@ -207,7 +207,7 @@ def _clipped(text: str) -> str:
 
 
 def _json_value(value: object) -> object:
-    """Return what JSON can hold of a part of the state."""
+    """Return a part of the state as a JSON value."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, enum.Enum):
@@ -219,25 +219,25 @@ def _json_value(value: object) -> object:
 
 _encode: Final = json_encoder(allow_nan=False)
 MAX_WORST_DECISIONS: Final = 10
-"""Decisions in the table of those that differ most."""
+"""Decisions in the table of the largest differences."""
 
 
 class EventWriter(Protocol):
-    """Makes text of what happens."""
+    """Turns events into lines of output."""
 
-    def take(self, happening: MatchEvent) -> Iterable[str]:
-        """Yield the lines that are finished once this has happened."""
+    def lines_for(self, event: MatchEvent) -> Iterable[str]:
+        """Yield the lines that an event completes."""
         ...
 
     def flush(self) -> Iterable[str]:
-        """Yield what is held back: nothing more happens."""
+        """Yield the unfinished lines, after the last event."""
         ...
 
 
 class NullWriter:
-    """Tells nothing."""
+    """Writes nothing."""
 
-    def take(self, happening: MatchEvent) -> Iterable[str]:  # noqa: ARG002 - the interface
+    def lines_for(self, event: MatchEvent) -> Iterable[str]:  # noqa: ARG002 - the interface
         """Yield nothing."""
         return ()
 
@@ -248,25 +248,25 @@ class NullWriter:
 
 @define
 class JsonWriter:
-    """Tells everything as JSON objects."""
+    """Writes every event as JSON objects."""
 
     rows: JsonRows
     _names: tuple[str, str] = ("", "")
 
-    def take(self, happening: MatchEvent) -> Iterator[str]:
-        """Yield an object a line."""
-        if isinstance(happening, MatchBegan):
-            self._names = _player_names(happening)
-        for row in self.rows.of(happening, self._names):
+    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+        """Yield an object per line."""
+        if isinstance(event, MatchBegan):
+            self._names = _player_names(event)
+        for row in self.rows.rows_for(event, self._names):
             yield json_line(row)
 
     def flush(self) -> Iterable[str]:
-        """Yield nothing: nothing is held back."""
+        """Yield nothing, as no line is left unfinished."""
         return ()
 
 
 def json_line(row: Row) -> str:
-    """Write an object in a line of ASCII."""
+    """Return an object as a line of ASCII."""
     return _encode(row)
 
 
@@ -276,34 +276,34 @@ def _player_names(began: MatchBegan) -> tuple[str, str]:
 
 
 def move_list_writer(name: str | None) -> EventWriter:
-    """Return what writes a move list, under the name of its file if there is one."""
+    """Return a writer of move lists, with the file's name as a heading if one is given."""
     return _TitledMoveList(clean(name), MoveList()) if name is not None else MoveList()
 
 
 @define
 class _TitledMoveList:
-    """Writes a file's name above what is told of it, as soon as anything is."""
+    """Writes a file's name before its first line."""
 
     name: str
-    teller: MoveList
-    _told: bool = False
+    writer: MoveList
+    _started: bool = False
 
-    def take(self, happening: MatchEvent) -> Iterator[str]:
-        if not self._told:
-            self._told = True
+    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+        if not self._started:
+            self._started = True
             yield from ("", f"== {self.name}")
-        yield from self.teller.take(happening)
+        yield from self.writer.lines_for(event)
 
     def flush(self) -> Iterator[str]:
-        yield from self.teller.flush()
+        yield from self.writer.flush()
 
 
-# -- a strategy that is asked ---------------------------------------------------------------------------------------
+# -- comparisons with a strategy ------------------------------------------------------------------------------------
 
 
 @frozen
 class WorstDecision:
-    """A decision that the strategy would have made differently, as the table shows it."""
+    """A row of the table of decisions that differ from the strategy's."""
 
     gain: float
     place: Place
@@ -316,81 +316,81 @@ class WorstDecision:
 
 
 def most_different(found: Iterable[WorstDecision]) -> list[WorstDecision]:
-    """Return those that are farthest from what was done, the farthest first."""
+    """Return the decisions with the largest differences, the largest first."""
     return nlargest(MAX_WORST_DECISIONS, found, key=lambda it: abs(it.gain))
 
 
 @define
 class ComparisonWriter:
-    """Puts every decision to a strategy, and tells where it would have decided differently."""
+    """Compares every decision with a strategy's answer, and writes those that differ."""
 
-    decider: StrategyComparison
+    comparison: StrategyComparison
     rows: JsonRows
     as_json: bool
     quiet: bool
     worst: list[WorstDecision] = field(factory=list)
     _began: MatchBegan | None = None
-    _titled: bool = False
+    _heading_written: bool = False
 
-    def take(self, happening: MatchEvent) -> Iterator[str]:
-        """Yield an object for each decision, or a line for each that would have been different."""
-        if isinstance(happening, MatchBegan):
-            self._began, self._titled = happening, False
+    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+        """Yield an object per decision, or a line per decision that differs."""
+        if isinstance(event, MatchBegan):
+            self._began, self._heading_written = event, False
         if self._began is not None:
-            for asked in self.decider.take(happening):
-                yield from self._told(self._began, asked)
+            for compared in self.comparison.compare(event):
+                yield from self._lines(self._began, compared)
 
     def flush(self) -> Iterable[str]:
-        """Yield nothing: nothing is held back."""
+        """Yield nothing, as no line is left unfinished."""
         return ()
 
-    def _told(self, began: MatchBegan, asked: ComparedDecision) -> Iterator[str]:
-        row = self.rows.asked(asked, _player_names(began), self.decider.strategy.name)
-        entry = self._entry(began, asked, row)
-        if not asked.same and asked.gain is not None:
+    def _lines(self, began: MatchBegan, compared: ComparedDecision) -> Iterator[str]:
+        row = self.rows.compared_row(compared, _player_names(began), self.comparison.strategy.name)
+        entry = self._entry(began, compared, row)
+        if not compared.same and compared.gain is not None:
             self.worst = most_different([*self.worst, entry])
         if self.quiet:
             return
         if self.as_json:
             yield json_line(row)
-        elif not asked.same:
-            if not self._titled:
-                self._titled = True
+        elif not compared.same:
+            if not self._heading_written:
+                self._heading_written = True
                 yield from ("", f"{clean(self.rows.file)}: {match_text(began)}")
-            yield self._line(asked, entry)
+            yield self._line(compared, entry)
 
-    def _entry(self, began: MatchBegan, asked: ComparedDecision, row: Row) -> WorstDecision:
-        place = Place(asked.match, row["game"], row["turn"])
-        who = shown_names(began.transcript)[asked.decision.seat]
-        dice = asked.decision.state.dice
-        done = f"{max(dice)}{min(dice)}: {asked.decision.text}" if dice else asked.decision.text
-        return WorstDecision(asked.gain or 0.0, place, self.rows.file, who, done, asked.text, row["xgid"] or "")
+    def _entry(self, began: MatchBegan, compared: ComparedDecision, row: Row) -> WorstDecision:
+        place = Place(compared.match, row["game"], row["turn"])
+        who = shown_names(began.transcript)[compared.decision.seat]
+        dice = compared.decision.state.dice
+        done = f"{max(dice)}{min(dice)}: {compared.decision.text}" if dice else compared.decision.text
+        return WorstDecision(compared.gain or 0.0, place, self.rows.file, who, done, compared.text, row["xgid"] or "")
 
     @staticmethod
-    def _line(asked: ComparedDecision, entry: WorstDecision) -> str:
-        """Tell one decision: where, what was done, what the strategy says, and what that is worth."""
-        worth = "not valued" if asked.gain is None else f"{asked.gain:+.3f}"
-        worth = clean(asked.fault, 80) if asked.fault else worth
+    def _line(compared: ComparedDecision, entry: WorstDecision) -> str:
+        """Return a decision as a line: place, player, decision, the strategy's answer, and its gain."""
+        worth = "not valued" if compared.gain is None else f"{compared.gain:+.3f}"
+        worth = clean(compared.fault, 80) if compared.fault else worth
         return f"  {entry.place!s:<10} {entry.who:<12} {entry.done:<26} {entry.answer or '-':<26} {worth}"
 
 
-def totals_text(findings: ComparisonTotals, strategy: str, judge: str) -> Iterator[str]:
-    """Say what asking came to."""
-    same = findings.asked - findings.different - findings.failed
-    yield f"{strategy} was asked {findings.asked:,} decisions: {same:,} the same, {findings.different:,} different"
-    if findings.failed:
-        yield f"  {findings.failed:,} had no answer"
-    by = "by itself" if judge == strategy else f"by {judge}"
-    yield f"  the differences are worth {findings.sum:.3f} in all, {findings.mean:.4f} a decision, {by}"
-    yield f"  {strategy}'s answers are worth {findings.gained:.3f} more and {findings.lost:.3f} less"
-    if findings.unvalued:
-        yield f"  {findings.unvalued:,} of them {judge} has no value for"
-    if findings.left_out:
-        yield f"  {findings.left_out:,} matches left out: nobody to ask about"
+def totals_text(totals: ComparisonTotals, strategy: str, evaluator: str) -> Iterator[str]:
+    """Yield the totals as text."""
+    same = totals.compared - totals.different - totals.failed
+    yield f"{strategy} was asked {totals.compared:,} decisions: {same:,} the same, {totals.different:,} different"
+    if totals.failed:
+        yield f"  {totals.failed:,} had no answer"
+    by = "by itself" if evaluator == strategy else f"by {evaluator}"
+    yield f"  the differences are worth {totals.sum:.3f} in all, {totals.mean:.4f} a decision, {by}"
+    yield f"  {strategy}'s answers are worth {totals.gained:.3f} more and {totals.lost:.3f} less"
+    if totals.unvalued:
+        yield f"  {totals.unvalued:,} of them {evaluator} has no value for"
+    if totals.left_out:
+        yield f"  {totals.left_out:,} matches left out: nobody to ask about"
 
 
 def worst_decisions_text(worst: Iterable[WorstDecision], strategy: str) -> Iterator[str]:
-    """Write the table of those that differ most, each with its XGID below."""
+    """Yield the table of the largest differences, each row with its XGID below."""
     yield f"    gain  {'place':<10} {'player':<12} {'played':<26} {strategy}"
     for it in worst:
         yield f"  {it.gain:+.3f}  {it.place!s:<10} {it.who:<12} {it.done:<26} {it.answer}".rstrip()

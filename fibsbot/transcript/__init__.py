@@ -1,7 +1,7 @@
-"""A match on paper: who threw, played, doubled and resigned, in an order that the rules core can follow.
+"""Transcripts of matches: rolls, plays, cube actions and resignations, in an order that the rules core can follow.
 
-Whatever a match comes from (a session log, a capture, a store, a file of another program) and whatever it becomes
-(a file, a page, a replay), in between it is a Transcript.
+Every source of matches (a session log, a capture, a store, a file of another program) is read as a Transcript, and
+every output (a file, a page, a replay) is made from one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Transcripts: players, games and their entries, all immutable.
+"""Transcripts: players, games and their entries, all immutable, and the states before and after each entry.
 
-With the walk through a game and the state around each entry.
-
-The rules core refuses an entry that is illegal where it stands.
+The rules core refuses an entry that is illegal in its place.
 """
 
 from __future__ import annotations
@@ -26,52 +24,52 @@ from fibsbot.rules.plays import has_choice
 from fibsbot.rules.state import GameState, Result, Seat, Stage
 
 ID_LENGTH: Final = 16
-"""Hexadecimal digits of a match's own number."""
+"""Hexadecimal digits of a match ID."""
 
 
 @frozen
 class Player:
-    """Who sits at a seat."""
+    """A player at a seat."""
 
     name: str
     rating: float | None = None
-    """When the match began."""
+    """At the start of the match."""
     experience: int | None = None
-    """Points played when the match began."""
+    """Points played before the match."""
 
 
 @frozen(slots=False, kw_only=True)
 class Entry:
-    """Something that happened in a game, and what else is known of it."""
+    """An event of a game, with its details."""
 
     at: dt.datetime | None = None
-    """When, UTC."""
+    """Time, UTC."""
     seconds: float | None = None
-    """How long the player thought, where a log tells."""
+    """The player's thinking time, if a log has it."""
     equity: float | None = None
-    """What the player's strategy expected, where a log tells: in points per game at the present cube."""
+    """The equity that the player's strategy expected, if a log has it: points per game at the current cube."""
     rebuilt: bool = False
-    """Whether it was not seen, but is the only thing that can have happened between two boards."""
+    """Whether it was not seen, but reconstructed as the only possible event between two boards."""
 
 
 @frozen(slots=False)
 class Throw(Entry):
-    """A throw of the dice, and what was played with it. The first one of a game is the opening throw."""
+    """A roll and its play. The first one of a game is the opening roll."""
 
     seat: Seat
     dice: Dice
     play: Play | None = None
-    """As the player sees the board; no moves: a dance. None: thrown, and nothing more seen before the game ended."""
+    """As the player sees the board; no moves: a dance. None: rolled, and nothing more seen before the game ended."""
 
     @property
     def numbers(self) -> str:
-        """The dice as people write them, the higher first: `31`."""
+        """The dice, the higher first: `31`."""
         return f"{max(self.dice)}{min(self.dice)}"
 
 
 @frozen(slots=False)
 class Cube(Entry):
-    """A double, or what was answered to one."""
+    """A double, or the answer to one."""
 
     seat: Seat
     action: CubeAction
@@ -80,22 +78,22 @@ class Cube(Entry):
 
 @frozen(slots=False)
 class Resign(Entry):
-    """An offer to resign, and what was answered."""
+    """An offer to resign, and the answer."""
 
     seat: Seat
-    """Who wanted to resign."""
+    """The player who offered to resign."""
     level: Level
     accepted: bool
 
 
 @frozen(slots=False)
 class Gap(Entry):
-    """Something is missing here: what happened is not known, only where the game stood afterwards."""
+    """A missing part of a game, of which only the state after it is known."""
 
     reason: str
-    """What is missing and why, in a few words."""
+    """The missing part and the cause, in a few words."""
     then: GameState
-    """Where the game went on."""
+    """The state in which the game went on."""
 
 
 @frozen
@@ -103,16 +101,16 @@ class Game:
     """A game of a match."""
 
     number: int
-    """Counted from 1, as far as the match was seen."""
+    """From 1, among the games that were seen."""
     start: GameState
-    """Before the opening throw (stage OPENING); any other stage where it was first seen in the middle."""
+    """Before the opening roll (stage OPENING); any other stage for a game first seen in its middle."""
     entries: tuple[Entry, ...] = ()
     result: Result | None = None
-    """How it ended, as it was told or as the entries show; None for a game that was not seen to its end."""
+    """The result as reported or as the entries show; None for a game that was not seen to its end."""
 
     @property
     def whole(self) -> bool:
-        """Whether it was seen from its opening throw, without a gap."""
+        """Whether it was seen from its opening roll, without a gap."""
         return self.start.stage is Stage.OPENING and not any(isinstance(it, Gap) for it in self.entries)
 
     @property
@@ -145,16 +143,16 @@ class Transcript:
     """Points; 0 is unlimited."""
     games: tuple[Game, ...] = ()
     user: Seat | None = None
-    """Whose log it was; None where somebody else's match was watched, or a file does not say."""
+    """The owner of the log; None for a match that was watched, or if a file does not say."""
     site: str = ""
-    """Where it was played: a server's name or address."""
+    """Name or address of the server."""
     started: dt.datetime | None = None
     ended: dt.datetime | None = None
-    """When it was won, or last seen."""
+    """Time at which it was won or last seen."""
     given_id: str = ""
-    """The number that a file gave it."""
+    """The match ID in a file."""
     tags: Mapping[str, str] = field(factory=dict)
-    """Whatever else a file's headers say, by their own names."""
+    """The other headers of a file."""
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -163,12 +161,12 @@ class Transcript:
 
     @property
     def winner(self) -> Seat | None:
-        """Who has won the match; None while nobody has, as in an unlimited one."""
+        """The winner of the match; None for an unfinished or unlimited one."""
         return next((seat for seat in Seat if self.length and self.scores[seat] >= self.length), None)
 
     @property
     def match_id(self) -> str:
-        """A number of its own that is always the same for the same match: the given one, or made of what is known."""
+        """The ID of the match: the given one, or a hash that is always the same for the same match."""
         if self.given_id:
             return self.given_id
         names = sorted(player.name for player in self.players)
@@ -182,11 +180,11 @@ class Transcript:
 
 
 Answer: TypeAlias = Play | CubeAction | Level | bool
-"""What was decided: a play; roll, double, take, pass or beaver; how much to resign; whether to accept a resignation."""
+"""A play; roll, double, take, pass or beaver; the level of a resignation; whether to accept a resignation."""
 
 
 class TranscriptError(ValueError):
-    """An entry cannot have happened where it stands; the text is one line and says where and why."""
+    """An entry is illegal in its place; the text is one line with the place and the reason."""
 
 
 _CUBE_RULES: Final[Mapping[CubeAction, Callable[[GameState, Seat], GameState]]] = {
@@ -204,37 +202,37 @@ class Step:
     game: int
     """Number of the game."""
     index: int
-    """Place of the entry in the game, from 0."""
+    """Index of the entry in the game, from 0."""
     before: GameState
     entry: Entry
     after: GameState
 
     @property
     def turn(self) -> int:
-        """Number of the turn within the game, counted from 1; a double belongs to the turn of who doubles."""
+        """Number of the turn within the game, from 1; a double belongs to the turn of the player who doubles."""
         return self.before.turns + 1
 
 
 @frozen(slots=False)
 class Decision:
-    """Something that a player decided."""
+    """A decision of a player."""
 
     step: Step
     seat: Seat
-    """Who decided."""
+    """The player who decided."""
     state: MatchState
-    """As the one who decides sees it."""
+    """As the deciding player sees it."""
     answer: Answer
 
     @property
     def forced(self) -> bool:
-        """Whether there was nothing to choose: a dance, or the only play. Nobody has to resign."""
+        """Whether there was no choice: a dance, or the only play. A resignation is never forced."""
         dice = self.state.dice if self.state.phase is Phase.MOVE and isinstance(self.answer, Play) else None
         return dice is not None and not has_choice(self.state.position.points, dice)
 
     @property
     def text(self) -> str:
-        """The answer as people write it."""
+        """The answer in the usual notation."""
         match self.answer:
             case Play():
                 return format_play(self.answer, self.state.position)
@@ -258,11 +256,11 @@ def walk(game: Game) -> Iterator[Step]:
 
 
 def apply(state: GameState, entry: Entry) -> GameState:
-    """Return the game after an entry. Raises RuleError where the rules forbid it."""
+    """Return the game after an entry. Raises RuleError if the rules forbid it."""
     match entry:
         case Throw():
-            thrown = _after_roll(state, entry)
-            return thrown if entry.play is None else rules.play(thrown, entry.seat, entry.play)
+            rolled = _after_roll(state, entry)
+            return rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
         case Cube(action=CubeAction() as action) if action in _CUBE_RULES:
             return _CUBE_RULES[action](state, entry.seat)
         case Resign():
@@ -281,13 +279,13 @@ def _after_roll(state: GameState, entry: Throw) -> GameState:
         return state
     if state.stage is Stage.OPENING and entry.dice[0] != entry.dice[1]:
         high, low = max(entry.dice), min(entry.dice)
-        thrown = rules.roll_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
-        return evolve(thrown, dice=entry.dice)
+        rolled = rules.roll_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
+        return evolve(rolled, dice=entry.dice)
     return rules.roll(state, entry.seat, entry.dice)
 
 
 def decisions(step: Step) -> tuple[Decision, ...]:
-    """Return what was decided with an entry, in order: before a throw whether to double, where that was allowed."""
+    """Return the decisions of an entry, in order; before a roll there is the one not to double, if that was allowed."""
     before, entry = step.before, step.entry
     match entry:
         case Throw(seat=seat):
@@ -302,7 +300,7 @@ def decisions(step: Step) -> tuple[Decision, ...]:
 
 
 def count_decisions(step: Step) -> int:
-    """Return how many decisions were made with an entry, which is quicker than to list them."""
+    """Return the number of decisions of an entry, which is quicker than listing them."""
     before, entry = step.before, step.entry
     if not isinstance(entry, Throw) or before.resignation:
         return len(decisions(step))

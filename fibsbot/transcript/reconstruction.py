@@ -1,11 +1,9 @@
-"""Reconstruct what happened between two views of a game.
-
-The entries if only one sequence fits, else a gap with a reason.
+"""Reconstructs what happened between two views of a game: the only sequence of entries that fits, or a gap.
 
 Known events are taken as they are; missing ones are tried in order, the fewest first. A dance and a forced play need
-not be known. Nothing is guessed: where two sequences fit, the result is a gap.
+not be known. Nothing is guessed: if two sequences fit, the result is a gap.
 
-It belongs to the transcript and not to the replay, because the match store uses it as well.
+It is part of the transcript package because the match store uses it as well as the replay.
 """
 
 from __future__ import annotations
@@ -26,22 +24,22 @@ from fibsbot.rules.plays import Cells, Steps, can_move, check_play, has_choice, 
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript.model import Cube, Entry, Gap, Throw, apply
 
-MAX_MISSING: Final = 2
-"""So many things that were not told are tried at once: plays (with their throws), doubles, answers."""
+MAX_UNKNOWN: Final = 2
+"""Unknown plays (with their rolls), doubles and responses that are tried at once."""
 MAX_WORK: Final = 330
-"""Positions that are looked at before a search is given up: some milliseconds, whatever a server says."""
+"""Positions that are tried before a search is given up: some milliseconds, whatever a server sends."""
 _ENTRY_WORK: Final = 4
-"""As how many of them it counts to apply an entry to a game, or to look at another throw."""
+"""Work of applying an entry to a game, or of trying another roll, in positions."""
 _ROLLS_WORK: Final = 40
-"""As how many of them it counts to find the throws of a play."""
+"""Work of finding the rolls of a play, in positions."""
 ALL_DICE: Final[tuple[Dice, ...]] = tuple((high, low) for low, high in combinations_with_replacement(range(1, 7), 2))
 _OWN_CHECKERS: Final[tuple[int, ...]] = (*range(60), *[0] * 60)
-"""Own checkers on a point, by the content of its cell: those of the other side count from the end."""
+"""Own checkers on a point by the content of its cell; negative cells index from the end, where all are 0."""
 
 
 @frozen
 class PlayWithoutRoll:
-    """A play that was told while its throw was not; no moves: a dance."""
+    """A play that was reported without its roll; no moves: a dance."""
 
     seat: Seat
     play: Play
@@ -49,30 +47,33 @@ class PlayWithoutRoll:
 
 
 KnownEvent: TypeAlias = Throw | Cube | PlayWithoutRoll
-"""What was told between two views: a throw (without a play where that was not told), a cube action, a play alone."""
+"""An event reported between two views: a roll (without its play if that was not reported), a cube action, a play."""
 
 
 def reconstruct(
-    known: GameState, seen: GameState, facts: Sequence[KnownEvent] = (), *, at: dt.datetime | None = None
+    known: GameState, seen: GameState, known_events: Sequence[KnownEvent] = (), *, at: dt.datetime | None = None
 ) -> tuple[Entry, ...]:
-    """Return what happened between two views of one game, or a single Gap.
+    """Return the entries between two views of one game, or a single Gap.
 
-    Where dice lie on the board that was seen, the entries lead to before that throw, whose play is yet to come; a gap
-    leads right there. `at` is when the second view was seen. Both have to be of the same game: same length and scores.
+    If there are dice on the board that was seen, the entries lead to the state before that roll, whose play is yet to
+    come; a gap leads to the view itself. `at` is the time of the second view. Both views must have the same length and
+    scores.
     """
     search = _Search(seen, at)
-    for missing in range(MAX_MISSING + 1):
-        ways = search.ways(known, tuple(facts), missing)
-        if len(ways) == 1:
-            return ways[0]
-        if ways:
-            return (Gap(reason=_gap_reason(ways[0]), then=seen, at=at),)
-    reason = "two turns or more are missing" if known.turn is seen.turn and not facts else "several turns are missing"
+    for unknown_count in range(MAX_UNKNOWN + 1):
+        sequences = search.sequences(known, tuple(known_events), unknown_count)
+        if len(sequences) == 1:
+            return sequences[0]
+        if sequences:
+            return (Gap(reason=_gap_reason(sequences[0]), then=seen, at=at),)
+    reason = (
+        "two turns or more are missing" if known.turn is seen.turn and not known_events else "several turns are missing"
+    )
     return (Gap(reason=reason, then=seen, at=at),)
 
 
 def is_same_state(one: GameState, other: GameState) -> bool:
-    """Whether two views show the same: checkers, turn, dice, cube, score."""
+    """Whether two views are equal in checkers, turn, dice, cube and score."""
     return (
         one.stage is other.stage
         and sorted(one.dice or ()) == sorted(other.dice or ())
@@ -83,7 +84,7 @@ def is_same_state(one: GameState, other: GameState) -> bool:
 
 
 def _is_same_board(one: GameState, other: GameState) -> bool:
-    """Whether checkers, turn and cube are the same."""
+    """Whether checkers, turn and cube are equal."""
     return (
         one.turn is other.turn
         and one.cube == other.cube
@@ -93,17 +94,17 @@ def _is_same_board(one: GameState, other: GameState) -> bool:
     )
 
 
-def _gap_reason(way: Sequence[Entry]) -> str:
-    """Return the reason of a gap that this would be one way to fill."""
-    turns = sum(isinstance(entry, Throw) and entry.rebuilt for entry in way)
+def _gap_reason(sequence: Sequence[Entry]) -> str:
+    """Return the reason of a gap that this sequence may fill."""
+    turns = sum(isinstance(entry, Throw) and entry.rebuilt for entry in sequence)
     return ("a cube action is missing", "a turn is missing", "two turns are missing")[min(turns, 2)]
 
 
 @lru_cache(maxsize=8)
 def find_play(cells: Cells, dice: Dice, after: Cells) -> Play | None:
-    """Return the play with these dice that leads from one row of cells to another; None where there is none.
+    """Return the play with these dice that leads from one row of cells to another; None if there is none.
 
-    Both rows are seen by the player on roll. The same is asked several times in a row by those who look at a board.
+    Both rows are seen by the player on roll. Cached, as several callers ask it for the same board.
     """
     if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (1 + (dice[0] == dice[1])):
         return None
@@ -114,9 +115,9 @@ def find_play(cells: Cells, dice: Dice, after: Cells) -> Play | None:
 
 
 def _fewest_moves(cells: Cells, goal: Cells, hits: int = 0) -> int:
-    """Return how many moves of the player on roll it takes at least to come from a row of cells to another.
+    """Return the least number of moves of the player on roll between two rows of cells.
 
-    `hits` is how many checkers the other side may have hit in between.
+    `hits` is the number of checkers that the other side may have hit in between.
     """
     changes = [_OWN_CHECKERS[later] - _OWN_CHECKERS[own] for own, later in zip(cells[1:BAR], goal[1:BAR], strict=True)]
     arriving = sum([change for change in changes if change > 0])
@@ -124,7 +125,7 @@ def _fewest_moves(cells: Cells, goal: Cells, hits: int = 0) -> int:
 
 
 def _own_checkers(cells: Cells) -> int:
-    """Return how many checkers of the player on roll there are, on the bar too."""
+    """Return the number of checkers of the player on roll, including the bar."""
     return sum([_OWN_CHECKERS[cell] for cell in cells[1:]])
 
 
@@ -138,48 +139,52 @@ class _TooManyError(Exception):
 
 
 class _Search:
-    """Looks for the ways that lead to a state."""
+    """Searches for the sequences of entries that lead to a state."""
 
     def __init__(self, goal: GameState, at: dt.datetime | None) -> None:
         self._goal = goal
         self._at = at
         self._work = 0
-        self._blind = False
-        """Whether the way that is being tried has a throw in it that nobody told; more than one would tell nothing."""
+        self._roll_guessed = False
+        """Whether the current sequence has a guessed roll; with more than one there are always several solutions."""
 
-    def ways(self, known: GameState, facts: tuple[KnownEvent, ...], missing: int) -> list[tuple[Entry, ...]]:
-        """Return the ways with so many things that were not told; two are enough to know that there are more."""
+    def sequences(
+        self, known: GameState, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> list[tuple[Entry, ...]]:
+        """Return the sequences with this many unknown events; two are enough to show that it is ambiguous."""
         found: list[tuple[Entry, ...]] = []
-        self._blind = False
+        self._roll_guessed = False
         try:
-            for way in self._from(known, facts, missing):
-                if way not in found:
-                    found.append(way)
+            for sequence in self._search(known, known_events, unknown_count):
+                if sequence not in found:
+                    found.append(sequence)
                 if len(found) == 2:
                     break
         except _TooManyError:
             return []
         return found
 
-    def _from(self, state: GameState, facts: tuple[KnownEvent, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
-        self._count(_ENTRY_WORK)
-        if not facts and not missing and self._reached(state):
+    def _search(
+        self, state: GameState, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> Iterator[tuple[Entry, ...]]:
+        self._spend(_ENTRY_WORK)
+        if not known_events and not unknown_count and self._reached(state):
             yield ()
             return
-        if facts:
-            yield from self._told(state, facts, missing)
+        if known_events:
+            yield from self._with_known(state, known_events, unknown_count)
         if state.stage is Stage.MOVE:
-            yield from self._played(state, facts, missing)
-        elif missing and state.stage is Stage.OPENING:
+            yield from self._with_plays(state, known_events, unknown_count)
+        elif unknown_count and state.stage is Stage.OPENING:
             for seat in Seat:
-                yield from self._thrown(evolve(state, turn=seat), facts, missing)
-        elif missing and state.stage is Stage.ROLL:
-            yield from self._thrown(state, facts, missing)
-            if self._cube_actions(state, facts) != 0:
-                yield from self._turned(state, CubeAction.DOUBLE, facts, missing)
-        elif missing and state.stage is Stage.DOUBLED:
-            yield from self._turned(state, CubeAction.TAKE, facts, missing)
-            yield from self._turned(state, CubeAction.BEAVER, facts, missing)
+                yield from self._with_rolls(evolve(state, turn=seat), known_events, unknown_count)
+        elif unknown_count and state.stage is Stage.ROLL:
+            yield from self._with_rolls(state, known_events, unknown_count)
+            if self._cube_actions(state, known_events) != 0:
+                yield from self._with_cube_action(state, CubeAction.DOUBLE, known_events, unknown_count)
+        elif unknown_count and state.stage is Stage.DOUBLED:
+            yield from self._with_cube_action(state, CubeAction.TAKE, known_events, unknown_count)
+            yield from self._with_cube_action(state, CubeAction.BEAVER, known_events, unknown_count)
 
     def _reached(self, state: GameState) -> bool:
         goal = self._goal
@@ -191,150 +196,167 @@ class _Search:
             and _is_same_board(state, goal)
         )
 
-    # -- what was told ----------------------------------------------------------------------------------------------
+    # -- known events -------------------------------------------------------------------------------------------------
 
-    def _told(self, state: GameState, facts: tuple[KnownEvent, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
-        fact, rest = facts[0], facts[1:]
-        if isinstance(fact, Throw) and fact.play is None:
-            if state.stage is not Stage.MOVE:
-                yield from self._after(state, fact, (), rest, missing)
-            elif state.turn is fact.seat and sorted(state.dice or ()) == sorted(fact.dice):
-                yield from self._from(state, rest, missing)
-        elif isinstance(fact, PlayWithoutRoll):
-            self._count(_ROLLS_WORK)
-            for entry in possible_rolls(state, fact):
-                yield from self._after(state, entry, (entry,), rest, missing)
-        elif not (state.stage is Stage.MOVE and isinstance(fact, Throw) and fact.seat is not state.turn):
-            yield from self._after(state, fact, (fact,), rest, missing)
-
-    def _after(
-        self, state: GameState, entry: Entry, written: tuple[Entry, ...], facts: tuple[KnownEvent, ...], missing: int
+    def _with_known(
+        self, state: GameState, known_events: tuple[KnownEvent, ...], unknown_count: int
     ) -> Iterator[tuple[Entry, ...]]:
-        self._count(_ENTRY_WORK)
+        event, rest = known_events[0], known_events[1:]
+        if isinstance(event, Throw) and event.play is None:
+            if state.stage is not Stage.MOVE:
+                yield from self._continue(state, event, (), rest, unknown_count)
+            elif state.turn is event.seat and sorted(state.dice or ()) == sorted(event.dice):
+                yield from self._search(state, rest, unknown_count)
+        elif isinstance(event, PlayWithoutRoll):
+            self._spend(_ROLLS_WORK)
+            for entry in possible_rolls(state, event):
+                yield from self._continue(state, entry, (entry,), rest, unknown_count)
+        elif not (state.stage is Stage.MOVE and isinstance(event, Throw) and event.seat is not state.turn):
+            yield from self._continue(state, event, (event,), rest, unknown_count)
+
+    def _continue(
+        self,
+        state: GameState,
+        entry: Entry,
+        entries: tuple[Entry, ...],
+        known_events: tuple[KnownEvent, ...],
+        unknown_count: int,
+    ) -> Iterator[tuple[Entry, ...]]:
+        self._spend(_ENTRY_WORK)
         try:
             after = apply(state, entry)
         except RuleError:
             return
-        for way in self._from(after, facts, missing):
-            yield (*written, *way)
+        for sequence in self._search(after, known_events, unknown_count):
+            yield (*entries, *sequence)
 
-    # -- what was not told ------------------------------------------------------------------------------------------
+    # -- unknown events -----------------------------------------------------------------------------------------------
 
-    def _played(self, state: GameState, facts: tuple[KnownEvent, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
-        """Try every play with the dice on the board; one that is forced costs nothing."""
+    def _with_plays(
+        self, state: GameState, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> Iterator[tuple[Entry, ...]]:
+        """Try every play with the dice on the board; a forced one is not counted as unknown."""
         dice, cells = state.dice or (0, 0), state.position.points
         cost = int(has_choice(cells, dice))
-        if missing < cost:
+        if unknown_count < cost:
             return
-        for steps in self._leading(state, dice, facts, missing - cost):
+        for steps in self._candidate_plays(state, dice, known_events, unknown_count - cost):
             play = Play.of(*sorted(steps, reverse=True))
             entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=bool(steps))
-            yield from self._after(state, entry, (entry,), facts, missing - cost)
+            yield from self._continue(state, entry, (entry,), known_events, unknown_count - cost)
 
-    def _thrown(self, state: GameState, facts: tuple[KnownEvent, ...], missing: int) -> Iterator[tuple[Entry, ...]]:
-        """Try every throw with every play, once on a way, and only where what was told next is the other player's."""
-        if self._blind or (facts and facts[0].seat is state.turn):
+    def _with_rolls(
+        self, state: GameState, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> Iterator[tuple[Entry, ...]]:
+        """Try every roll with every play, once per sequence, and only if the next known event is the other player's."""
+        if self._roll_guessed or (known_events and known_events[0].seat is state.turn):
             return
-        if missing <= (self._cube_actions(state, facts) or 0):
+        if unknown_count <= (self._cube_actions(state, known_events) or 0):
             return
-        self._blind = True
+        self._roll_guessed = True
         for dice in ALL_DICE:
             if state.stage is Stage.OPENING and dice[0] == dice[1]:
                 continue
-            if not self._may_be_thrown(state, dice, facts, missing - 1):
+            if not self._may_be_rolled(state, dice, known_events, unknown_count - 1):
                 continue
-            for steps in self._leading(state, dice, facts, missing - 1):
+            for steps in self._candidate_plays(state, dice, known_events, unknown_count - 1):
                 play = Play.of(*sorted(steps, reverse=True))
                 entry = Throw(seat=state.turn, dice=dice, play=play, at=self._at, rebuilt=True)
-                yield from self._after(state, entry, (entry,), facts, missing - 1)
-        self._blind = False
+                yield from self._continue(state, entry, (entry,), known_events, unknown_count - 1)
+        self._roll_guessed = False
 
-    def _cube_actions(self, state: GameState, facts: tuple[KnownEvent, ...]) -> int | None:
-        """Return how many cube actions that were not told are needed at least; None where the cube was told of."""
+    def _cube_actions(self, state: GameState, known_events: tuple[KnownEvent, ...]) -> int | None:
+        """Return the least number of unknown cube actions; None if one was reported."""
         goal = self._goal
-        if any(isinstance(fact, Cube) for fact in facts):
+        if any(isinstance(event, Cube) for event in known_events):
             return None
         if goal.stage is Stage.DOUBLED:
             return 1
         return 0 if goal.cube == state.cube else 2
 
-    def _may_be_thrown(self, state: GameState, dice: Dice, facts: tuple[KnownEvent, ...], missing: int) -> bool:
-        """Whether the checkers of the player on turn can come with these dice to where they have to stand."""
-        goal = self._wanted(state.turn, facts, missing)
+    def _may_be_rolled(
+        self, state: GameState, dice: Dice, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> bool:
+        """Whether the checkers of the player on roll can reach the required points with these dice."""
+        goal = self._required_cells(state.turn, known_events, unknown_count)
         if goal is None:
             return True
         cells, (high, low) = state.position.points, dice
         if _fewest_moves(cells, goal, goal[BAR]) > (4 if high == low else 2):
             return False
         if goal[BAR]:
-            return True  # how far a checker had come that was hit later is not known
+            return True  # it is unknown how far a checker had come that was hit later
         pips = _pips(cells) - _pips(goal)
         if not pips:
             return not can_move(state.position, dice)
         possible = tuple(range(high, 5 * high, high)) if high == low else (low, high, low + high)
         return pips in possible or (0 < pips < possible[-1] and _own_checkers(cells) > _own_checkers(goal))
 
-    def _leading(self, state: GameState, dice: Dice, facts: tuple[KnownEvent, ...], missing: int) -> Iterator[Steps]:
-        """Yield the plays with these dice that may be on the way; the empty one where no checker can move."""
-        self._count(_ENTRY_WORK)
+    def _candidate_plays(
+        self, state: GameState, dice: Dice, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> Iterator[Steps]:
+        """Yield the plays with these dice that may be part of it; the empty one if no checker can move."""
+        self._spend(_ENTRY_WORK)
         cells = state.position.points
         if not can_move(state.position, dice):
-            if self._may_lead(state, cells, facts, missing):
+            if self._may_lead(state, cells, known_events, unknown_count):
                 yield ()
             return
-        goal = self._wanted(state.turn, facts, missing)
+        goal = self._required_cells(state.turn, known_events, unknown_count)
 
         def keep(between: Cells, left: int) -> bool:
-            self._count(1)
+            self._spend(1)
             return goal is None or _fewest_moves(between, goal, goal[BAR]) <= left
 
         for after, steps in resulting_positions_via(cells, dice, keep).items():
-            if self._may_lead(state, after, facts, missing):
+            if self._may_lead(state, after, known_events, unknown_count):
                 yield steps
 
-    def _wanted(self, seat: Seat, facts: tuple[KnownEvent, ...], missing: int) -> Cells | None:
-        """Return where the checkers of a player have to stand after a play, as far as they are not hit later.
+    def _required_cells(self, seat: Seat, known_events: tuple[KnownEvent, ...], unknown_count: int) -> Cells | None:
+        """Return the cells that a player's checkers must be in after a play, unless they are hit later.
 
-        None where the player may make another play that nobody told.
+        None if the player may make another unknown play.
         """
-        if missing > (0 if facts else 1) and not self._blind:
+        if unknown_count > (0 if known_events else 1) and not self._roll_guessed:
             return None
         goal = self._goal.position_for(seat).points
         cells = list(goal)
-        for index, fact in enumerate(facts):
-            if fact.seat is not seat or isinstance(fact, Cube):
+        for index, event in enumerate(known_events):
+            if event.seat is not seat or isinstance(event, Cube):
                 continue
-            if fact.play is not None:
-                for move in fact.play.moves:
+            if event.play is not None:
+                for move in event.play.moves:
                     cells[move.source] += 1
                     if move.target != OFF:
                         cells[move.target] -= 1
-            elif index < len(facts) - 1 or self._goal.stage is not Stage.MOVE:
+            elif index < len(known_events) - 1 or self._goal.stage is not Stage.MOVE:
                 return None
         return tuple(cells)
 
-    def _count(self, work: int) -> None:
-        """Count what has been looked at; raise _TooManyError where that is too much."""
+    def _spend(self, work: int) -> None:
+        """Add to the work done; raise _TooManyError if it is too much."""
         self._work += work
         if self._work > MAX_WORK:
             raise _TooManyError
 
-    def _turned(
-        self, state: GameState, action: CubeAction, facts: tuple[KnownEvent, ...], missing: int
+    def _with_cube_action(
+        self, state: GameState, action: CubeAction, known_events: tuple[KnownEvent, ...], unknown_count: int
     ) -> Iterator[tuple[Entry, ...]]:
         seat = state.turn if state.answering is None else state.answering
         entry = Cube(seat=seat, action=action, at=self._at, rebuilt=True)
-        yield from self._after(state, entry, (entry,), facts, missing - 1)
+        yield from self._continue(state, entry, (entry,), known_events, unknown_count - 1)
 
-    def _may_lead(self, state: GameState, cells: Cells, facts: tuple[KnownEvent, ...], missing: int) -> bool:
-        """Whether a play can be on the way: afterwards the other side alone moves, which can only hit.
+    def _may_lead(
+        self, state: GameState, cells: Cells, known_events: tuple[KnownEvent, ...], unknown_count: int
+    ) -> bool:
+        """Whether a play can be part of it: after it only the other side moves, which can only hit.
 
-        `cells` are those after it, as who made it sees them.
+        `cells` are those after it, as its player sees them.
         """
-        if facts or missing > 1:
+        if known_events or unknown_count > 1:
             return True
         goal = self._goal.position_for(state.turn).points
-        if not missing and cells == goal:
+        if not unknown_count and cells == goal:
             return True
         hits = goal[BAR] - cells[BAR]
         for point in range(1, BAR):
@@ -347,7 +369,7 @@ class _Search:
 
 
 def legal_play(state: GameState, dice: Dice, play: Play) -> Play | None:
-    """Return a play in the usual order if it may be made with these dice by who is on turn; else None."""
+    """Return a play in the usual order if it is legal with these dice for the player on turn; else None."""
     if not play.moves:
         return None if can_move(state.position, dice) else play
     try:
@@ -356,21 +378,21 @@ def legal_play(state: GameState, dice: Dice, play: Play) -> Play | None:
         return None
 
 
-def possible_rolls(state: GameState, moved: PlayWithoutRoll) -> list[Throw]:
-    """Return the throws with which a play can have been made that was told alone."""
+def possible_rolls(state: GameState, played: PlayWithoutRoll) -> list[Throw]:
+    """Return the rolls with which a play can have been made."""
     first = state.stage is Stage.OPENING
-    if not first and (state.stage is not Stage.ROLL or state.turn is not moved.seat):
+    if not first and (state.stage is not Stage.ROLL or state.turn is not played.seat):
         return []
     possible = []
     for dice in ALL_DICE:
-        if (first and dice[0] == dice[1]) or not _fits_dice(dice, moved.play):
+        if (first and dice[0] == dice[1]) or not _fits_dice(dice, played.play):
             continue
-        play = legal_play(state, dice, moved.play)
+        play = legal_play(state, dice, played.play)
         if play is not None:
-            possible.append(Throw(seat=moved.seat, dice=dice, play=play, at=moved.at, rebuilt=True))
+            possible.append(Throw(seat=played.seat, dice=dice, play=play, at=played.at, rebuilt=True))
     return possible
 
 
 def _fits_dice(dice: Dice, play: Play) -> bool:
-    """Whether each move is by one of the numbers, wherever the checkers stand."""
+    """Whether each move uses one of the numbers, wherever the checkers are."""
     return all(move.pips in dice or (move.target == OFF and move.pips < dice[0]) for move in play.moves)

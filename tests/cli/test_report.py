@@ -17,7 +17,7 @@ from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 from tests.records.store.recorder import Teller
-from tests.records.store.test_live_store import Keeper
+from tests.records.store.test_live_store import StoringObserver
 from tests.report.parsed_page import Page
 
 WATCHED: Final = Path(__file__).parents[1] / "data" / "protocol" / "session_watch.txt"
@@ -166,8 +166,8 @@ async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     async with Server(seed=4) as server:
-        one = Entrant("marvin", load("heuristic"), Keeper(writer, "marvin"))
-        other = Entrant("ford", load("random"), Keeper(writer, "ford"))
+        one = Entrant("marvin", load("heuristic"), StoringObserver(writer, "marvin"))
+        other = Entrant("ford", load("random"), StoringObserver(writer, "ford"))
         await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02))
         assert writer.close()
     target = tmp_path / "report.html"

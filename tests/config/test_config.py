@@ -122,7 +122,7 @@ def test_a_wrong_setting_is_refused_in_one_line(text: str, problem: str) -> None
     assert [problem] == [str(it) for it in problems(text)]
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     found = problems(
         """
         [server]
@@ -229,7 +229,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
-def test_whatever_a_file_says_is_a_configuration_or_has_problems_of_one_line(tables: dict[str, Any]) -> None:
+def test_any_file_is_a_configuration_or_has_problems_of_one_line_each(tables: dict[str, Any]) -> None:
     try:
         config = config_from_tables(tables)
     except ConfigProblemsError as error:

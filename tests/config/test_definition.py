@@ -39,13 +39,13 @@ def run_of(config: Config) -> RunSettings:
 # -- sample and page ------------------------------------------------------------------------------------------------
 
 
-def test_the_sample_gives_the_defaults_and_follows_the_definition() -> None:
+def test_the_sample_has_the_defaults_and_follows_the_declarations() -> None:
     path = ROOT / "config/fibsbot.toml"
     assert evolve(Config(), accounts=(AccountConfig(),)) == load_config(path)
     assert sample_file() == path.read_text(encoding="utf-8"), WRITE_ANEW
 
 
-def test_the_sample_is_right_with_every_comment_sign_taken_away() -> None:
+def test_the_sample_is_valid_with_every_comment_sign_removed() -> None:
     text = sample_file().partition("# Two accounts")[0]
     lines = [line.removeprefix("# ") if " = " in line else line for line in text.splitlines()]
     config = config_from_tables(tomllib.loads("\n".join(lines)))
@@ -80,7 +80,7 @@ def test_the_sample_can_be_read_in_a_terminal() -> None:
     assert [] == [line for line in lines if line != line.rstrip()]
 
 
-def test_the_documentation_follows_the_definition() -> None:
+def test_the_documentation_follows_the_declarations() -> None:
     assert settings_page() == (ROOT / "docs/configuration.md").read_text(encoding="utf-8"), WRITE_ANEW
 
 
@@ -134,7 +134,7 @@ def tables(section: str, name: str, value: Any) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("section", "setting"), SETTINGS, ids=lambda it: getattr(it, "name", it))
 def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Setting) -> None:
-    """A setting that nobody uses would be a lie; the few named here are used by the commands themselves."""
+    """The few settings named here are used by the commands themselves."""
     by_command = {("log", "format"), ("log", "level")}
     of_secrets = {"password_file", "password_credential", "password_env", "password_keyring"}
     changed = config_from_tables(
@@ -181,7 +181,7 @@ def as_in_a_file(value: Any) -> Any:
 
 @settings(max_examples=50)
 @given(st.data())
-def test_whatever_the_definition_allows_makes_a_run(data: st.DataObject) -> None:
+def test_all_allowed_values_make_a_run(data: st.DataObject) -> None:
     found: dict[str, dict[str, Any]] = {}
     for section, setting in SETTINGS:
         value = data.draw(st.sampled_from([None, *extremes(setting), *([False] if setting.optional else [])]))

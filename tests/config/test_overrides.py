@@ -57,7 +57,7 @@ def play(tmp_path: Path, text: str, *options: str) -> Result:
     return CliRunner().invoke(main, ["play", "--config", str(path), *options], env=environment)
 
 
-def test_the_file_decides_what_no_option_does(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_options_override_the_file(tmp_path: Path, runs: list[RunSettings]) -> None:
     result = play(tmp_path, FILE, "--max-length", "9", "--server", "localhost:4712")
     (run,) = runs
     assert 1 == result.exit_code
@@ -69,13 +69,13 @@ def test_the_file_decides_what_no_option_does(tmp_path: Path, runs: list[RunSett
     assert Path("elsewhere") == run.log_path.parent
 
 
-def test_what_cannot_be_meant_is_warned_of(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_a_setting_that_is_probably_a_mistake_is_warned_of(tmp_path: Path, runs: list[RunSettings]) -> None:
     result = play(tmp_path, FILE)
     assert 1 == len(runs)
     assert "policy.accept is false, bot.invite and seek.after are missing: only saved matches" in result.stderr
 
 
-def test_what_the_file_says_holds_without_options(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_without_options_the_file_decides(tmp_path: Path, runs: list[RunSettings]) -> None:
     play(tmp_path, FILE)
     (run,) = runs
     assert ("127.0.0.1", 4711) == (run.server.host, run.server.port)
@@ -114,7 +114,7 @@ def test_another_name_takes_the_place_of_the_only_account(tmp_path: Path, runs: 
     assert ("ford", 0.25) == (run.agent.name, run.agent.timings.pause)
 
 
-def test_every_option_goes_before_the_file(tmp_path: Path, runs: list[RunSettings]) -> None:
+def test_every_option_overrides_the_file(tmp_path: Path, runs: list[RunSettings]) -> None:
     options = {
         "--invite": "arthur",
         "--length": "7",

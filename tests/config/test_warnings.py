@@ -17,7 +17,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
+def test_the_defaults_and_the_example_give_no_warning() -> None:
     assert () == config_warnings(Config())
     assert () == config_warnings(parse_config(TWO_ACCOUNTS))
 
@@ -100,11 +100,11 @@ def test_nothing_is_doubtful_about_the_defaults_and_the_example() -> None:
         ('log.directory = "/dev/null/x"', "log.directory is /dev/null/x, where this user cannot write"),
     ],
 )
-def test_what_cannot_be_meant_is_told(text: str, doubt: str) -> None:
+def test_a_setting_that_is_probably_a_mistake_gives_a_warning(text: str, doubt: str) -> None:
     assert (doubt,) == config_warnings(parse_config(text))
 
 
-def test_a_doubt_about_some_accounts_names_them_and_one_about_all_does_not() -> None:
+def test_a_warning_about_some_accounts_names_them_and_one_about_all_does_not() -> None:
     text = "timing.finish = 10\n" + "".join(
         f'[[account]]\nname = "{name}"\npolicy.accept = {accept}\n'
         for name, accept in (("marvin", "false"), ("ford", "true"), ("zaphod", "false"))
@@ -116,7 +116,7 @@ def test_a_doubt_about_some_accounts_names_them_and_one_about_all_does_not() -> 
     ) == config_warnings(parse_config(text))
 
 
-def test_what_no_account_has_is_not_doubted() -> None:
+def test_settings_that_no_account_uses_give_no_warning() -> None:
     assert () == config_warnings(
         parse_config('policy.accept = false\n[account]\nname = "marvin"\npolicy.accept = true')
     )
@@ -132,5 +132,5 @@ def test_a_password_file_is_for_its_owner_alone(mode: int, count: int) -> None:
     assert (sentence,) * count == found
 
 
-def test_the_process_is_doubted_only_where_there_is_one() -> None:
+def test_settings_of_the_process_give_warnings_only_for_run() -> None:
     assert () == config_warnings(parse_config('service.store = "/dev/null/x"\nservice.web_port = 4321'), process=False)

@@ -1,13 +1,16 @@
-"""What two bots tell about real matches becomes a store that agrees with their own counts, and with each other."""
+"""The store of two bots after real matches agrees with their own counts, and with each other."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from functools import partial
 from pathlib import Path
 
 import pytest
 from attrs import evolve
+from fibs_protocol.commands import Command
+from fibs_protocol.messages import Message
 
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
@@ -17,21 +20,34 @@ from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.views import Fact, Outcome
 from fibsbot.server.server import Server
+from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import CHEAP, settings
 
 
-class Keeper(Observer):
-    """Puts an account's records into a store, and tells when so many decisions were made."""
+class StoringObserver(Observer):
+    """Puts an account's records and the entries of its games into a store, as the service does.
+
+    `reached` is set when so many decisions were made.
+    """
 
     def __init__(self, writer: StoreWriter, account: str, decisions: int = -1) -> None:
-        """Write for this account."""
         self._writer, self._account, self._left = writer, account, decisions
+        self._recorder = MatchRecorder(account, "", partial(writer.put, account))
         self.reached = asyncio.Event()
 
+    def on_message(self, message: Message, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Record the entries that a message shows."""
+        self._recorder.on_message(message)
+
+    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Record what a command of ours does."""
+        self._recorder.on_sent(command)
+
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Keep a record."""
+        """Store a record."""
         self._writer.put(self._account, record.name, record.fields, dt.datetime.now(dt.UTC))
+        self._recorder.on_record(record)
         self._left -= record.name == "decision"
         if self._left == 0:
             self.reached.set()
@@ -42,8 +58,8 @@ async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     async with Server(seed=4) as server:
-        one = Entrant("marvin", load("heuristic"), Keeper(writer, "marvin"))
-        other = Entrant("ford", load("random"), Keeper(writer, "ford"))
+        one = Entrant("marvin", load("heuristic"), StoringObserver(writer, "marvin"))
+        other = Entrant("ford", load("random"), StoringObserver(writer, "ford"))
         results = await play_pair(
             server, one, other, matches=3, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02)
         )
@@ -75,16 +91,16 @@ async def test_a_match_that_was_left_in_the_middle_is_one_match_in_the_store(tmp
     async with Server(limits=CHEAP, seed=7) as server:
         for leaves in (True, False):
             writer = StoreWriter(path)
-            keepers = [Keeper(writer, name, 15 if leaves else -1) for name in ("marvin", "ford")]
+            observers = [StoringObserver(writer, name, 15 if leaves else -1) for name in ("marvin", "ford")]
             invites = ("ford", None)
             runners = [
-                Runner(settings(server.port, name, invite=invite, length=5), load("heuristic"), observer=keeper)
-                for name, invite, keeper in zip(("marvin", "ford"), invites, keepers, strict=True)
+                Runner(settings(server.port, name, invite=invite, length=5), load("heuristic"), observer=observer)
+                for name, invite, observer in zip(("marvin", "ford"), invites, observers, strict=True)
             ]
             async with asyncio.timeout(60):
                 tasks = [asyncio.create_task(runner.run()) for runner in runners]
                 if leaves:
-                    await keepers[0].reached.wait()
+                    await observers[0].reached.wait()
                     for runner in runners:
                         runner.quit()
                 await asyncio.gather(*tasks)
