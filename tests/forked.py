@@ -57,7 +57,8 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.returncode is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it has ended just now
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it at once."""
@@ -65,7 +66,7 @@ class Forked:
 
     async def wait(self) -> int:
         """Wait for the end without holding up the event loop; return the exit status."""
-        while self.returncode is None:
+        while self.returncode is None:  # noqa: ASYNC110 - the end of another process sets no asyncio.Event
             await asyncio.sleep(0.005)
         return self.returncode
 
