@@ -147,7 +147,7 @@ def _opening_roll(view: MatchView, dice: Dice) -> Message:
 
 
 def asks_after_resume(world: World, view: MatchView) -> bool:
-    """Whether a user asks for the board of a resumed match: a player's program does."""
+    """Return whether a user asks for the board of a resumed match: a player's program does."""
     return not view.is_watcher and view.wants_raw_boards and not world.quirks.board_after_resume
 
 
@@ -165,7 +165,7 @@ def continue_game(world: World, match: ServerMatch, *, skip_board: bool = False)
 
 
 def _rolls_automatically(match: ServerMatch) -> bool:
-    """Whether the server rolls for the player on turn, who cannot double or does not want to be asked."""
+    """Return whether the server rolls for the player on turn, who cannot double or does not want to be asked."""
     seat = match.state.turn
     return not match.users[seat].settings[Toggle.DOUBLE] or refusal_to_double(match.state, seat) is not None
 
@@ -176,7 +176,7 @@ def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
     Args:
         world: the world.
         match: the match.
-        skip_board: whether clients ask for the board because of what has just happened (`can't move`, a resumed
+        skip_board: whether clients ask for the board because of the last event (`can't move`, a resumed
             match): then the player on turn does not get the board of this roll as well.
 
     Returns:
@@ -226,7 +226,7 @@ def _store_movable_checkers(match: ServerMatch) -> int:
 
 
 def make_bear_off(world: World, match: ServerMatch, play: Play) -> None:
-    """Make a play that the server has found and that only bears off."""
+    """Make a play chosen by the server that only bears off."""
     seat = match.state.turn
     off = m.BearsOff(tuple(move.source or 0 for move in fibs.play_to_fibs(play, match.direction(seat))))
     send_to_viewers(world, match, lambda _: off)

@@ -22,7 +22,7 @@ from fibsbot.server.database import SavedMatchRow
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
-"""The highest value of the cube: a `board:` line has room for four digits."""
+"""The highest value of the cube: a `board:` line holds four digits."""
 MAX_SHOWN: Final = 9999
 """The highest score that a `board:` line can show; an unlimited match may pass it."""
 CRAWFORD_OFF: Final = 3
@@ -42,7 +42,7 @@ class ServerMatch:
     serial: int
     """The number of this match of the pair, from 1; with the names it determines seeded dice."""
     rolls: int = 0
-    """Rolls so far."""
+    """Number of rolls so far."""
     moves: list[str] = field(factory=list)
     """The list of moves of the current game, as `oldmoves` shows it."""
     can_move: tuple[int, int] = (0, 0)
@@ -69,7 +69,7 @@ class ServerMatch:
 
     @property
     def on_turn(self) -> Seat:
-        """The player whose turn the server says it is: while a double waits, the one who answers."""
+        """The player on turn according to the server: while a double waits, the one who answers."""
         return self.state.turn if self.state.answering is None else self.state.answering
 
     def seat(self, name: str) -> Seat:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
-from fibs_protocol.drawn import DrawingReader
+from fibs_protocol.drawing_reader import DrawingReader
 from fibs_protocol.words import YOU
 from hypothesis import given
 from hypothesis import strategies as st
