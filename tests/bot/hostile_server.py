@@ -53,7 +53,7 @@ def recorded() -> tuple[bytes, ...]:
     return tuple(line for line in said.split(b"\r\n") if line.strip())
 
 
-class Malice:
+class HostileMessages:
     """Makes up what a hostile server says."""
 
     def __init__(self, seed: int) -> None:
@@ -64,12 +64,21 @@ class Malice:
         """Return one line, or what stands for one, with its end or without."""
         rng = self.rng
         made = rng.choices(
-            (self._lie, self._damaged, self._crowd, self._nested, self._garbage, self._telnet, self._half, self._huge),
+            (
+                self._false_line,
+                self._damaged,
+                self._stranger,
+                self._nested,
+                self._garbage,
+                self._telnet,
+                self._half,
+                self._huge,
+            ),
             (40, 25, 15, 6, 5, 4, 4, 0.3),
         )[0]()
         return b"" if FINAL.search(made) or NOTICE.search(made) else made
 
-    def _lie(self) -> bytes:
+    def _false_line(self) -> bytes:
         return any_line(self.rng).encode() + b"\r\n"
 
     def _damaged(self) -> bytes:
@@ -90,7 +99,7 @@ class Malice:
                     line[place:place] = rng.choice([b"%s%n", b"\x00", b"\x1b[2J", b"\xff", b"\r", b"::", b"  ", b"You"])
         return bytes(line) + b"\r\n"
 
-    def _crowd(self) -> bytes:
+    def _stranger(self) -> bytes:
         """Speak for somebody who was never heard of before."""
         rng = self.rng
         name = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz_", k=rng.randint(3, 20)))
@@ -170,31 +179,33 @@ class HostileServer:
         assert task
         self._tasks.add(task)
         self.connections += 1
-        malice = Malice(hash((self._seed, self.connections)))
-        spoken = asyncio.Event()
-        listening = asyncio.ensure_future(self._listen(reader, spoken))
+        messages = HostileMessages(hash((self._seed, self.connections)))
+        received = asyncio.Event()
+        listening = asyncio.ensure_future(self._listen(reader, received))
         try:
             with contextlib.suppress(OSError):
-                await self._talk(malice, spoken, writer)
-                await self._end(malice.rng, listening, writer)
+                await self._send_messages(messages, received, writer)
+                await self._end(messages.rng, listening, writer)
         finally:
             listening.cancel()
             writer.transport.abort()
             await asyncio.gather(listening, return_exceptions=True)
             self._tasks.discard(task)
 
-    async def _talk(self, malice: Malice, spoken: asyncio.Event, writer: asyncio.StreamWriter) -> None:
-        rng = malice.rng
+    async def _send_messages(
+        self, messages: HostileMessages, received: asyncio.Event, writer: asyncio.StreamWriter
+    ) -> None:
+        rng = messages.rng
         if rng.random() < 0.95:
             writer.write(b"WELCOME\r\nlogin: ")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(spoken.wait(), 0.2)
+                await asyncio.wait_for(received.wait(), 0.2)
         if rng.random() < 0.95:
             writer.write(f"1 {ME} 1 h\r\n{OWN_INFO}\r\n".encode())
         for _ in range(rng.randint(0, 2 * self._lines)):
             if writer.is_closing():
                 return
-            data = malice.line()
+            data = messages.line()
             self.lines += 1
             self.bytes += len(data)
             writer.write(data)
@@ -203,10 +214,10 @@ class HostileServer:
                 await asyncio.sleep(0)  # both run in one loop: the bot gets its turn
         await writer.drain()
 
-    async def _listen(self, reader: asyncio.StreamReader, spoken: asyncio.Event) -> None:
+    async def _listen(self, reader: asyncio.StreamReader, received: asyncio.Event) -> None:
         with contextlib.suppress(OSError, asyncio.LimitOverrunError):
             while line := await reader.readline():
-                spoken.set()
+                received.set()
                 text = re.sub(rb"\xff\xfa.*?\xff\xf0|\xff[\xfb-\xfe].|\xff.", b"", line, flags=re.DOTALL)
                 self._note(text.decode("latin-1").strip())
 
@@ -237,7 +248,7 @@ class HostileServer:
 
 
 @define
-class Toll:
+class HostileResults:
     """What the bot had to show for it."""
 
     matches: int = 0
@@ -249,7 +260,7 @@ class Toll:
     """MiB in use, now and then."""
 
 
-class Keeper(Observer):
+class RecordCounter(Observer):
     """Counts what is recorded."""
 
     def __init__(self) -> None:
@@ -261,15 +272,15 @@ class Keeper(Observer):
         self.records[record.name] += 1
 
 
-class Ordeal:
+class HostileRun:
     """One bot's run: hostile connections, then a match on a real server, and again."""
 
     def __init__(self, seed: int, log: Path, lines: int, strategy: Strategy | None = None) -> None:
         """Prepare a run whose session log goes to `log`."""
         self.hostile = HostileServer(seed, lines)
         self.real = Server(seed=seed, limits=CHEAP)
-        self.keeper = Keeper()
-        self.toll = Toll()
+        self.record_counter = RecordCounter()
+        self.results = HostileResults()
         self._port = 0
         self._connection: Connection | None = None
         policy = Policy(lengths=Lengths(unlimited=True))
@@ -278,7 +289,7 @@ class Ordeal:
         run = RunSettings(ServerSettings("127.0.0.1", 1), settings, retry_first=True, backoff=pauses, log_path=log)
         self._settings = evolve(run, rotation=Rotation(2**20, daily=True, keep_days=30, max_total_bytes=2**22))
         self._runner = Runner(
-            self._settings, strategy or RandomStrategy(seed), observer=self.keeper, connect_to=self._connect_to
+            self._settings, strategy or RandomStrategy(seed), observer=self.record_counter, connect_to=self._connect_to
         )
 
     async def _connect_to(self) -> Connection:
@@ -291,20 +302,20 @@ class Ordeal:
             for name in (ME, "ford"):
                 await self.real.register(name, f"pw-of-{name}")
             self._port = self.hostile.port
-            with counted_log(self.toll):
+            with counted_log(self.results):
                 running = asyncio.create_task(self._runner.run())
                 for number in range(1, matches + 1):
-                    await self._suffer(running, number * connections // matches)
+                    await self._run_hostile(running, number * connections // matches)
                     await self._play(running)
                 self._runner.quit()
                 return await running
 
-    async def _suffer(self, running: asyncio.Task[SessionResult], until: int) -> None:
+    async def _run_hostile(self, running: asyncio.Task[SessionResult], until: int) -> None:
         self._move_to(self.hostile.port)
         while self.hostile.connections < until and not running.done():
-            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._pending))
+            self.results.most_tasks = max(self.results.most_tasks, len(self._runner._driver._pending))
             await asyncio.sleep(0.01)
-        self.toll.memory.append(memory())
+        self.results.memory.append(memory())
 
     async def _play(self, running: asyncio.Task[SessionResult]) -> None:
         """Let somebody play a match with the bot on the real server."""
@@ -320,7 +331,7 @@ class Ordeal:
             playing.cancel()
             await asyncio.wait({playing})
             return
-        self.toll.matches += playing.result().counters.matches
+        self.results.matches += playing.result().counters.matches
 
     def _move_to(self, port: int) -> None:
         self._port = port
@@ -329,12 +340,12 @@ class Ordeal:
 
 
 @contextlib.contextmanager
-def counted_log(toll: Toll) -> Iterator[None]:
+def counted_log(results: HostileResults) -> Iterator[None]:
     """Count the lines that the program's own log would have at the level that users have."""
 
     class Counting:
         def msg(self, *_: object, **__: object) -> None:
-            toll.log_lines += 1
+            results.log_lines += 1
 
         info = warning = error = critical = msg
 

@@ -146,7 +146,7 @@ def orders(evening: ChatSimulation) -> None:
     assert "marvin" not in evening.present
 
 
-def test_the_evening_is_as_it_always_was(evening: ChatSimulation) -> None:
+def test_the_evening_is_as_recorded(evening: ChatSimulation) -> None:
     lines = "\n".join(evening.lines).strip() + "\n"
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         GOLDEN.write_text(lines)

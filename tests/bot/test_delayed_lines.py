@@ -17,7 +17,7 @@ GONE: Final = "** You're not playing."
 """What the server says to a decision that crosses the end of its match."""
 
 
-class Unrest:
+class UnreliableWorld:
     """Bots that all invite each other, line after line late, and connections that break at any time."""
 
     def __init__(self, seed: int, count: int, latest: float) -> None:
@@ -45,7 +45,7 @@ class Unrest:
 @pytest.mark.parametrize(("count", "latest"), [(2, 0.1), (2, 2.0), (3, 0.5), (3, 5.0), (4, 2.0), (5, 5.0)])
 def test_no_board_is_unexpected_when_lines_cross(count: int, latest: float) -> None:
     """The bots are strict: a board that shows what was not to be expected raises DifferenceError."""
-    unrest = Unrest(10 * count, count, latest)
+    unrest = UnreliableWorld(10 * count, count, latest)
     bottle = unrest.bottle
     bottle.run(600 + 300 * latest)
     bottle.close()

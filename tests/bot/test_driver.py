@@ -77,6 +77,6 @@ async def test_observers_see_a_command_after_the_message_that_caused_it() -> Non
     assert [GameStarts("ford"), *both, GameStarts("arthur"), *both] == seen, "without what had no connection any more"
 
 
-async def test_a_line_that_was_cut_off_says_nothing() -> None:
+async def test_an_incomplete_line_is_ignored() -> None:
     expected = GameStarts("ford_b")
     assert [expected] == await heard(b"Starting a new game with ford_b.\r\nStarting a new game with ford")

@@ -115,7 +115,7 @@ def answer(script: Script, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_storm_of_lines_is_weathered(seed: int) -> None:
+def test_the_agent_survives_random_lines(seed: int) -> None:
     rng = random.Random(seed)
     script = Script(strict=False, policy=Policy(lengths=Lengths(unlimited=seed % 2 == 0))).to_lobby()
     for _ in range(600):

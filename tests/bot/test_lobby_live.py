@@ -118,7 +118,7 @@ async def test_an_invitation_to_resume_is_answered_with_an_invitation() -> None:
         await goes_on(ford)
 
 
-async def test_a_new_match_does_not_throw_the_saved_one_away() -> None:
+async def test_a_new_match_does_not_discard_the_saved_one() -> None:
     async with at_the_server(timings=evolve(QUICK, left=60.0)) as (ford, _, _):
         await begin(ford, 3)
         await ford.ask("leave", "You terminated the game")
@@ -127,7 +127,7 @@ async def test_a_new_match_does_not_throw_the_saved_one_away() -> None:
         await ford.until("match length: 3")
 
 
-async def test_the_policy_speaks_to_people() -> None:
+async def test_a_refused_player_gets_the_reason() -> None:
     policy = Policy(lengths=Lengths(((1, 3),)), max_rating=1499, max_saved_games=0)
     async with at_the_server(policy=policy) as (ford, watcher, _):
         await ford.ask("invite marvin 5", "12 marvin I only play matches of 1 to 3 points.")
@@ -169,7 +169,7 @@ async def test_a_player_who_refuses_is_not_invited_again() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
-async def test_bots_whose_matches_broke_off_find_each_other_again(count: int) -> None:
+async def test_bots_resume_their_interrupted_matches(count: int) -> None:
     names = ["anna", "bert", "carl", "dora"][:count]
     timings = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
     async with Server(seed=22, limits=CHEAP) as server:

@@ -43,7 +43,7 @@ def test_occasional_records_are_never_suppressed() -> None:
     assert {"invited": 1000} == Counter(record.name for record in notes.through)
 
 
-def test_a_flood_is_cut_short_and_counted_when_it_is_over() -> None:
+def test_a_flood_is_suppressed_and_counted_at_its_end() -> None:
     notes = Notes()
     notes.note("invited", 10_000)
     assert (100, 100) == (notes.count("invited"), len(notes.through))
@@ -70,7 +70,7 @@ def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
     assert len(notes.through) <= 1.05 * (DEFAULT_LIMIT.burst + 86_400 * DEFAULT_LIMIT.per_second)
 
 
-def test_our_own_steps_and_matches_are_never_left_out() -> None:
+def test_our_own_actions_and_matches_are_never_suppressed() -> None:
     notes = Notes()
     for name in UNLIMITED_RECORDS:
         notes.note(name, 5000)
@@ -82,7 +82,7 @@ def test_our_own_steps_and_matches_are_never_left_out() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["invited", "refused"]), st.integers(0, 300), st.floats(0, 600))))
-def test_every_record_is_let_through_or_counted(floods: list[tuple[str, int, float]]) -> None:
+def test_every_record_is_passed_or_counted(floods: list[tuple[str, int, float]]) -> None:
     notes = Notes()
     wanted: Counter[str] = Counter()
     for name, times, later in floods:

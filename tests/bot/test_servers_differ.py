@@ -124,7 +124,7 @@ def test_user_text_that_imitates_the_server_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["board", "You_", "login", "points", "Player", "X", "O", "doubles"])
-def test_an_opponent_called_like_a_keyword(name: str) -> None:
+def test_an_opponent_may_be_named_like_a_keyword(name: str) -> None:
     script = Script().to_lobby()
     script.server(f"{name} wants to play a 5 point match with you.", f"Type 'join {name}' to accept.")
     script.verdict(accepted=True)
@@ -143,7 +143,7 @@ def test_an_opponent_called_like_a_keyword(name: str) -> None:
     assert ["join"] == script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
 
 
-def test_a_player_who_moves_the_other_way_round() -> None:
+def test_a_player_may_move_in_the_other_direction() -> None:
     # All recorded boards have X from 1 to 24, but the line says the direction, so it is read.
     script = Script().to_match()
     mirrored = ":".join(START_CELLS.split(":")[::-1])

@@ -113,7 +113,7 @@ def world(silent: Silent, seed: int = 5) -> Watched:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["own_info", "who_info", "opponent_joined", "board", "rolls", "join_next_game"])
-def test_a_server_that_never_says_one_thing_does_not_stop_us(kind: str) -> None:
+def test_a_server_that_omits_one_kind_of_message_does_not_stop_the_bot(kind: str) -> None:
     silent = Silent()
     watched = world(silent)
     counters = watched.watched.agent.counters
@@ -170,7 +170,7 @@ class Falling(RuleBasedStateMachine):
         self.world.lose(NAME)
 
     @invariant()
-    def nothing_lasts(self) -> None:
+    def no_wait_exceeds_its_bound(self) -> None:
         """Nothing takes longer than it may."""
         if hasattr(self, "world"):
             self.world.check()
@@ -191,7 +191,7 @@ Falling.TestCase.settings = settings(
 TestFalling = pytest.mark.slow(Falling.TestCase)
 
 
-def test_every_wait_has_a_bound_and_something_that_follows() -> None:
+def test_every_wait_has_a_timeout_and_a_next_step() -> None:
     assert set(Awaited) == set(TIMEOUT_RULES)
     assert all(0 < row.bound(TIMINGS) <= 1800 for row in TIMEOUT_RULES.values())
     assert all(row.bound(TIMINGS) <= 72 for awaited, row in TIMEOUT_RULES.items() if awaited is not Awaited.OPPONENT)
