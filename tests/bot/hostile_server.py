@@ -1,4 +1,4 @@
-"""A server that is up to no good, and a bot that has to live through it: what the tests and the bench share."""
+"""A hostile server, and the run of a bot on it, shared by tests and the bench."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from tests.bot.test_hostile_messages import any_board, any_line
 DATA: Final = Path(__file__).parent.parent / "data" / "bot"
 QUICK: Final = Timings(watchdog=0.3, keep_alive=5, pause=0, invitation=0.01, retry=0.2, left=0.5, patience=1, silence=5)
 FINAL: Final = re.compile(rb"login:|(?:^|\n)[78] marvin|already logged in", re.IGNORECASE)
-"""What ends a run for good reasons: a refused password, another login of the same name."""
+"""Lines that rightly end a run: a refused password, another login of the same name."""
 NOTICE: Final = re.compile(rb"ATTENTION|causes shutdown", re.IGNORECASE)
-"""What makes the bot stay away for a while."""
+"""Lines that make the bot disconnect for a while."""
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
 @cache
 def recorded() -> tuple[bytes, ...]:
-    """Return the lines that real servers have said in recorded matches."""
+    """Return the lines of real servers in recorded matches."""
     said = b""
     for path in sorted(DATA.glob("*.jsonl")):
         said += b"".join(record.data for record in read_session_log(path) if isinstance(record, Received))
@@ -54,14 +54,14 @@ def recorded() -> tuple[bytes, ...]:
 
 
 class HostileMessages:
-    """Makes up what a hostile server says."""
+    """Generates the bytes of a hostile server."""
 
     def __init__(self, seed: int) -> None:
-        """Take what is left to chance from the seed."""
+        """Seed the generator."""
         self.rng = random.Random(seed)
 
     def line(self) -> bytes:
-        """Return one line, or what stands for one, with its end or without."""
+        """Return the bytes of one line, a part of one, or garbage."""
         rng = self.rng
         made = rng.choices(
             (
@@ -100,7 +100,7 @@ class HostileMessages:
         return bytes(line) + b"\r\n"
 
     def _stranger(self) -> bytes:
-        """Speak for somebody who was never heard of before."""
+        """Return a line about a player with a new name."""
         rng = self.rng
         name = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz_", k=rng.randint(3, 20)))
         text = rng.choice(
@@ -144,30 +144,30 @@ class HostileMessages:
 
 
 class HostileServer:
-    """Says all that to whoever connects, each time something else, and remembers what it was told."""
+    """Sends hostile messages on every connection, and stores what it receives."""
 
     def __init__(self, seed: int, lines: int) -> None:
-        """Say about so many lines on each connection."""
+        """Send about `lines` lines on each connection."""
         self.port = 0
         self.connections = 0
         self.lines = 0
         self.bytes = 0
         self.heard: Counter[str] = Counter()
-        """First words of what it was told."""
+        """The number of lines received by their first words."""
         self.nonsense: list[str] = []
-        """What it was told that is no command."""
+        """The lines received that are not commands."""
         self._seed = seed
         self._lines = lines
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        """Listen."""
+        """Start listening."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let go."""
+        """Close all connections."""
         self._server.close()
         for task in self._tasks:
             task.cancel()
@@ -211,7 +211,7 @@ class HostileServer:
             writer.write(data)
             if rng.random() < 0.1:
                 await writer.drain()
-                await asyncio.sleep(0)  # both run in one loop: the bot gets its turn
+                await asyncio.sleep(0)  # let the bot run, which shares the event loop
         await writer.drain()
 
     async def _listen(self, reader: asyncio.StreamReader, received: asyncio.Event) -> None:
@@ -230,7 +230,7 @@ class HostileServer:
         except UnknownCommandError:
             self.nonsense.append(said[:200])
         except ValueError:
-            pass  # a command, which only a real server could judge
+            pass  # a command that only a real server can check
 
     async def _end(self, rng: random.Random, listening: asyncio.Future[None], writer: asyncio.StreamWriter) -> None:
         match rng.randrange(4):
@@ -239,44 +239,44 @@ class HostileServer:
                 linger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
                 writer.transport.abort()
             case 1:
-                writer.write_eof()  # it goes on to listen
+                writer.write_eof()  # it still receives
                 await asyncio.wait({listening}, timeout=0.05)
             case 2:
-                await asyncio.wait({listening}, timeout=0.02)  # mute
+                await asyncio.wait({listening}, timeout=0.02)  # silence
             case _:
                 pass
 
 
 @define
 class HostileResults:
-    """What the bot had to show for it."""
+    """The results of a run."""
 
     matches: int = 0
     log_lines: int = 0
-    """Of the program's own log."""
+    """Number of lines of the program's own log."""
     most_tasks: int = 0
-    """Questions to the strategy that waited at the same time, at most."""
+    """Maximum number of questions that waited for the strategy at the same time."""
     memory: list[float] = field(factory=list)
-    """MiB in use, now and then."""
+    """Memory in use in MiB, sampled during the run."""
 
 
 class RecordCounter(Observer):
-    """Counts what is recorded."""
+    """Counts records by name."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start without records."""
         self.records: Counter[str] = Counter()
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Count it."""
+        """Count a record."""
         self.records[record.name] += 1
 
 
 class HostileRun:
-    """One bot's run: hostile connections, then a match on a real server, and again."""
+    """The run of one bot: hostile connections and matches on a real server in turn."""
 
     def __init__(self, seed: int, log: Path, lines: int, strategy: Strategy | None = None) -> None:
-        """Prepare a run whose session log goes to `log`."""
+        """Prepare a run with a session log at `log`."""
         self.hostile = HostileServer(seed, lines)
         self.real = Server(seed=seed, limits=CHEAP)
         self.record_counter = RecordCounter()
@@ -297,7 +297,7 @@ class HostileRun:
         return self._connection
 
     async def run(self, connections: int, matches: int) -> SessionResult:
-        """Live through so many hostile connections, with matches in between and one at the end."""
+        """Make this many hostile connections, with matches in between and one at the end."""
         async with self.hostile, self.real:
             for name in (ME, "ford"):
                 await self.real.register(name, f"pw-of-{name}")
@@ -318,7 +318,7 @@ class HostileRun:
         self.results.memory.append(memory())
 
     async def _play(self, running: asyncio.Task[SessionResult]) -> None:
-        """Let somebody play a match with the bot on the real server."""
+        """Play a match with the bot on the real server."""
         self._move_to(self.real.port)
         timings = evolve(QUICK, watchdog=2, patience=10)
         settings = agent_settings("ford", "pw-of-ford", invite=ME, length=1, matches=1, timings=timings)
@@ -341,7 +341,7 @@ class HostileRun:
 
 @contextlib.contextmanager
 def counted_log(results: HostileResults) -> Iterator[None]:
-    """Count the lines that the program's own log would have at the level that users have."""
+    """Count the lines that the program's own log would have at the default level."""
 
     class Counting:
         def msg(self, *_: object, **__: object) -> None:
@@ -362,6 +362,6 @@ def counted_log(results: HostileResults) -> Iterator[None]:
 
 
 def memory() -> float:
-    """Return the MiB that this process has in memory now."""
+    """Return the memory in use by this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * resource.getpagesize() / 2**20

@@ -1,4 +1,4 @@
-"""What the bot says to people, when, and what it does about what they say."""
+"""The bot's chat: greetings, answers, nudges, orders of operators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tells_to(lines: list[str], name: str) -> list[str]:
 
 
 def asked(script: Script, text: str, name: str = "ford") -> list[str]:
-    """Let somebody tell us something; return what they are tells_to."""
+    """Send us a tell; return the texts of our replies."""
     lines = script.server(f"12 {name} {text}")
     if lines:
         assert [] == script.server(f"16 {lines[-1].removeprefix('tell ')}")
@@ -43,7 +43,7 @@ def asked(script: Script, text: str, name: str = "ford") -> list[str]:
 
 
 def end_turn(script: Script) -> list[str]:
-    """Play the 6 and 4; return what goes out when it is the opponent's turn."""
+    """Play the 6 and 4; return the lines sent during the opponent's turn."""
     play = script.plays()[0]
     assert ["move"] == [line.split()[0] for line in script.first_play()]
     return script.server(board(turn=-1, cells=after(AFTER_61, play)))
@@ -53,7 +53,7 @@ def end_turn(script: Script) -> list[str]:
 
 
 def joining(script: Script) -> list[str]:
-    """Accept ford's invitation; return what follows."""
+    """Accept ford's invitation; return the next commands."""
     script.server("ford wants to play a 5 point match with you.")
     script.verdict(accepted=True)
     assert ["join ford"] == script.wait(1.5)
@@ -61,7 +61,7 @@ def joining(script: Script) -> list[str]:
 
 
 def resuming(script: Script) -> list[str]:
-    """Resume the match with ford; return what follows."""
+    """Resume the match with ford; return the next commands."""
     script.server("8 ford ford drops connection.", "Connection with ford timed out. The game was saved.")
     script.wait(400)
     script.server(who("ford"))
@@ -203,7 +203,7 @@ def test_answers_can_be_switched_off() -> None:
     assert [] == asked(Script(chat=ChatSettings(answer=False)).to_lobby(), "help")
 
 
-# -- politeness of the machine: bounds ------------------------------------------------------------------------------
+# -- limits ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_decision_is_sent_before_any_chat() -> None:
@@ -379,7 +379,7 @@ def test_orders_are_accepted_only_in_tells() -> None:
     assert [] == script.hang_ups
 
 
-# -- whatever anybody says ------------------------------------------------------------------------------------------
+# -- arbitrary chat -------------------------------------------------------------------------------------------------
 
 NAMES = st.sampled_from(["ford", "trillian", ME, "RepBotNG", "gnubot", "You", "slarti"])
 TEXTS = st.one_of(

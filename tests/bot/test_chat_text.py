@@ -1,4 +1,4 @@
-"""What the bot says is one plain line, and what people mean is understood."""
+"""Chat texts: everything sent is one plain line, and questions, nudges and orders are recognised."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ONE_CHECKER = "0:0:0:0:0:0:1:0:0:0:0:0:0:0:0:0:0:0:-5:-5:-5:0:0:0:0:0"
 
 
 def resume(cells: str, **fields: object) -> Script:
-    """Take a match up where the board shows these cells."""
+    """Resume a match at a board with these cells."""
     script = Script().to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(cells=cells, **fields))  # type: ignore[arg-type]  # keywords of board
@@ -173,7 +173,7 @@ def test_a_double_against_a_beaver_is_answered_again() -> None:
         ({"score": "4:3"}, False),  # the Crawford game
         ({"score": "3:4"}, False),
         ({"score": "3:4", "crawford": 1}, True),
-        ({"score": "4:3", "crawford": 1}, False),  # one point is all that we need
+        ({"score": "4:3", "crawford": 1}, False),  # we need one point only
         ({"score": "3:0", "cube": 2, "may": "1:0"}, False),  # a dead cube
     ],
 )
@@ -297,7 +297,7 @@ def test_after_the_crawford_game_doubles_are_allowed_again() -> None:
     assert (False, True) == (script.agent.tracked.state.crawford, script.agent.tracked.state.post_crawford)
 
 
-# -- one at a time --------------------------------------------------------------------------------------------------
+# -- pauses and repetitions -----------------------------------------------------------------------------------------
 
 
 def test_there_is_a_pause_between_two_commands() -> None:
@@ -318,7 +318,7 @@ def test_a_silent_connection_is_closed_and_a_quiet_lobby_is_kept_alive() -> None
 
 @given(st.lists(st.sampled_from(range(7)), max_size=12))
 def test_no_decision_is_answered_twice_if_lines_are_repeated(repeats: list[int]) -> None:
-    """The server's lines of one turn, any of them again at any time, as far as they stay true."""
+    """The server's lines of one turn, any of them repeated at any time while they are still true."""
     script = Script(strict=False).to_my_roll()
     lines = [board(cells=AFTER_61), PROMPT]
     sent = script.server(*(lines[i % 2] for i in repeats))

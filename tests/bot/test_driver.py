@@ -1,4 +1,4 @@
-"""What the driver makes of the bytes of a connection."""
+"""The driver: events from the bytes of a connection."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from fibsbot.strategies.questions import LastResort
 
 
 class Listener:
-    """A handler that only remembers what was said."""
+    """A handler that only stores messages."""
 
     def __init__(self) -> None:
-        """Have heard nothing."""
+        """Start without messages."""
         self.heard: list[Message] = []
 
     def handle(self, event: Event) -> list[Action]:
-        """Remember it."""
+        """Store a message."""
         if isinstance(event, MessageReceived):
             self.heard.append(event.message)
         return []
 
 
 async def heard(data: bytes) -> list[Message]:
-    """Let a server say this and close the connection; return what the handler has heard."""
+    """Send these bytes as a server and close the connection; return the messages of the handler."""
 
     async def say(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
@@ -48,7 +48,7 @@ async def heard(data: bytes) -> list[Message]:
 
 
 class Talker(Listener):
-    """A handler that answers every message with two commands, and says goodbye when the connection is gone."""
+    """A handler that answers every message with two commands, and sends a farewell when the connection is lost."""
 
     def handle(self, event: Event) -> list[Action]:
         """Answer."""

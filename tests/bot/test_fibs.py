@@ -1,4 +1,4 @@
-"""The server's numbering and our own are two views of one thing."""
+"""Conversion between the server's numbering and our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thousands of hostile lines and connections: the bot lives on, plays properly in between, and nothing grows.
+"""Thousands of hostile lines and connections: the bot survives, plays correctly in between, and memory is bounded.
 
 The full size is that of `python bench/bench_hostile.py`: 100,000 lines, 10,000 connections.
 """
@@ -43,22 +43,22 @@ async def test_the_bot_survives_hostile_connections_and_plays_matches_in_between
 
 
 ENOUGH = 10
-"""Lies that a match has to live through at least; a busy machine takes its time over them."""
+"""Minimum number of false lines during a match; a busy machine needs time for them."""
 
 
 class FalseLines:
-    """Puts hostile lines between the real ones."""
+    """Inserts hostile lines between the real ones."""
 
     def __init__(self, seed: int) -> None:
-        """Begin with the first byte."""
+        """Start at the first byte."""
         self._messages = HostileMessages(seed)
         self.speaking = True
         self.said = 0
         self.heard: list[str] = []
-        """What the bot said to the server."""
+        """The bytes that the bot sent to the server."""
 
     def __call__(self, chunk: Chunk) -> bytes:
-        """Let the real lines pass, and something after each of them; nothing before the login is over."""
+        """Pass the real lines on, with hostile ones after some of them, but none before the end of the login."""
         if not chunk.down:
             self.heard += chunk.data.decode("latin-1").splitlines()
         if not chunk.down or not self.speaking or b"\n" not in chunk.data or chunk.passed < 1000:
@@ -113,4 +113,4 @@ async def test_a_match_is_finished_despite_false_lines(seed: int) -> None:
         except UnknownCommandError:
             pytest.fail(f"{line!r} is no command")
         except ValueError:
-            pass  # a command, out of place because of a lie
+            pass  # a command at the wrong time because of a false line

@@ -1,9 +1,9 @@
-"""The bot on servers that were written independently of this project: recorded matches, and live ones if there is one.
+"""The bot on servers written independently of this project: recorded matches, and live ones if a server is given.
 
 BaldLies gives no time in line `1`, no name in line `2`, and says `home` for `off`. TigerGammon leaves the flag "was
-doubled" set and does not tell of the opponent's dances. JIBS doubles apostrophes, writes bars with the wrong sign,
-sends a board before the play that it shows, rolls for everybody, and announces later games after their first board. To
-play on a server of your own choice on this machine, set FIBSBOT_SERVER to its HOST:PORT.
+doubled" set and does not announce the opponent's dances. JIBS doubles apostrophes, writes bars with the wrong sign,
+sends a board before the play that it shows, rolls for both players, and announces later games after their first board.
+To play on a server of your own choice on this machine, set FIBSBOT_SERVER to its HOST:PORT.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ GAME_WORDS: Final = ("board:", "rolls", "moves", "doubles", "accept", "reject", 
 
 @pytest.fixture(params=LOGS, ids=lambda path: path.stem)
 def conversation(request: pytest.FixtureRequest) -> list[m.Message | c.Command]:
-    """Read what was said, in order: messages of the server, commands of the bot."""
+    """Return the messages of the server and the commands of the bot in order."""
     return list(said(request.param))
 
 
@@ -122,7 +122,7 @@ def test_every_line_of_a_server_with_garbled_wordings_is_understood() -> None:
 
 
 def new_name() -> str:
-    """Make up a name that nobody has."""
+    """Return a new random name."""
     return "t_" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(8))
 
 

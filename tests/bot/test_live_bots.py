@@ -22,7 +22,7 @@ from tests.bot.live_bots import CHEAP, Babbling, Broken, Sleepy, Watcher, play_s
 async def play(
     server: Server, strategy: Strategy, *, length: int = 1, log: Path | None = None, deadline: float = 5
 ) -> tuple[SessionResult, SessionResult]:
-    """Let `marvin` play this strategy in a match against `ford`."""
+    """Play a match of `marvin` with this strategy against `ford`."""
     marvin = settings(server.port, "marvin", log, deadline=deadline)
     ford = settings(server.port, "ford", invite="marvin", length=length)
     async with asyncio.timeout(60):

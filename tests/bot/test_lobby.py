@@ -1,4 +1,4 @@
-"""Whose invitation the agent accepts, and whom the settings have it invite."""
+"""Invitations that the agent accepts, and those that it sends because of its settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion
 from tests.bot.agent_script import ME, Script
 from tests.bot.lobby_lines import INVITED, SAVED, who
 
-# -- being invited --------------------------------------------------------------------------------------------------
+# -- invitations of others ------------------------------------------------------------------------------------------
 
 
 def test_an_invitation_is_joined_after_the_time_for_its_third_line() -> None:

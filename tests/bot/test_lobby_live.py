@@ -1,4 +1,4 @@
-"""On the embedded server, over TCP: somebody plays the bot by hand, breaks matches off, and meets its policy."""
+"""The bot on the embedded server over TCP, against an opponent who breaks off matches and is refused by the policy."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ HINT = "Type 'join marvin' to accept."
 
 
 class Alert(Watcher):
-    """Tells when something has happened."""
+    """Waits for records."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start without records."""
         super().__init__()
         self._news = asyncio.Event()
 
     def on_record(self, record: Record, agent: Agent) -> None:
-        """Wake who waits."""
+        """Store a record and wake the waiting test."""
         super().on_record(record, agent)
         self._news.set()
 
@@ -49,7 +49,7 @@ class Alert(Watcher):
 
 @contextlib.asynccontextmanager
 async def at_the_server(**fields: Any) -> AsyncIterator[tuple[Raw, Alert, Server]]:
-    """Run a server with marvin the bot on it, and log ford in by hand."""
+    """Run a server with the bot marvin, and log in ford as a raw client."""
     fields = {"matches": None, "chat": ChatSettings(greet=False, answer=False), **fields}
     watcher = Alert()
     async with Server(seed=21, limits=CHEAP) as server:
@@ -68,19 +68,19 @@ async def at_the_server(**fields: Any) -> AsyncIterator[tuple[Raw, Alert, Server
 
 
 async def by_hand(server: Server, name: str) -> Raw:
-    """Log somebody in who is ready to play."""
+    """Log in a raw client who is ready to play."""
     raw = await Raw.log_in(server.port, name)
     await raw.ask("toggle ready", "You're now ready")
     return raw
 
 
 async def begin(ford: Raw, length: int = 3) -> None:
-    """Begin a match by an invitation."""
+    """Start a match by an invitation."""
     await ford.ask(f"invite marvin {length}", f"has joined you for a {length} point match.")
 
 
 async def goes_on(ford: Raw) -> None:
-    """Accept the bot's invitation to go on."""
+    """Accept the bot's invitation to resume."""
     await ford.until("marvin wants to resume a saved match with you.")
     await ford.until(HINT)
     await ford.ask("join marvin", "Your running match was loaded.")

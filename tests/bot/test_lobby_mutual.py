@@ -1,4 +1,4 @@
-"""Bots among themselves: whoever has a match to go on with finds the other, whatever the order of the lines."""
+"""Bots with saved matches against each other resume them, independent of the order of lines."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ HEADER: Final = "  opponent          matchlength   score (your points first)"
 
 
 class ResumeServer:
-    """A server that knows of nothing but invitations to go on with saved matches; everybody has one with everybody.
+    """A server that supports only invitations to resume saved matches; each pair of players has one.
 
     Who has invited is on turn, and has thrown; after that play nobody acts any more. Lines to and from each player keep
     their order; whose turn it is to be delivered is left to chance, and some get lost.
     """
 
     def __init__(self, names: tuple[str, ...], rng: random.Random, loss: float = 0.0) -> None:
-        """Log everybody in."""
+        """Log in all players."""
         self.rng = rng
         self.loss = 0.0
         self.players = {name: Script(name=name, strict=False) for name in names}
@@ -45,22 +45,22 @@ class ResumeServer:
         self.loss = loss
 
     def log_in(self, name: str) -> None:
-        """Give a player a connection."""
+        """Log in a player."""
         player = self.players[name]
         player.connect()
         player.raw(b"login: ")
         self.send_lines(name, f"1 {name} 1 h", OWN_INFO.replace(ME, name), *self.list_of_users(), "6")
 
     def list_of_users(self) -> Iterator[str]:
-        """Write the `5` lines of all players."""
+        """Yield the `5` lines of all players."""
         return (f"5 {name} {self.table.get(name, '-')} - 1 0 1500.00 9 0 1 h fibsbot -" for name in self.players)
 
     def send_lines(self, name: str, *lines: str) -> None:
-        """Have lines on their way to a player."""
+        """Queue lines to a player."""
         self.to_player[name].extend(line for line in lines if self.rng.random() >= self.loss)
 
     def send_lines_to_all(self, *lines: str) -> None:
-        """Have lines on their way to everybody."""
+        """Queue lines to all players."""
         for name in self.players:
             self.send_lines(name, *lines)
 
@@ -84,11 +84,11 @@ class ResumeServer:
         raise AssertionError("they talk without end")
 
     def send(self, name: str, commands: list[str]) -> None:
-        """Have commands on their way to the server."""
+        """Queue commands to the server."""
         self.to_server[name].extend(command for command in commands if self.rng.random() >= self.loss)
 
     def wait(self, seconds: int) -> None:
-        """Let time go by; who hangs up comes back."""
+        """Advance the clock; players who disconnect log in again."""
         for _ in range(seconds):
             for name, player in self.players.items():
                 self.send(name, player.wait(1.0))
@@ -99,7 +99,7 @@ class ResumeServer:
                     self.log_in(name)
             self.deliver_all()
 
-    # -- what the server does -----------------------------------------------------------------------------------
+    # -- commands -----------------------------------------------------------------------------------------------
 
     def obey(self, name: str, command: str) -> None:
         """Answer a command."""
@@ -126,7 +126,7 @@ class ResumeServer:
                 self.send_lines(name, TIME)
 
     def invite(self, name: str, guest: str) -> None:
-        """Tell the guest; the last invitation of a player counts."""
+        """Announce an invitation to the guest; the last one of a player counts."""
         self.invites += 1
         if name in self.table:
             self.send_lines(name, "** You are already playing.")
@@ -138,7 +138,7 @@ class ResumeServer:
             self.send_lines(name, f"** You invited {guest} to resume a saved match.")
 
     def join(self, name: str, host: str) -> None:
-        """Put two at a table."""
+        """Resume the match of two players."""
         if name in self.table:
             self.send_lines(name, "** You can't play two games at once")
         elif host in self.table:
@@ -174,12 +174,12 @@ class ResumeServer:
 
     @property
     def waiting(self) -> list[str]:
-        """Who is not at a table."""
+        """The players without a match."""
         return [name for name in self.players if name not in self.table]
 
 
 def check(server: ResumeServer) -> None:
-    """Make sure that whoever can play does, and that each host has made one play."""
+    """Check that all players who can play do so, and that each host has made one play."""
     count = len(server.players)
     assert count % 2 == len(server.waiting)
     assert [1] * (count // 2) == [len(server.plays[host]) for host in server.hosts]

@@ -1,4 +1,4 @@
-"""Logging in, settling the switches, registering."""
+"""Login, toggles and settings, registration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any single line of a match may be lost, in either direction: the match is finished all the same, and in order."""
+"""Any single line of a match may be lost in either direction: the match is still finished correctly."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.simulation import Fault, Passing, Simulation, doubling, losing, stalling, unharmed
 
 QUESTIONS: Final = ("board", "rawwho", "invite", "join ", "leave")
-"""What can be too late without being wrong: it asks, or comes when the other has just gone."""
+"""Commands that may be refused without being wrong: they ask, or cross the opponent's departure."""
 IDLE_WORDS: Final = {"motd_start", "motd_line", "motd_end", "unknown"}
-"""Lines that nobody waits for."""
+"""Lines that the bots do not wait for."""
 RECOVERY: Final = 420.0
-"""Seconds that a lost line may cost: five looks at the board, a minute each, and a new connection."""
+"""Maximum delay by a lost line in seconds: five requests of the board, a minute each, and a new connection."""
 
 
 class DoublingStrategy(RandomStrategy):
-    """Doubles and resigns all the time."""
+    """Doubles and resigns often."""
 
     def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
         """Double."""
@@ -38,13 +38,13 @@ class DoublingStrategy(RandomStrategy):
         return int(self._happens(0.06))
 
     def accept_resignation(self, state: MatchState) -> bool:  # noqa: ARG002 - as above
-        """Mostly play on."""
+        """Usually reject."""
         return self._happens(0.25)
 
 
 @contextmanager
 def match(seed: int, fault: Fault = unharmed, length: int = 3, timings: Timings | None = None) -> Iterator[Simulation]:
-    """Let two bots play a match, and wait for both to be through with it."""
+    """Play a match between two bots until both have ended."""
     simulation = Simulation(seed, fault=fault)
     timings = timings or Timings()
     simulation.add("marvin", DoublingStrategy(seed), invite="ford", length=length, timings=timings)
@@ -57,7 +57,7 @@ def match(seed: int, fault: Fault = unharmed, length: int = 3, timings: Timings 
 
 
 def kind_of(line: Passing) -> str:
-    """Return what kind of line it is."""
+    """Return the kind of a line."""
     if line.down:
         return parse(line.text).kind()
     try:
@@ -67,7 +67,7 @@ def kind_of(line: Passing) -> str:
 
 
 def lines_of(seed: int, length: int = 3) -> tuple[list[Passing], float]:
-    """Play a match without any fault; return a line of each kind and direction, and how long it took."""
+    """Play a match without faults; return a line of each kind and direction, and the duration."""
     passed: dict[tuple[bool, str], list[Passing]] = {}
 
     def note(line: Passing) -> list[tuple[float, str]]:
@@ -81,7 +81,7 @@ def lines_of(seed: int, length: int = 3) -> tuple[list[Passing], float]:
 
 
 def check(simulation: Simulation, seconds: float) -> None:
-    """Make sure that both have finished the match, in time and without a wrong command."""
+    """Check that both have finished the match in time and without a wrong command."""
     check_server(simulation)
     for bot in simulation.bots.values():
         assert (End.FINISHED, 1) == (bot.end, bot.agent.counters.matches), bot.reasons
@@ -92,7 +92,7 @@ def check(simulation: Simulation, seconds: float) -> None:
 
 
 def check_server(simulation: Simulation) -> None:
-    """Make sure that the match is over, and that nobody has said anything wrong."""
+    """Check that the match is over, and that there were no wrong commands."""
     saved = simulation.world.database.match("marvin", "ford")
     assert saved is not None
     assert saved.over
@@ -120,7 +120,7 @@ def test_nothing_is_answered_twice_whichever_line_is_duplicated() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [10, 40, 400])
 def test_nothing_is_answered_twice_whichever_line_is_late(seconds: float) -> None:
-    """Who has no connection at the very end never hears how the match ended; the server knows."""
+    """A bot without a connection at the end does not learn the result; the server has it."""
     chosen, usual = lines_of(8, length=1)
     for line in random.Random(seconds).sample(chosen, 8):
         with match(8, stalling(line.bot, line.number, seconds, down=line.down), length=1) as simulation:

@@ -1,4 +1,4 @@
-"""The tracker follows games from the messages alone, and knows when it does not."""
+"""MatchTracker: games are tracked by messages alone, and differences from the boards are found."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STARTED = (
 
 
 def test_a_match_watched_on_fibs_has_no_differences() -> None:
-    """59 boards of a real session: each is what the messages before it say."""
+    """59 boards of a real session, each as expected from the messages before it."""
     track = TrackedMatch(user="player_cr")
     boards = 0
     for message in messages(WATCHED.read_bytes()):
@@ -191,7 +191,7 @@ def test_cells_of_the_opening_are_the_specifications() -> None:
     assert track.state.position.swapped() == track.position_of(PlayerSide.OPPONENT)
 
 
-# -- servers that show what happened before they say it ---------------------------------------------------------------
+# -- servers that send a board before the message that explains it ----------------------------------------------------
 
 THROWN = (*STARTED, board(turn=-1, other_dice="6:1"))
 SHOWN = board(cells=AFTER_61)
@@ -255,7 +255,7 @@ def test_the_play_that_wins_the_game_is_made_although_no_board_follows() -> None
 
 
 def test_a_missing_name_is_that_of_the_opponent() -> None:
-    """BaldLies, where both join at once."""
+    """BaldLies, if both players join at once."""
     nameless = tuple(line.replace("ford", "") for line in STARTED[1:])
     assert tracked(*STARTED) == tracked(STARTED[0], *nameless)
     given_up = tracked(*THROWN, "You give up.  wins 1 point.")

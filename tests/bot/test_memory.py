@@ -1,4 +1,4 @@
-"""What is remembered of other players, and that it does not grow without bounds."""
+"""The facts remembered about other players, and their bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom the bot invites to new matches when there is nothing else to do, and whom it does not."""
+"""The search for opponents: when and whom the idle bot invites to new matches."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ OTHERS = ("arthur", "ford", "trillian", "zaphod")
 
 
 class Seeker:
-    """A bot that seeks on a server where everybody is there and nobody answers, unless a test says otherwise."""
+    """A bot that searches for opponents on a server where invitations are not answered by default."""
 
     def __init__(self, *lines: str, seek: dict[str, Any] | None = None, **settings: Any) -> None:
-        """Log in among the players whom these `5` lines describe."""
+        """Log in, with the players of these `5` lines online."""
         rows = settings.pop("saved", ("no saved games.",))
         self.script = Script(seek=SeekSettings(**{"after": 60.0, "per_hour": 60, **(seek or {})}), **settings)
         self.script.to_lobby(saved=rows)
@@ -30,11 +30,11 @@ class Seeker:
         self.say(*self.lines)
 
     def say(self, *lines: str) -> None:
-        """Let the server say lines, and answer what the bot says to them."""
+        """Receive lines of the server, and answer the bot's commands."""
         self._answer(self.script.server(*lines))
 
     def wait(self, seconds: float) -> None:
-        """Let time go by."""
+        """Advance the clock."""
         end = self.script.now + seconds
         while self.script.now < end:
             self._answer(self.script.wait(min(1.0, end - self.script.now)))
@@ -53,12 +53,12 @@ class Seeker:
 
     @property
     def names(self) -> list[str]:
-        """Who was invited, in order."""
+        """The invited players, in order."""
         return [words.split()[0] for _, words in self.invited]
 
     @property
     def times(self) -> list[float]:
-        """When, in seconds since the login."""
+        """The times of the invitations, in seconds since the login."""
         return [at - 1000 for at, _ in self.invited]
 
 

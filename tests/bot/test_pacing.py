@@ -1,4 +1,4 @@
-"""The bot's pace is its own: the pause, the limit of commands a minute, the time to think, and its patience."""
+"""Pacing: pauses between commands, the limit of commands per minute, thinking time, timeouts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fibsbot.strategies.questions import ResignAnswer
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, ROLLED_64, Script, after, board
 from tests.bot.simulation import Simulation
 from tests.bot.test_hostile_messages import answer, any_line
-from tests.bot.test_lost_lines import Lively
+from tests.bot.test_lost_lines import DoublingStrategy
 
 PEOPLE = (
     "12 zaphod help",
@@ -29,10 +29,10 @@ PEOPLE = (
 
 
 class Paced(Script):
-    """A script that remembers when what was sent."""
+    """A script that stores the commands with their times."""
 
     def __init__(self, **settings: Any) -> None:
-        """Begin."""
+        """Start without commands."""
         self.times: list[float] = []
         self.last_words: list[float] = []
         super().__init__(strict=False, **settings)
@@ -44,12 +44,12 @@ class Paced(Script):
 
 
 def most_in_a_minute(times: list[float]) -> int:
-    """Return the most commands in any 60 seconds."""
+    """Return the maximum number of commands in any 60 seconds."""
     return max((sum(start <= at < start + 60 - 1e-6 for at in times) for start in times), default=0)
 
 
 def storm(script: Paced, rng: random.Random, steps: int) -> None:
-    """Let anything happen: lines of the game, people who talk, lost connections, time."""
+    """Pass random events: lines of the game, chat, lost connections, time."""
     for _ in range(steps):
         match rng.randrange(12):
             case 0:
@@ -123,7 +123,7 @@ def test_a_decision_is_sent_before_all_queued_commands() -> None:
     assert 2 > sum(line.startswith("tell") for line in script.sent_so_far)
 
 
-# -- time to think --------------------------------------------------------------------------------------------------
+# -- thinking time --------------------------------------------------------------------------------------------------
 
 SLOW = Timings(pause=0, think_least=20, think_most=40)
 
@@ -184,8 +184,8 @@ def test_the_same_seed_gives_the_same_pauses() -> None:
     def times(seed: int) -> list[tuple[float, str]]:
         bottle = Simulation(3)
         timings = Timings(think_least=1, think_most=9)
-        marvin = bottle.add("marvin", Lively(1), invite="ford", timings=timings, seed=seed)
-        bottle.add("ford", Lively(2), timings=timings, seed=5)
+        marvin = bottle.add("marvin", DoublingStrategy(1), invite="ford", timings=timings, seed=seed)
+        bottle.add("ford", DoublingStrategy(2), timings=timings, seed=5)
         bottle.run(3600, until=lambda: len(marvin.sent) > 40)
         bottle.close()
         return marvin.sent
@@ -197,7 +197,7 @@ def test_the_same_seed_gives_the_same_pauses() -> None:
     assert 5 < len({round(later - earlier, 3) for earlier, later in itertools.pairwise(plays)})
 
 
-# -- patience -------------------------------------------------------------------------------------------------------
+# -- timeouts -------------------------------------------------------------------------------------------------------
 
 
 def test_the_board_is_requested_every_minute_while_the_opponent_is_inactive() -> None:

@@ -1,4 +1,4 @@
-"""`fibsbot play` as people use it: its help, its errors, its end, and what it never shows."""
+"""The command `fibsbot play`: help, errors, interrupts, and the password, which is never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that end: cut anywhere, mute, dropped again and again, restarted, or left because somebody wants it."""
+"""Connections that end: cut anywhere, silent, dropped repeatedly, restarted, or closed on request."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOTICE = "***\x07 ATTENTION ! FIBS will restart in 60 seconds"
 
 @contextlib.asynccontextmanager
 async def talking(talk: Talk) -> AsyncIterator[int]:
-    """Run a server that talks like this."""
+    """Run a server with this handler of connections."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -49,38 +49,38 @@ async def talking(talk: Talk) -> AsyncIterator[int]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks)
-        await asyncio.sleep(0)  # transports close when the loop comes round
+        await asyncio.sleep(0)  # transports close in the next iteration of the loop
 
 
 def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) -> Runner:
-    """Return a run of a bot that has its account already."""
+    """Return the runner of a bot that already has an account."""
     run = settings(port, ME, register=False, retry_first=True, matches=None, **fields)
     return Runner(evolve(run, backoff=pauses), LastResort(), observer=watcher)
 
 
 async def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    """Wait for something to be so."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - whatever changes it tells nobody
             await asyncio.sleep(0.01)
 
 
 async def stop(runner: Runner, running: asyncio.Task[SessionResult]) -> SessionResult:
-    """End a run."""
+    """Stop a run."""
     runner.quit()
     async with asyncio.timeout(10):
         return await running
 
 
 async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Log whoever comes in."""
+    """Accept any login."""
     writer.write(b"login: ")
     await reader.readline()
     writer.write(f"1 {ME} 1 h\r\n{OWN_INFO}\r\n".encode())
     await writer.drain()
 
 
-# -- servers that fall silent, drop us or go away -------------------------------------------------------------------
+# -- servers that are silent, drop us or shut down ------------------------------------------------------------------
 
 
 async def test_a_silent_connection_is_closed_and_opened_again() -> None:
@@ -157,7 +157,7 @@ async def test_a_match_is_played_through_tls(tmp_path: Path) -> None:
 
 
 async def play_through(meddle: Meddle, watcher: Watcher, seed: int) -> tuple[SessionResult, SessionResult]:
-    """Let two bots play a match, one of them through a proxy."""
+    """Play a match between two bots, one of them through a proxy."""
     async with Server(seed=seed, limits=CHEAP) as server, Proxy(server.port, meddle) as between:
         for name in (ME, "ford"):
             await server.register(name, f"pw-of-{name}")
@@ -171,7 +171,7 @@ async def play_through(meddle: Meddle, watcher: Watcher, seed: int) -> tuple[Ses
 
 
 async def length_of_opening(seed: int) -> int:
-    """Return how many bytes a bot receives until it has made a few plays."""
+    """Return the number of bytes that a bot receives until it has made a few plays."""
     received, plays = 0, 0
 
     def count(chunk: Chunk) -> bytes:
@@ -305,7 +305,7 @@ class Table:
     """Two bots in the middle of a match on a real server."""
 
     def __init__(self, server: Server, **fields: Any) -> None:
-        """Begin a match that takes a while."""
+        """Start a long match."""
         self.watcher = Counting(12)
         marvin = settings(server.port, ME, **{"matches": None, "invite": "ford", "length": 9, **fields})
         ford = settings(server.port, "ford", matches=None)
@@ -314,12 +314,12 @@ class Table:
         self.running = [asyncio.create_task(bot.run()) for bot in (self.marvin, self.ford)]
 
     async def play(self) -> None:
-        """Let them make a few decisions."""
+        """Wait for a few decisions."""
         async with asyncio.timeout(30):
             await self.watcher.reached.wait()
 
     async def end(self) -> SessionResult:
-        """Wait for marvin's end, then end the other, too."""
+        """Wait for marvin's end, then stop the other bot."""
         async with asyncio.timeout(60):
             result = await self.running[0]
         await stop(self.ford, self.running[1])

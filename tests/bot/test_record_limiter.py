@@ -1,4 +1,4 @@
-"""A flood of records is cut short and counted; what matters is let through."""
+"""RecordLimiter: floods of records are suppressed and counted, important records are passed."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from fibsbot.bot.interface import Record
 
 
 class Notes:
-    """A sieve with a clock of its own, and what went through it."""
+    """A limiter with its own clock, and the records that it has passed."""
 
     def __init__(self) -> None:
-        """Begin at 0."""
+        """Start the clock at 0."""
         self.now = 0.0
         self.sieve = RecordLimiter(lambda: self.now)
         self.through: list[Record] = []
 
     def note(self, name: str, times: int = 1) -> None:
-        """Bring records of this name."""
+        """Write records of this name."""
         for _ in range(times):
             self.through += self.sieve.admit(Record(name))
 
     def count(self, name: str) -> int:
-        """Return how many of this name were let through."""
+        """Return the number of records of this name that were passed."""
         return sum(record.name == name for record in self.through)
 
     def suppressed(self, name: str) -> int:
-        """Return how many of this name were told as left out."""
+        """Return the reported number of suppressed records of this name."""
         counts = [record.fields for record in self.through if record.name == "suppressed"]
         return sum(fields["count"] for fields in counts if fields["record"] == name)
 

@@ -1,4 +1,4 @@
-"""Each server that stopped a match or the lobby for ever, with a script that shows how the wait ends."""
+"""Known cases in which a server blocked a match or the lobby for ever, each with a script in which the wait ends."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ LEFT = "** You terminated the game. The game was saved."
 DANCE = "0:-2:-2:-2:-2:-2:-2:0:0:0:0:0:0:0:0:0:0:0:-3:0:2:2:2:2:3:4"
 """We have four checkers on the bar of closed points."""
 CLOSED_OUT = "0:0:0:0:0:4:5:0:0:0:0:0:0:0:0:0:0:0:-3:-2:-2:-2:-2:-2:-2:6"
-"""All points are closed on which our six checkers could enter."""
+"""All points on which our six checkers could enter are closed."""
 
 
 def answer(script: Script, said: list[str], answers: dict[str, list[str]]) -> list[str]:
-    """Let the server answer what was said, again and again; return all that was said."""
+    """Answer the bot's commands repeatedly; return all of them."""
     sent = list(said)
     for line in sent:
         assert len(sent) < 1000, "a loop without a pause"
@@ -33,7 +33,7 @@ def answer(script: Script, said: list[str], answers: dict[str, list[str]]) -> li
 
 
 def live_through(script: Script, seconds: float, answers: dict[str, list[str]]) -> Counter[str]:
-    """Let time go by on a server that gives these answers; return what was said, and how often."""
+    """Advance the clock on a server with these answers; return the number of times each command was sent."""
     said: Counter[str] = Counter()
     end = script.now + seconds
     while script.now < end and not script.hang_ups:
@@ -42,12 +42,12 @@ def live_through(script: Script, seconds: float, answers: dict[str, list[str]]) 
 
 
 def resumed(**settings: object) -> Script:
-    """Let ford go on with the saved match."""
+    """Resume the saved match with ford."""
     return Script(strict=False, **settings).to_lobby(saved=SAVED)
 
 
 def climb(script: Script, answers: dict[str, list[str]], *, again: tuple[str, ...]) -> list[str]:
-    """Live through all steps of a match that makes no progress; `again` is what the server says when it goes on."""
+    """Go through all steps of a match without progress; `again` are the server's lines when it is resumed."""
     steps: list[str] = []
     for _ in range(3):
         live_through(script, 300, answers)
@@ -291,7 +291,7 @@ def test_a_board_that_was_corrected_is_noted_and_counted() -> None:
 
 
 def test_a_match_resumed_on_a_dance_continues_after_an_empty_move() -> None:
-    """BaldLies saves a match between a throw and the line that says that it cannot be played."""
+    """BaldLies saves a match between a roll and the line `can't move`."""
     script = resumed()
     dance = board(cells=CLOSED_OUT, dice="6:4")
     answer(script, script.server(RESUMED), {"board": [dance]})
@@ -320,7 +320,7 @@ NO_RAWWHO = "** Not yet implemented: 'rawwho'"
 @pytest.mark.parametrize("sign", [AGAIN, FORD, FORD.replace("ford -", "ford zaphod")])
 @pytest.mark.parametrize("who", [[NO_RAWWHO], [FORD, "6"]])
 def test_a_match_is_left_if_the_present_opponent_is_not_in_it(sign: str, who: list[str]) -> None:
-    """JIBS gives a player whose connection broke a new place without the match."""
+    """On JIBS, a player who reconnects is no longer in the match."""
     script = Script(strict=False).to_their_turn()
     patience = script.agent.settings.timings.patience
     seen = board(cells=AFTER_61, turn=-1)
@@ -349,7 +349,7 @@ def test_an_outdated_list_does_not_end_a_match(follows: str | None) -> None:
 
 
 def test_a_new_match_shown_only_by_a_board_replaces_a_stuck_one() -> None:
-    """JIBS tells who joins an invitation nothing of the match but that a game begins."""
+    """JIBS sends a player who joins only the start of the game."""
     memory = AgentMemory()
     memory.note_stuck("ford", 0.0)
     script = Script(strict=False)

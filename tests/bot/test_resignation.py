@@ -1,4 +1,4 @@
-"""What the bot resigns, and when it does not even think of it."""
+"""Resignations of the bot: levels, limits, and when the strategy is not asked."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tests.bot.agent_script import AFTER_61, PROMPT, Script, board
 
 
 class Resigning(LastResort):
-    """Resigns as much as it is told to, and counts how often it was asked."""
+    """Resigns at a given level, and counts the questions."""
 
     def __init__(self, level: int) -> None:
-        """Resign this much."""
+        """Resign at this level."""
         self.level = level
         self.asked = 0
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
-        """Give up."""
+        """Resign."""
         self.asked += 1
         return self.level
 
 
 def to_roll(score: str = "0:0", cube: int = 1, length: int = 5, **settings: Any) -> Script:
-    """Bring the agent before a roll of ours."""
+    """Return a script before our roll."""
     script = Script(**settings).to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     may = "1:1" if cube == 1 else "1:0"
@@ -38,7 +38,7 @@ def to_roll(score: str = "0:0", cube: int = 1, length: int = 5, **settings: Any)
 
 
 def answered(script: Script, strategy: LastResort) -> list[str]:
-    """Let a strategy answer the oldest question."""
+    """Answer the oldest question by a strategy."""
     return script.answer(script.questions[0].question.put_to(strategy))
 
 

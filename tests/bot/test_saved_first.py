@@ -1,4 +1,4 @@
-"""No saved match is thrown away by an invitation, whatever order lines come in."""
+"""No saved match is discarded by an invitation, independent of the order of lines."""
 
 from __future__ import annotations
 

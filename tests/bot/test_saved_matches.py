@@ -1,4 +1,4 @@
-"""Saved matches: in which order, when, and by whose invitation they are taken up again."""
+"""Saved matches: in which order, when, and by whose invitation they are resumed."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_match_that_the_connection_broke_is_resumed_after_the_next_login() -> 
 
 
 def quiet(script: Script, seconds: float, took: str = TOOK, ford: str = FREE) -> list[str]:
-    """Let time go by; ford is there and does nothing."""
+    """Advance the clock; ford is online and idle."""
     answers = {"time": (TIME,), "rawwho": (ford, who(ME), "6"), "invite ford": (took,)}
     end, sent = script.now + seconds, []
     while script.now < end:
@@ -415,7 +415,7 @@ def test_a_pending_double_in_a_resumed_match_is_not_a_difference(*, mine: bool) 
     script = Script().to_lobby(saved=SAVED)
     script.server(who("ford"), "** You invited ford to resume a saved match.")
     script.server("ford has joined you. Your running match was loaded.")
-    # The board shows the turn of who has to answer.
+    # The board shows the turn of the player who has to answer.
     script.server(board(score="1:3", cells=AFTER_61, turn=-1 if mine else 1, may="0:0"))
     script.server(
         "You double. Please wait for ford to accept or reject." if mine else "ford doubles. Type 'accept' or 'reject'."

@@ -1,4 +1,4 @@
-"""Each way in which servers are known to fail, with a script that shows the agent coping with it."""
+"""Known failures of servers, each with a script in which the agent handles it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, TI
 
 JOIN = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 
-# -- boards that do not come, come twice, or tell what is not so ----------------------------------------------------
+# -- missing, duplicate and wrong boards ----------------------------------------------------------------------------
 
 
 def test_a_board_missing_after_the_opponents_roll() -> None:
@@ -138,7 +138,7 @@ def test_a_double_that_the_crawford_rule_forbids_becomes_a_roll() -> None:
     assert ["roll"] == script.server(TIME)
 
 
-# -- commands and lines that get lost, lines that are glued together ------------------------------------------------
+# -- lost commands and lines, glued lines ---------------------------------------------------------------------------
 
 
 def test_a_lost_command_is_sent_again_when_a_board_shows_that_it_was_lost() -> None:
@@ -209,7 +209,7 @@ def test_a_message_glued_to_an_accepted_double() -> None:
 
 @pytest.mark.parametrize("resumed", [True, False])
 def test_a_missing_automatic_roll_is_requested_after_a_while(*, resumed: bool) -> None:
-    # With the cube out of reach the server rolls by itself, but not after a resume or a rejected resignation.
+    # Without access to the cube the server rolls by itself, but not after a resume or a rejected resignation.
     theirs = board(cells=AFTER_61, cube=2, may="0:1")
     if resumed:
         script = Script().to_lobby()
@@ -231,7 +231,7 @@ UNKNOWN_BOARD = "** Unknown command: 'board'"
 
 
 def test_a_missing_automatic_roll_is_requested_on_a_server_without_board() -> None:
-    # BaldLies neither rolls nor asks when a match goes on, and depending on the order of its files knows no `board`.
+    # BaldLies neither rolls nor asks in a resumed match, and depending on the order of its files it has no `board`.
     script = Script().to_lobby()
     assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
     assert [] == script.server(board(cells=AFTER_61), UNKNOWN_BOARD)

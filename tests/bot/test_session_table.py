@@ -1,4 +1,4 @@
-"""The state table of a connection: complete for the client, forgiving towards the server, and drawn as it is."""
+"""The state table of a connection: complete for the client, lenient towards the server, and drawn in the docs."""
 
 from __future__ import annotations
 

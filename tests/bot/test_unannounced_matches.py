@@ -1,4 +1,4 @@
-"""A match that began unheard is found, a copy of an old board leads into none, and nobody is watched for long."""
+"""An unannounced match is found, a copy of an old board does not start one, and unintended watching is stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPENING = ("Starting a new game with ford.", "You rolled 6, ford rolled 4", "It'
 
 
 def joined(**settings: object) -> Script:
-    """Accept ford's invitation; the line that says that we play is lost."""
+    """Accept ford's invitation; the line that announces the match is lost."""
     script = Script(strict=False, **settings).to_lobby()
     script.server("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
     script.verdict(accepted=True)
@@ -107,7 +107,7 @@ def test_a_match_with_a_lost_end_ends_without_a_request() -> None:
 
 
 def test_the_status_line_of_the_opponent_is_evidence_too() -> None:
-    """BaldLies: each is told that the other plays, and that they themselves do not; only a new connection helps."""
+    """BaldLies: each player's status line says that only the other one plays; only a new connection helps."""
     script = Script(strict=False).to_their_turn()
     script.server("You are not playing.")
     assert State.LOBBY is script.agent.state

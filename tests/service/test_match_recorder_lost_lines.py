@@ -16,7 +16,7 @@ from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.transcript import Gap, Transcript
 from tests.bot.simulation import NOON, Bot, Fault, Simulation, doubling, losing, unharmed
-from tests.bot.test_lost_lines import Lively, lines_of
+from tests.bot.test_lost_lines import DoublingStrategy, lines_of
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, from_other_seat
 
 MOST: Final = 2
@@ -78,7 +78,7 @@ def play(folder: Path, seed: int, fault: Fault, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr("fibsbot.service.match_recorder.utc_now", lambda: bottle.time)
     for name, invite in (("marvin", "ford"), ("ford", None)):
         bottle.remember(name)
-        bottle.add(name, Lively(seed + (name == "ford")), invite=invite, length=3, **settings)
+        bottle.add(name, DoublingStrategy(seed + (name == "ford")), invite=invite, length=3, **settings)
     try:
         bottle.run(4 * 3600)
         return [bottle.read("marvin"), bottle.read("ford")]
