@@ -38,7 +38,7 @@ from tests.bot.test_hostile_messages import any_board, any_line
 DATA: Final = Path(__file__).parent.parent / "data" / "bot"
 QUICK: Final = Timings(watchdog=0.3, keep_alive=5, pause=0, invitation=0.01, retry=0.2, left=0.5, patience=1, silence=5)
 FINAL: Final = re.compile(rb"login:|(?:^|\n)[78] marvin|already logged in", re.IGNORECASE)
-"""Lines that rightly end a run: a refused password, another login of the same name."""
+"""Lines after which a run has to end: a refused password, another login of the same name."""
 NOTICE: Final = re.compile(rb"ATTENTION|causes shutdown", re.IGNORECASE)
 """Lines that make the bot disconnect for a while."""
 _NO_LINGER: Final = struct.pack("ii", 1, 0)

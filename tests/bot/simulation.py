@@ -180,7 +180,7 @@ class Simulation:
 
     # -- the bots -------------------------------------------------------------------------------------------------
 
-    def tell(self, bot: Bot, event: Event) -> None:
+    def handle(self, bot: Bot, event: Event) -> None:
         """Pass an event to a bot at the current time."""
         for action in bot.agent.handle(event):
             self._do(bot, action)
@@ -197,7 +197,7 @@ class Simulation:
                 def answer() -> None:
                     if bot.link == link and bot.up:
                         thought = question.put_to(bot.strategy)
-                        self.tell(bot, StrategyAnswered(self.now, key, thought))
+                        self.handle(bot, StrategyAnswered(self.now, key, thought))
 
                 self.later(THOUGHT, answer)
             case Record():
@@ -216,12 +216,12 @@ class Simulation:
     def _wake(self, bot: Bot, at: float) -> None:
         if bot.wake_at == at and bot.up:
             bot.wake_at = None
-            self.tell(bot, Woken(self.now))
+            self.handle(bot, Woken(self.now))
 
     def _connect(self, bot: Bot) -> None:
         bot.link += 1
         bot.up, bot.reader, bot.user, bot.since = True, MessageReader(), None, self.now
-        self.tell(bot, Connected(self.now))
+        self.handle(bot, Connected(self.now))
         self._deliver(bot, "login: ", ending="")
 
     def _hang_up(self, bot: Bot, reason: str, *, by_server: bool = False, restarting: bool = False) -> None:
@@ -236,7 +236,7 @@ class Simulation:
 
         def lost() -> None:
             bot.wake_at = None
-            self.tell(bot, ConnectionLost(self.now, reason, by_server))
+            self.handle(bot, ConnectionLost(self.now, reason, by_server))
             if bot.end is None:
                 self.later(bot.backoff.next_pause(lasted, restarting=restarting), partial(self._connect, bot))
 
@@ -261,7 +261,7 @@ class Simulation:
             return
         if bot.user is not None:
             dispatch.handle(self.world, bot.user, text)
-            self._tell_all(bot, text)
+            self._deliver_all(bot, text)
             return
         try:
             command = parse_command(text)
@@ -270,14 +270,14 @@ class Simulation:
         account = self._store.account(bot.name)
         if isinstance(command, c.Login) and account is not None:
             bot.user = sessions.log_in(self.world, account, ClientMode.CLIP, "127.0.0.1", command.client)
-            self._tell_all(bot, text)
+            self._deliver_all(bot, text)
 
     def _gone(self, user: User) -> None:
         sessions.log_out(self.world, user, Departure.DROPPED)
         self.world.save_matches()
-        self._tell_all()
+        self._deliver_all()
 
-    def _tell_all(self, bot: Bot | None = None, said: str = "") -> None:
+    def _deliver_all(self, bot: Bot | None = None, said: str = "") -> None:
         outbox, self.world.outbox = self.world.outbox, []
         leaving, self.world.disconnecting = self.world.disconnecting, []
         by_user = {other.user: other for other in self.bots.values() if other.user}
@@ -307,4 +307,4 @@ class Simulation:
         bot.reader.receive_data(text.encode("ascii", "replace"))
         for received in iter(bot.reader.next_message, None):
             if bot.link == link and bot.up:
-                self.tell(bot, MessageReceived(self.now, received.message))
+                self.handle(bot, MessageReceived(self.now, received.message))

@@ -138,7 +138,7 @@ def test_all_reasons_for_a_refusal_are_recorded_and_the_first_is_sent() -> None:
 def test_unknown_facts_are_no_reason_to_refuse() -> None:
     script = Script(policy=Policy(min_rating=1700, min_experience=9999, max_saved_games=None)).to_lobby()
     script.server(*INVITED)
-    assert 1 == len(script.questions), "no `5` line has told of ford"
+    assert 1 == len(script.questions), "there was no `5` line about ford"
 
 
 def test_an_invitation_is_recorded_when_it_is_accepted() -> None:

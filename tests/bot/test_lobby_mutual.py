@@ -23,8 +23,8 @@ HEADER: Final = "  opponent          matchlength   score (your points first)"
 class ResumeServer:
     """A server that supports only invitations to resume saved matches; each pair of players has one.
 
-    Who has invited is on turn, and has thrown; after that play nobody acts any more. Lines to and from each player keep
-    their order; whose turn it is to be delivered is left to chance, and some get lost.
+    The inviter is on turn and has rolled; after that play nothing more happens. Lines to and from each player keep
+    their order, but which player's line is delivered next is random, and some lines are lost.
     """
 
     def __init__(self, names: tuple[str, ...], rng: random.Random, loss: float = 0.0) -> None:

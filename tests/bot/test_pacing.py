@@ -182,12 +182,12 @@ def test_thinking_is_not_taken_for_a_lost_answer_and_is_cancelled_with_its_decis
 
 def test_the_same_seed_gives_the_same_pauses() -> None:
     def times(seed: int) -> list[tuple[float, str]]:
-        bottle = Simulation(3)
+        simulation = Simulation(3)
         timings = Timings(think_least=1, think_most=9)
-        marvin = bottle.add("marvin", DoublingStrategy(1), invite="ford", timings=timings, seed=seed)
-        bottle.add("ford", DoublingStrategy(2), timings=timings, seed=5)
-        bottle.run(3600, until=lambda: len(marvin.sent) > 40)
-        bottle.close()
+        marvin = simulation.add("marvin", DoublingStrategy(1), invite="ford", timings=timings, seed=seed)
+        simulation.add("ford", DoublingStrategy(2), timings=timings, seed=5)
+        simulation.run(3600, until=lambda: len(marvin.sent) > 40)
+        simulation.close()
         return marvin.sent
 
     first, again, other = times(1), times(1), times(2)

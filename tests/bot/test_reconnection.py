@@ -61,7 +61,7 @@ def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) 
 async def until(condition: Callable[[], object], seconds: float = 20) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - whatever changes it tells nobody
+        while not condition():  # noqa: ASYNC110 - there is no event for arbitrary conditions
             await asyncio.sleep(0.01)
 
 

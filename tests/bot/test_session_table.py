@@ -88,7 +88,7 @@ def test_boards_show_the_turn_unless_an_offer_is_pending(state: State) -> None:
         ({"turn": 0}, State.BETWEEN_GAMES),
     ):
         assert (state if pending else expected) is at(state).server_says(board(**fields))
-        assert state is at(state).server_says(board(player="trillian", **fields)), "somebody else's board"
+        assert state is at(state).server_says(board(player="trillian", **fields)), "another player's board"
 
 
 def test_a_message_without_a_transition_changes_nothing() -> None:

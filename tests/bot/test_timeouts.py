@@ -83,9 +83,9 @@ class Watched(Simulation):
         )
         self.add("ford", DoublingStrategy(seed + 1), PAUSES, matches=2, timings=TIMINGS)
 
-    def tell(self, bot: Any, event: Event) -> None:
+    def handle(self, bot: Any, event: Event) -> None:
         """Pass an event to a bot, and update the times."""
-        super().tell(bot, event)
+        super().handle(bot, event)
         if bot.name == NAME:
             self.measure()
 

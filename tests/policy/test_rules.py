@@ -56,7 +56,7 @@ def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, reque
         assert reason.sentence.isprintable()
         assert 0 < len(reason.sentence) <= 200
         assert reason.sentence.endswith(".")
-        assert request.name not in reason.sentence, "a sentence is told to the player whom it is about"
+        assert request.name not in reason.sentence, "a sentence is sent to the player it is about"
 
 
 @given(policies(), requests())
