@@ -38,7 +38,7 @@ from tests.bot.hostile_server import HostileRun
 
 CONNECTIONS: Final = 10_000
 COMMANDS: Final = 60
-"""Of the honest client, before and during the flood."""
+"""Commands of the honest client, before and during the flood."""
 LATENCY: Final = 100
 """Milliseconds of the server's processor time until nine of ten commands are answered during the flood."""
 LOGGED_IN: Final = 5
@@ -46,18 +46,18 @@ LOGGED_IN: Final = 5
 STOPPED: Final = 3
 """Seconds of its processor time until it has ended."""
 LINES: Final = 12
-"""A connection, on average, but some connections end earlier: more than 100,000 in all."""
+"""Lines per connection, on average; some connections end earlier. More than 100,000 in all."""
 
 
 async def run(hostile_run: HostileRun, connections: int, matches: int, log: Path) -> None:
-    """Let the bot go through it, and say what became of it."""
+    """Run the bot against the hostile server and print the results."""
     began = time.monotonic()
     result = await hostile_run.run(connections, matches)
     report(hostile_run, result, matches, log, time.monotonic() - began)
 
 
 def report(hostile_run: HostileRun, result: SessionResult, matches: int, log: Path, seconds: float) -> None:
-    """Print what happened."""
+    """Print the results."""
     hostile, results, counters = hostile_run.hostile, hostile_run.results, result.counters
     rows = {
         "hostile connections": f"{hostile.connections:,}",
@@ -87,7 +87,7 @@ def report(hostile_run: HostileRun, result: SessionResult, matches: int, log: Pa
 
 
 def report_flood(clients: int) -> None:
-    """Flood the embedded server, and print what an honest client noticed."""
+    """Flood the embedded server, and print the response times of an honest client."""
     flooded = measure(clients, COMMANDS)
     table = Table("processor time of the server, ms", "quiet", f"{clients} flooding", "limit")
     for title, share in (("command to answer, median", 0.5), ("command to answer, p90", 0.9)):
@@ -102,7 +102,7 @@ def report_flood(clients: int) -> None:
 
 
 def main() -> None:
-    """Read the options and run."""
+    """Parse the options and run."""
     parser = argparse.ArgumentParser(
         description="One bot against a hostile server; the server against hostile clients."
     )

@@ -1,4 +1,4 @@
-"""How strong the network is without looking ahead, beside gnubg's on the same rows in the same run.
+"""Strength of the networks at 0-ply, compared with gnubg's on the same rows in the same run.
 
 Usage: python -m bench.bench_strength [--network FILE] [--plies N]
 
@@ -44,7 +44,7 @@ _ERRORS: Final = Console(stderr=True)
 
 
 def rows_of(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file of data but for the first, which describes them."""
+    """Yield the rows of a data file except the first, which describes them."""
     with gzip.open(DATA / name, "rt") as file:
         next(file)
         yield from map(json.loads, file)
@@ -75,7 +75,7 @@ def measure_rollouts(evaluators: list[Evaluator]) -> None:
 
 
 def measure_cube(evaluators: list[Evaluator], engine: Engine, plies: int) -> None:
-    """Print what cube errors cost: without looking ahead, then ours with, then gnubg's own cube model."""
+    """Print the cost of cube errors: at 0-ply, then ours with lookahead, then with gnubg's own cube model."""
     decisions = list(compare())
     states = [it.state for it in decisions]
     boards = boards_of(state.position for state in states)
@@ -115,8 +115,8 @@ def _rms(errors: npt.NDArray[np.floating[Any]]) -> float:
 def main() -> None:
     """Measure all three."""
     options = argparse.ArgumentParser(description="Strength without looking ahead, beside gnubg's.")
-    options.add_argument("--network", type=Path, help="instead of the networks that come along")
-    options.add_argument("--plies", type=int, default=1, help="measure cube decisions up to so many ahead, too")
+    options.add_argument("--network", type=Path, help="network to measure instead of the bundled one")
+    options.add_argument("--plies", type=int, default=1, help="also measure cube decisions up to this many plies")
     chosen = options.parse_args()
     engine = Engine.load()
     if chosen.network is not None:

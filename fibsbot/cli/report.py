@@ -124,7 +124,7 @@ def _title(transcripts: list[Transcript]) -> str:
 
 def _check_any(count: int) -> None:
     if not count:
-        raise UserError("expected a match at least, found none that can be studied")
+        raise UserError("expected at least one match, found none that can be analysed")
 
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:

@@ -110,7 +110,7 @@ _OWNERS: Final = {
 }
 
 RESIGNATIONS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-"""What a player resigns."""
+"""Names of the levels of a resignation."""
 
 
 def _decision(state: MatchState) -> str:

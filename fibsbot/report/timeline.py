@@ -65,7 +65,7 @@ class TimelineEntry:
     seat: Seat | None
     """The player; None in a gap."""
     words: str
-    """What was done, in a few words; for a roll the play."""
+    """The action in a few words; for a roll the play."""
     state: MatchState | None
     """The position before it; None if there is none to show."""
     viewer: Seat

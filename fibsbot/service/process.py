@@ -89,7 +89,7 @@ def sighup_blocked() -> Iterator[None]:
 
 
 class Service:
-    """Everything that runs in one process."""
+    """The bots and everything else that runs in their process."""
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,

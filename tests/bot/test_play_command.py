@@ -20,7 +20,7 @@ from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 
 SECRET = "swordfish"
-HINT = "; --register makes the account if the server has none of this name"
+HINT = "; --register creates the account if the server has none of this name"
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp
     status, _, err = await end_of(await start(tmp_path, server.port))
     assert 1 == status
     last = err.strip().splitlines()[-1]
-    assert f"fibsbot: 127.0.0.1:{server.port} does not take the name 'marvin' with this password{HINT}" == last
+    assert f"fibsbot: 127.0.0.1:{server.port} does not accept the name 'marvin' with this password{HINT}" == last
     assert "Traceback" not in err
     assert SECRET not in err
 

@@ -113,7 +113,7 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         (["--store", "/no/such/store"], "there is no store /no/such/store"),
         (["match.mat", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
         (["match.mat", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
-        (["match.mat", "--player", "nobody"], "expected a match at least, found none that can be studied"),
+        (["match.mat", "--player", "nobody"], "expected at least one match, found none that can be analysed"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(match: str, arguments: list[str], text: str) -> None:

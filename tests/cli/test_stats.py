@@ -182,7 +182,7 @@ def test_a_place_without_a_store_is_told(tmp_path: Path) -> None:
 def test_matches_of_which_only_results_are_known_keep_their_luck(store: Path) -> None:
     (marvin,) = as_json("--store", store, "--account", "marvin", "--luck")
     assert (0, 24) == (marvin["luck"]["matches"], marvin["luck"]["left_out"])
-    assert "0 matches with the luck taken out; 24 not seen" in stats("--store", store, "--luck").stdout
+    assert "0 matches adjusted for luck; 24 not seen" in stats("--store", store, "--luck").stdout
 
 
 @pytest.mark.slow

@@ -142,4 +142,4 @@ def test_interrupted_with_all_its_processes_it_says_how_to_go_on(recipe: Path) -
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert EXIT_INTERRUPTED == process.returncode
-    assert f"fibsbot train: interrupted; the same command goes on from {recipe.parent}\n" == said
+    assert f"fibsbot train: interrupted; run the same command again to continue from {recipe.parent}\n" == said

@@ -15,7 +15,7 @@ from fibsbot.records.store.account_rows import AccountRows, GameRow, MatchRow, R
 from fibsbot.records.views import FINISHED, Fact, Outcome
 
 REPEAT_WINDOW: Final = dt.timedelta(seconds=60)
-"""The same record within this time, with nothing between, is a repetition."""
+"""A record that equals the previous one and follows it within this time is a repetition."""
 
 
 @frozen

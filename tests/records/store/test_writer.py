@@ -371,7 +371,7 @@ records = st.tuples(st.sampled_from(sorted(HANDLERS)), st.dictionaries(names, va
 
 
 @pytest.mark.slow
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(records, max_size=12))
 def test_no_record_however_strange_stops_the_writer(
     hostile: StoreWriter, told: list[tuple[str, dict[str, Any]]]
