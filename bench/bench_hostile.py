@@ -34,7 +34,7 @@ from fibsbot.bot.runner import SessionResult
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.flood import measure, percentile
 from bench.lies import feed_lies
-from tests.bot.hostile_server import Ordeal
+from tests.bot.hostile_server import HostileRun
 
 CONNECTIONS: Final = 10_000
 COMMANDS: Final = 60
@@ -49,27 +49,27 @@ LINES: Final = 12
 """Lines per connection, on average; some connections end earlier. More than 100,000 in all."""
 
 
-async def run(ordeal: Ordeal, connections: int, matches: int, log: Path) -> None:
-    """Run the bot against the hostile server; return the result."""
+async def run(hostile_run: HostileRun, connections: int, matches: int, log: Path) -> None:
+    """Run the bot against the hostile server and print the results."""
     began = time.monotonic()
-    result = await ordeal.run(connections, matches)
-    report(ordeal, result, matches, log, time.monotonic() - began)
+    result = await hostile_run.run(connections, matches)
+    report(hostile_run, result, matches, log, time.monotonic() - began)
 
 
-def report(ordeal: Ordeal, result: SessionResult, matches: int, log: Path, seconds: float) -> None:
-    """Print the result."""
-    hostile, toll, counters = ordeal.hostile, ordeal.toll, result.counters
+def report(hostile_run: HostileRun, result: SessionResult, matches: int, log: Path, seconds: float) -> None:
+    """Print the results."""
+    hostile, results, counters = hostile_run.hostile, hostile_run.results, result.counters
     rows = {
         "hostile connections": f"{hostile.connections:,}",
         "hostile lines": f"{hostile.lines:,} ({hostile.bytes / 2**20:.1f} MiB)",
         "messages read": f"{counters.messages:,}, {counters.unknown:,} unknown",
         "commands sent": f"{counters.commands:,}, {len(hostile.nonsense)} of them no commands",
         "decisions": f"{counters.decisions:,}",
-        "questions waiting at once, at most": f"{toll.most_tasks}",
-        "real matches finished": f"{toll.matches} of {matches}",
-        "lines of the program's log": f"{toll.log_lines:,}",
+        "questions waiting at once, at most": f"{results.most_tasks}",
+        "real matches finished": f"{results.matches} of {matches}",
+        "lines of the program's log": f"{results.log_lines:,}",
         "session log": f"{sum(path.stat().st_size for path in log.parent.iterdir()) / 2**20:.1f} MiB",
-        "memory at each stop": ", ".join(f"{mib:.0f}" for mib in toll.memory) + " MiB",
+        "memory at each stop": ", ".join(f"{mib:.0f}" for mib in results.memory) + " MiB",
         "end": f"{result.end.value}: {result.reason}",
         "seconds": f"{seconds:.1f}",
     }
@@ -79,8 +79,10 @@ def report(ordeal: Ordeal, result: SessionResult, matches: int, log: Path, secon
     console = Console()
     console.print(table)
     console.print("said to it:", ", ".join(f"{word} {count}" for word, count in hostile.heard.most_common()))
-    console.print("noted:", ", ".join(f"{name} {count}" for name, count in ordeal.keeper.records.most_common()))
-    if toll.matches != matches or hostile.nonsense:
+    console.print(
+        "noted:", ", ".join(f"{name} {count}" for name, count in hostile_run.record_counter.records.most_common())
+    )
+    if results.matches != matches or hostile.nonsense:
         raise SystemExit(1)
 
 
@@ -119,7 +121,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as directory:
         log = Path(directory) / "log" / "marvin.jsonl"
-        asyncio.run(run(Ordeal(options.seed, log, options.lines), options.connections, options.matches, log))
+        asyncio.run(run(HostileRun(options.seed, log, options.lines), options.connections, options.matches, log))
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) ->
 
 
 def _line(study: MatchAnalysis, href: str) -> IndexEntry:
-    """Note what the index tells of a match; of its games that is only how the last one ended."""
+    """Keep the index row of a match, with only the end of its last game."""
     last = tuple(evolve(game, entries=()) for game in study.transcript.games[-1:])
     return IndexEntry(href, evolve(study.transcript, games=last), study.figures)
 

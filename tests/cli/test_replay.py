@@ -214,13 +214,13 @@ def test_bad_input_is_told_with_status_2(arguments: list[str], text: str) -> Non
 
 
 @pytest.mark.slow
-def test_bad_input_is_told_in_one_line() -> None:
+def test_bad_input_is_reported_in_one_line() -> None:
     result = fibsbot("replay", str(WATCHED), "--speed", "fast")
     assert (2, 1) == (result.returncode, len(result.stderr.splitlines())), result.stderr
     assert result.stderr.startswith("fibsbot replay: Invalid value for '--speed': expected a number from 0, or max")
 
 
-def test_a_place_that_is_not_there_is_told(match: str) -> None:
+def test_a_place_that_is_not_there_is_reported(match: str) -> None:
     result = replay(match, "--start", "1/7")
     assert 2 == result.exit_code
     assert "match.json: nothing happened at 1/7 or later; the last was at 1/2/2" in result.stderr

@@ -251,7 +251,7 @@ async def test_where_another_start_would_not_help_the_status_is_78(server: Serve
 
 
 @pytest.mark.slow
-async def test_systemd_is_told(server: Server, tmp_path: Path) -> None:
+async def test_systemd_is_reported(server: Server, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
         systemd.settimeout(0)

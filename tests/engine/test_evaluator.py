@@ -113,7 +113,7 @@ def test_what_the_tables_cover_is_read_from_them(columns: TableArrays, position:
         assert (NetworkEvaluator("n", network).evaluate(boards) == by_network).all()
 
 
-def test_the_last_throw_is_exact_with_tables(columns: TableArrays) -> None:
+def test_the_last_roll_is_exact_with_tables(columns: TableArrays) -> None:
     """Checkers on 5 and 2, the opponent about to bear off the last one: 19 of 36 rolls win."""
     last = Position.from_sides(own=[0, 1, 0, 0, 1, *[0] * 20], opponent=[1, *[0] * 24])
     chances = NetworkEvaluator("toy", toy_network(), columns).evaluate(boards_of([last]))[0]

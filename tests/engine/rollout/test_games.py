@@ -1,4 +1,4 @@
-"""Games that are rolled out: unbiased whatever the evaluator thinks, and surer with the luck taken out."""
+"""Games of a rollout: unbiased with any evaluator, and more accurate when adjusted for luck."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ OTHER = {CENTRED: CENTRED, OWNED: THEIRS, THEIRS: OWNED}
 
 @frozen
 class Cube:
-    """A cube: what is at stake, seen by the player on roll, and where it is."""
+    """A cube: the stakes for the player on roll, and its owner."""
 
     stakes: Stakes
     column: int
@@ -39,7 +39,7 @@ class Cube:
 
 
 def at_once(evaluator: Evaluator, position: Position, cube: Cube) -> float:
-    """Return what a position is worth to the player on roll without lookahead, doubling where that gains."""
+    """Return the 0-ply equity of the player on roll, with a double if that gains."""
     outcomes = evaluator.evaluate(boards_of([position]))
     return float(cube.stakes.values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
 
@@ -63,7 +63,7 @@ def no_double_values(evaluator: Evaluator, position: Position, cube: Cube, by: C
     worth = 0.0
     for high, low in ROLLS:
         after = [Position(it).swapped() for it in left_by(position, (high, low))]
-        chooser = cube.other if plies == 1 else by.other  # the last roll is played for each cube by itself
+        chooser = cube.other if plies == 1 else by.other  # the last roll is played separately for each cube
         best = min(after, key=lambda it: at_once(evaluator, it, chooser))
         worth -= value(evaluator, best, cube.other, by.other, plies - 1) * (1 if high == low else 2) / 36
     return worth

@@ -27,7 +27,7 @@ def tame() -> Labels:
     return play_games(TEACHER, COUNT, 7)
 
 
-def test_a_label_is_what_the_position_is_worth_one_roll_ahead(tame: Labels) -> None:
+def test_a_label_is_the_one_roll_lookahead_value(tame: Labels) -> None:
     assert (COUNT, 26) == tame.boards.shape
     assert not is_known(tame.boards, TEACHER.columns).any()
     some = slice(0, 200)
