@@ -25,7 +25,7 @@ import structlog
 from attrs import define, field, frozen
 from fibs_protocol.words import Colour
 
-from fibsbot.fibs import play_to_fibs, position_from_cells
+from fibsbot.fibs_numbering import play_to_fibs, position_from_cells
 from fibsbot.position import Move, Play
 from fibsbot.rules.plays import resulting_positions
 from fibsbot.server.limits import ServerLimits

@@ -32,8 +32,8 @@ from fibsbot.engine.arrays import boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, OWNER_COLUMN, TURNED, CubeVerdict, Stakes
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.search import SearchLimits
 from fibsbot.engine.training.benchmark import CheckerBenchmark
 from fibsbot.match import MatchState
@@ -50,7 +50,7 @@ def rows_of(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def measure_plays(evaluators: list[Evaluator]) -> None:
+def measure_plays(evaluators: list[ArrayEvaluator]) -> None:
     """Print PR by class."""
     benchmark = CheckerBenchmark.read(DATA / "checker_decisions.jsonl.gz")
     for evaluator in evaluators:
@@ -58,7 +58,7 @@ def measure_plays(evaluators: list[Evaluator]) -> None:
         print(f"plays     {evaluator.name:24} " + "  ".join(f"{kind} {value:.3f}" for kind, value in rating.items()))
 
 
-def measure_rollouts(evaluators: list[Evaluator]) -> None:
+def measure_rollouts(evaluators: list[ArrayEvaluator]) -> None:
     """Print errors on rolled-out positions."""
     rows = list(rows_of("rollouts.jsonl.gz"))
     boards = np.array([row["board"] for row in rows], np.int8)
@@ -74,7 +74,7 @@ def measure_rollouts(evaluators: list[Evaluator]) -> None:
         )
 
 
-def measure_cube(evaluators: list[Evaluator], engine: Engine, plies: int) -> None:
+def measure_cube(evaluators: list[ArrayEvaluator], engine: Engine, plies: int) -> None:
     """Print the cost of cube errors: at 0-ply, then ours with lookahead, then with gnubg's own cube model."""
     decisions = list(compare())
     states = [it.state for it in decisions]

@@ -28,7 +28,7 @@ from fibsbot.policy import (
 )
 from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.views import Opponent, PlayerMemory
+from fibsbot.records.stored_rows import Opponent, PlayerMemory
 from fibsbot.text import format_duration, plural
 
 

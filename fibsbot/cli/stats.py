@@ -29,7 +29,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
-from fibsbot.records.views import Fact, Match
+from fibsbot.records.stored_rows import Fact, Match
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript

@@ -9,7 +9,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Colour
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,
@@ -28,7 +28,7 @@ from fibsbot.bot.interface import (
     Woken,
 )
 from fibsbot.bot.settings import AgentSettings, ChatSettings, Timings
-from fibsbot.fibs import cells_from_position, position_from_cells
+from fibsbot.fibs_numbering import cells_from_position, position_from_cells
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer

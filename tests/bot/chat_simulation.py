@@ -14,7 +14,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Departure, Toggle
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,
@@ -28,7 +28,7 @@ from fibsbot.bot.interface import (
     WakeAt,
     Woken,
 )
-from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.match import MatchState
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server import dispatch, sessions

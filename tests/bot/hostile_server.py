@@ -21,7 +21,7 @@ from fibs_protocol.errors import UnknownCommandError
 from fibs_protocol.grammar import parse_command
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.connection import Connection, connect

@@ -12,7 +12,7 @@ import attrs
 from attrs import evolve
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings

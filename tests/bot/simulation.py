@@ -22,7 +22,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Departure
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,

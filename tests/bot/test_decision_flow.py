@@ -7,7 +7,7 @@ from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.interface import StrategyAnswered
+from fibsbot.bot.events_and_actions import StrategyAnswered
 from fibsbot.bot.settings import Timings
 from fibsbot.match import Owner
 from fibsbot.policy import Lengths, Policy

@@ -11,7 +11,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import GameStarts, Message
 
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.interface import Action, ConnectionLost, Event, MessageReceived, Send
+from fibsbot.bot.events_and_actions import Action, ConnectionLost, Event, MessageReceived, Send
 from fibsbot.client.connection import connect
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort

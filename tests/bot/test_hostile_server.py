@@ -12,7 +12,7 @@ import pytest
 from fibs_protocol.errors import UnknownCommandError
 from fibs_protocol.grammar import parse_command
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings, ServerSettings

@@ -26,7 +26,7 @@ from fibs_protocol.stream import MessageReader
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, TrackedMatch
 from fibsbot.cli import main
-from fibsbot.fibs import play_from_fibs
+from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.events import DifferenceFound, MatchEnded

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.records.session_log import Event, Header, Received, Sent, read_session_log

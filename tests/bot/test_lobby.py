@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import FinishRequested, PauseRequested
+from fibsbot.bot.events_and_actions import FinishRequested, PauseRequested
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import Opponent

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import ChatSettings, SeekSettings, Timings
 from fibsbot.policy import Lengths, Policy

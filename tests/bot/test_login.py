@@ -8,7 +8,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Connected,
     ConnectionLost,
     Disconnect,

@@ -11,7 +11,7 @@ import pytest
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse, parse_command
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.settings import Timings
 from fibsbot.match import MatchState
 from fibsbot.strategies.base import CubeAction, CubeAnswer

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fibsbot.bot.interface import PauseRequested
+from fibsbot.bot.events_and_actions import PauseRequested
 from fibsbot.bot.settings import SeekSettings
 from fibsbot.policy import Lengths, NamePattern, Policy
 from tests.bot.agent_script import ME, Script

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.interface import Action, QuitRequested, Send
+from fibsbot.bot.events_and_actions import Action, QuitRequested, Send
 from fibsbot.bot.settings import Timings
 from fibsbot.strategies.base import CubeAction
 from fibsbot.strategies.questions import ResignAnswer

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from fibsbot.bot.interface import End, FinishRequested, QuitRequested
+from fibsbot.bot.events_and_actions import End, FinishRequested, QuitRequested
 from fibsbot.bot.login import _restart_delay
 from fibsbot.bot.runner import Runner, SessionResult
 from fibsbot.bot.settings import RunSettings, Timings

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.bot.driver import DEFAULT_LIMIT, MATCH_RECORDS, UNLIMITED_RECORDS, RecordLimiter
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 
 
 class Notes:

@@ -10,7 +10,7 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.stream import MessageReader
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
+from fibsbot.bot.events_and_actions import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import Counting, Watcher, settings

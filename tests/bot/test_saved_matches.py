@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import PauseRequested
+from fibsbot.bot.events_and_actions import PauseRequested
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import CubeAction
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, Script, board

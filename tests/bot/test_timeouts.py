@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from fibsbot.bot.interface import Event
+from fibsbot.bot.events_and_actions import Event
 from fibsbot.bot.settings import Timings
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence
 from fibsbot.client.settings import BackoffSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import DecisionKey
+from fibsbot.bot.events_and_actions import DecisionKey
 from tests.bot.agent_script import AFTER_61, ME, Script, board
 
 PLAYING = f"5 {ME} ford - 1 0 1500.00 0 0 1 h - -"

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from fibsbot.cli import EXIT_CONFIG, main
 from fibsbot.cli.run import REGISTER_HINT
 from fibsbot.records.store import Store
-from fibsbot.records.views import Outcome
+from fibsbot.records.stored_rows import Outcome
 from fibsbot.server.server import Server
 from tests.bot.live_bots import CHEAP, Watcher
 from tests.cli.running_service import ROOT, Fleet, fleet, settings

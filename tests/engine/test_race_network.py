@@ -11,7 +11,7 @@ from fibsbot.engine.arrays import LOSE, WIN, Boards, boards_of, swapped
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.bearoff.lookup import MAX_ROLLS
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.race_network import MAX_PIPS, ROLLS_TO_FIRST, is_race, sides_of
 from fibsbot.position import Position
 from tests.engine.toys import toy_network, toy_race

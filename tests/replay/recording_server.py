@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 from fibs_protocol.words import Colour
 
-from fibsbot.bot.interface import Action, Record
+from fibsbot.bot.events_and_actions import Action, Record
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import hide_password

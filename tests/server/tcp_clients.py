@@ -11,7 +11,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import parse
 
-from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.limits import ServerLimits
 

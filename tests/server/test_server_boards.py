@@ -12,7 +12,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
 
-from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage

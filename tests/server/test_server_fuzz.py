@@ -11,7 +11,7 @@ from fibs_protocol.words import Departure, Setting, Toggle
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from fibsbot.fibs import play_to_fibs
+from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.game import decision
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage

@@ -8,7 +8,7 @@ from fibs_protocol.words import FibsMove
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.fibs import play_from_fibs, play_to_fibs
+from fibsbot.fibs_numbering import play_from_fibs, play_to_fibs
 from fibsbot.position import Position
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_play, legal_plays, most_moves

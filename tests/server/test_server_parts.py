@@ -18,7 +18,7 @@ from fibsbot.server.accounts import Account, Passwords, RatedPlayer, RatingCalcu
 from fibsbot.server.connection import MAX_ANSWERS, TelnetInput
 from fibsbot.server.database import KEPT_DAYS, MAX_PANICS, Database, DatabaseError, SavedMatchRow
 from fibsbot.server.dice import DiceTest, SeededDice, SystemDice
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 NOW = 1_795_176_000.0
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from fibs_protocol.commands import Command
 
-from fibsbot.bot.interface import Action, Event, MessageReceived, Record, Send
+from fibsbot.bot.events_and_actions import Action, Event, MessageReceived, Record, Send
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.service.match_recorder import MatchRecorder

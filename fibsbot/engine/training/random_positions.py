@@ -17,9 +17,9 @@ from attrs.validators import and_, ge, le
 
 from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, OUTPUTS, Board, Boards, Floats32, boards_of, position_of
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.pruner import WORST_EQUITY, Pruner, pruner_equity
 from fibsbot.position import Position
 

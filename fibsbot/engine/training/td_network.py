@@ -21,10 +21,10 @@ from fibsbot.engine.arrays import (
     boards_of,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
-from fibsbot.engine.evaluator import evaluate_with
 from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network_evaluator import evaluate_with
 from fibsbot.position import Position
 
 

@@ -9,7 +9,7 @@ from fibsbot.engine.arrays import Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.cube import OWNED, OWNER_COLUMN, THEIRS, Stakes
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.search import lookahead
 from fibsbot.engine.search.cube_lines import CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import NO_FILTERS, Lookahead, LookaheadValues, SearchFilters

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import boards_of, position_of
-from fibsbot.engine.evaluator import is_known
+from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.pruner import new_pruner_buffers
 from fibsbot.engine.training.labels import FIVE, GAMES_AT_ONCE, Labels, most_disputed, one_ply, play_games, targets
 from fibsbot.engine.training.random_positions import Variety

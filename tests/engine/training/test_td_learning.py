@@ -7,7 +7,7 @@ import pytest
 
 from fibsbot.engine.arrays import WIN, boards_of
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 from fibsbot.position import Position
 from tests.engine.toys import toy_network

@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 from fibsbot.records.store import Store, StoreError, StoreWriter, database
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.store.record_handlers import HANDLERS
-from fibsbot.records.views import Fact
+from fibsbot.records.stored_rows import Fact
 from tests.records.store.concurrent_writer import made
 from tests.records.store.conftest import Postgres
 from tests.records.store.recorder import NOON, XGID

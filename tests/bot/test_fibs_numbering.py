@@ -8,7 +8,7 @@ from fibs_protocol.words import UNLIMITED, Colour, FibsMove
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fibsbot.fibs import (
+from fibsbot.fibs_numbering import (
     DIRECTIONS,
     cells_from_position,
     cube_owner,
