@@ -33,7 +33,7 @@ LAYERS: Final = (
     ("fibsbot.match",),
     ("fibsbot.rules",),
     ("fibsbot.notation",),
-    ("fibsbot.fibs",),
+    ("fibsbot.fibs_numbering",),
     ("fibsbot.transcript",),
     ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),

@@ -17,7 +17,7 @@ from typing import Final, Self, TypeAlias
 from attrs import define, evolve, field, frozen
 from fibs_protocol.words import Colour, FibsMove
 
-from fibsbot.fibs import DIRECTIONS, to_fibs
+from fibsbot.fibs_numbering import DIRECTIONS, to_fibs
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats.checked_game import (
     CheckedGame,

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics
-from fibsbot.draw.text import RESIGNATIONS
+from fibsbot.draw.board_text import RESIGNATIONS
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from fibsbot.files import private_database
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 VERSION: Final = 1
 """The version of the schema, kept in the database as `user_version`."""

@@ -10,8 +10,8 @@ from fibs_protocol.words import YOU, Departure, Toggle
 
 from fibsbot.server import match_commands, watchers
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import UserSettings
 from fibsbot.server.texts import goodbye, motd
+from fibsbot.server.user_settings import UserSettings
 from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import CommandHandlers, World
 

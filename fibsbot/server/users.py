@@ -11,7 +11,7 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
 
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
     from fibsbot.server.server_match import ServerMatch

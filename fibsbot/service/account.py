@@ -18,7 +18,15 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.current_match import BotStatus
-from fibsbot.bot.interface import End, Event, FinishRequested, PauseRequested, QuitRequested, Record, SettingsChanged
+from fibsbot.bot.events_and_actions import (
+    End,
+    Event,
+    FinishRequested,
+    PauseRequested,
+    QuitRequested,
+    Record,
+    SettingsChanged,
+)
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.connection import ConnectionFailedError

@@ -15,7 +15,7 @@ from attrs import define
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store.state_json import write_play, write_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEvent

@@ -12,7 +12,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Colour
 
-from fibsbot.fibs import DIRECTIONS, play_to_fibs
+from fibsbot.fibs_numbering import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.captures import read_capture

@@ -197,7 +197,7 @@ async def test_the_socket_of_a_dead_process_is_replaced(tmp_path: Path) -> None:
     await control.close()
 
 
-async def test_another_process_s_new_socket_is_not_removed(tmp_path: Path) -> None:
+async def test_a_new_socket_of_another_process_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     first, second = ControlServer(path, Boss()), ControlServer(path, Boss())
     await first.start()

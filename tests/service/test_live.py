@@ -19,7 +19,7 @@ from fibs_protocol.grammar import parse
 from structlog.testing import capture_logs
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings

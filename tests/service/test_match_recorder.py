@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter

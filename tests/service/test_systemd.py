@@ -44,7 +44,9 @@ def test_each_notification_reaches_systemd(systemd: tuple[str, socket.socket]) -
     "environment",
     [{}, {"WATCHDOG_USEC": "0"}, {"WATCHDOG_USEC": "abc"}, {"WATCHDOG_USEC": "9", "WATCHDOG_PID": "1"}],
 )
-def test_another_process_s_watchdog_is_ignored(systemd: tuple[str, socket.socket], environment: dict[str, str]) -> None:
+def test_the_watchdog_of_another_process_is_ignored(
+    systemd: tuple[str, socket.socket], environment: dict[str, str]
+) -> None:
     name, sock = systemd
     notifier = SystemdNotifier({"NOTIFY_SOCKET": name, **environment})
     assert notifier.watchdog is None

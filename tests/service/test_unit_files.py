@@ -81,7 +81,7 @@ def test_the_unit_agrees_with_the_program() -> None:
     assert not Path(str(Config().service.store)).is_absolute(), "the store is in the working directory"
 
 
-def test_the_unit_allows_what_the_sample_s_strategy_needs() -> None:
+def test_the_unit_allows_what_the_strategy_of_the_sample_needs() -> None:
     """The engine compiles itself: it needs memory that becomes code, room for that, and a place to keep it in."""
     says = unit()
     assert ["engine"] == [Config().bot.strategy], "what follows is about another one"

@@ -32,7 +32,7 @@ from fibsbot.records.store.schema import (
     SERVER_FEATURES,
     SHEETS,
 )
-from fibsbot.records.views import FINISHED, OPEN, Fact, Outcome
+from fibsbot.records.stored_rows import FINISHED, OPEN, Fact, Outcome
 
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
 

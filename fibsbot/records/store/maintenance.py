@@ -19,7 +19,7 @@ from fibsbot.files import make_private, replacing
 from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
 from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
-from fibsbot.records.views import OPEN, Outcome
+from fibsbot.records.stored_rows import OPEN, Outcome
 from fibsbot.text import one_line
 
 MAX_PER_KIND: Final = 20

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.records.store.account_rows import AccountRows, GameRow, MatchRow, RatingAndExperience, Score
-from fibsbot.records.views import FINISHED, Fact, Outcome
+from fibsbot.records.stored_rows import FINISHED, Fact, Outcome
 
 REPEAT_WINDOW: Final = dt.timedelta(seconds=60)
 """A record that equals the previous one and follows it within this time is a repetition."""

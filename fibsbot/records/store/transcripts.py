@@ -14,7 +14,7 @@ from fibsbot.match import CubeAction
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state
-from fibsbot.records.views import Game, Match
+from fibsbot.records.stored_rows import Game, Match
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level

@@ -5,7 +5,7 @@ message for a user without a client.
 """
 
 from fibs_protocol.grammar.commands import parse_command, write_command
+from fibs_protocol.grammar.prose import write_telnet
 from fibs_protocol.grammar.table import holds_free_text, parse, write
-from fibs_protocol.grammar.telnet import write_telnet
 
 __all__ = ["holds_free_text", "parse", "parse_command", "write", "write_command", "write_telnet"]
