@@ -1,4 +1,4 @@
-"""How long the bear-off tables take to compute and to load, how fast they answer, and how good they are.
+"""Bear-off tables: time to compute and to load them, lookups per second, and accuracy.
 
 Where Debian's gnubg has its own two-sided table, all of its 853,776 equities are compared with ours.
 Seconds are those of the processor, so that other work on the machine counts little.
@@ -23,25 +23,25 @@ from fibsbot.engine.bearoff.storage import read_tables, write_tables
 
 GNUBG: Final = Path("/var/lib/gnubg/gnubg_ts0.bd")
 GNUBG_HEAD: Final = 40
-"""Bytes before gnubg's equities: four of 16 bits a pair; cubeless, owned, centred, opponent's."""
+"""Bytes before gnubg's equities: four of 16 bits per pair; cubeless, owned, centred, opponent's."""
 BOARDS: Final = 200_000
 REPEATS: Final = 5
 
 
 def chances(boards: Boards, columns: TableArrays) -> None:
-    """Ask as search and training do."""
+    """Look boards up as search and training do."""
     _, own, opponent = look_up(boards, columns.rolls)
     covered_chances(own, opponent, columns)
 
 
 def figures(boards: Boards, columns: TableArrays) -> None:
-    """Ask for what is exact, as search for money does."""
+    """Look up exact values, as the search does for money."""
     _, own, opponent = look_up(boards, columns.pairs)
     columns.pairs[own, opponent]  # this gathers them
 
 
 def random_boards(most: int) -> Boards:
-    """Return boards of 1 to `most` checkers a side, all home."""
+    """Return boards with 1 to `most` checkers per side, all home."""
     generator = np.random.default_rng(1)
     boards = np.zeros((BOARDS, 26), np.int8)
     rows = np.arange(BOARDS)
@@ -54,7 +54,7 @@ def random_boards(most: int) -> Boards:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how much of the processor's time it takes: the least of some times."""
+    """Return the smallest processor time of several runs."""
     times = []
     for _ in range(REPEATS):
         begun = time.process_time()
@@ -64,7 +64,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def accuracy(tables: BearoffTables) -> str:
-    """Say how far chances from the sides' throws are from the exact ones."""
+    """Print how far chances computed from both sides' rolls are from the exact ones."""
     count = position_count(tables.checkers)
     throws = tables.columns.rolls[:count].astype(float)
     later = 1 - np.cumsum(throws, axis=1) + throws
@@ -74,7 +74,7 @@ def accuracy(tables: BearoffTables) -> str:
 
 
 def difference_from_gnubg(tables: BearoffTables) -> str:
-    """Say how far the equities are from gnubg's."""
+    """Print how far the equities are from gnubg's."""
     theirs = np.fromfile(GNUBG, "<u2", offset=GNUBG_HEAD).reshape(924, 924, 4) / 32767.5 - 1
     ours = tables.columns.pairs[..., [0, 2, 1, 3]].astype(float)
     ours[..., 0] = 2 * ours[..., 0] - 1
@@ -83,7 +83,7 @@ def difference_from_gnubg(tables: BearoffTables) -> str:
 
 
 def computed(checkers: int) -> BearoffTables:
-    """Compute tables, keep and load them, and print how that went."""
+    """Compute, save and load tables, and print the times."""
     begun = time.process_time()
     tables = compute_tables(checkers, lambda _: None)
     taken = time.process_time() - begun

@@ -1,4 +1,4 @@
-"""How good the cube model is, given another engine's chances, beside that engine's cube decisions at 4-ply.
+"""Accuracy of the cube model, given another engine's chances, against that engine's cube decisions at 4-ply.
 
 Usage: bench_cube.py [EXAMPLES]
        bench_cube.py --gnubg
@@ -36,7 +36,7 @@ from fibsbot.notation.position_ids import parse_gnubg_id, position_id
 
 DATA: Final = Path(__file__).parent / "data" / "cube_decisions.jsonl.gz"
 KEYS: Final = (("no_double", "nd"), ("double_take", "dt"), ("double_pass", "dp"))
-"""How we and the file call the worths."""
+"""Names of the equities, ours and the file's."""
 
 
 @frozen
@@ -54,12 +54,12 @@ class Compared:
 
     @property
     def double_error(self) -> float:
-        """What our choice of doubling or rolling costs by the reference."""
+        """Cost of our choice of doubling or rolling, by the reference."""
         return self.theirs.double_error if self.ours.action is not self.theirs.action else 0.0
 
     @property
     def take_error(self) -> float:
-        """What our answer costs by the reference."""
+        """Cost of our answer, by the reference."""
         return abs(self.row["dt"] - self.row["dp"]) if self.ours.answer is not self.theirs.answer else 0.0
 
 
@@ -122,7 +122,7 @@ def show(found: list[Compared], examples: int) -> None:
 
 
 def same_words(it: Compared) -> bool:
-    """Whether verdicts agree on doubling and on the answer; optional ones agree with either."""
+    """Return whether verdicts agree on doubling and on the answer; optional ones agree with either."""
     if it.theirs.answer is not it.ours.answer:
         return False
     return it.theirs.action is it.ours.action or "Optional" in it.row["proper"]
@@ -142,7 +142,7 @@ json.dump(found, open("found.json", "w"))
 
 
 def ask_gnubg(states: list[MatchState]) -> list[tuple[list[float], list[float]]]:
-    """Return gnubg's five chances and three worths at 0-ply, seen by the player on roll."""
+    """Return gnubg's five chances and three equities at 0-ply, seen by the player on roll."""
     asked = [[position_id(it.position), it.length, it.score, it.cube, _OWNER[it.owner]] for it in states]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "asked.json").write_text(json.dumps(asked))
@@ -171,7 +171,7 @@ def against_gnubg() -> None:
 
 
 def main() -> None:
-    """Print the table, and as many of the worst differences as are asked for."""
+    """Print the table and the worst differences."""
     if sys.argv[1:] == ["--gnubg"]:
         against_gnubg()
     else:

@@ -1,4 +1,4 @@
-"""What the efficiency of the cube is where the truth can be had: the figures for races in `fibsbot.engine.cube`.
+"""Efficiency of the cube in races that can be solved exactly: the source of the figures in `fibsbot.engine.cube`.
 
 Usage: bench_efficiency.py
 
@@ -32,22 +32,22 @@ from fibsbot.position import Position
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Worths: TypeAlias = dict[int, Floats]
-"""What positions are worth to who is on roll, by the column of `Stakes.no_double_values`."""
+"""Equities of positions for the player on roll, by the column of `Stakes.no_double_values`."""
 
 PIPS: Final = 120
 FAR: Final = 40
-"""How many pips apart the sides are at most where they are compared."""
+"""Largest difference in pips of the races that are compared."""
 BANDS: Final = ((10, 20), (20, 30), (30, 40), (40, 60), (60, 80), (80, 100), (100, 120))
 """Pips of the player on roll."""
 AWAY: Final = 4
-"""What the trailer needs after Crawford."""
+"""Points that the trailer needs after Crawford."""
 SWINGS: Final = (0.04, 0.06, 0.08, 0.09, 0.1, 0.12, 0.14)
 CELLS: Final = 400
 NAMES: Final = {CENTRED: "centred", OWNED: "owned", THEIRS: "opponent's"}
 
 
 def throws() -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return how many pips a throw may take off, and how likely it does."""
+    """Return the pips of each roll and their probabilities."""
     chances = np.zeros(25)
     for one in range(1, 7):
         for two in range(1, 7):
@@ -57,7 +57,7 @@ def throws() -> tuple[npt.NDArray[np.int64], Floats]:
 
 
 def race(settle: Callable[[int, int, Callable[[Floats, float], float]], None]) -> None:
-    """Settle all races, the shorter first: call with own and opponent's pips and a function that averages over a throw.
+    """Solve all races, the shorter first: call with own and opponent's pips and a function that averages over a roll.
 
     It averages what the opponent's table (own pips last) says after the throw, negated, and what a won game is worth.
     """
@@ -73,12 +73,12 @@ def race(settle: Callable[[int, int, Callable[[Floats, float], float]], None]) -
 
 
 def table() -> Floats:
-    """Return room for a worth of each race."""
+    """Return an array for a value of each race."""
     return np.zeros((PIPS + 1, PIPS + 1))
 
 
 def money_races() -> tuple[Floats, Worths]:
-    """Return cubeless equities, and equities while the cube is not turned before this throw."""
+    """Return cubeless equities, and equities without a double before this roll."""
     dead, best = table(), {column: table() for column in NAMES}
     held = {column: table() for column in NAMES}
 
@@ -95,7 +95,7 @@ def money_races() -> tuple[Floats, Worths]:
 
 
 def races_after_crawford(stakes: Stakes, win: Floats) -> tuple[Floats, Floats]:
-    """Return what the trailer's races are worth to him before his throw without a double, and before the leader's."""
+    """Return the trailer's equities before the trailer's roll without a double, and before the leader's roll."""
     trailers, leaders, held = table(), table(), table()
     doubled = stakes.turned.cubeless(chances_of(win.ravel())).reshape(win.shape)
 
@@ -130,7 +130,7 @@ def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
 
 
 def jumps(swing: float) -> Worths:
-    """Return equities by the chance to win, while the cube is not turned, where throws change it at random."""
+    """Return equities without a double by the chance to win, if rolls change it at random."""
     wins = np.linspace(0, 1, CELLS + 1)
     step = kernel(wins, swing)
     best = dict.fromkeys(NAMES, 2 * wins - 1)
@@ -148,7 +148,7 @@ def jumps(swing: float) -> Worths:
 
 
 def kernel(wins: Floats, swing: float) -> Floats:
-    """Return how likely a throw leads from each chance (row) to each, with this standard deviation where it is even."""
+    """Return transition probabilities between chances to win for one roll, with this standard deviation at 50 %."""
     fine = (np.arange(4 * CELLS) + 0.5) / 4
     spread = 1 / (4 * swing**2) - 1
     moves = np.eye(CELLS + 1)
@@ -175,20 +175,20 @@ def chances_of(win: Floats) -> Floats:
 
 
 def fitted(true: Floats, dead: Floats, live: Floats) -> float:
-    """Return the efficiency that comes nearest to the truth."""
+    """Return the efficiency that fits the exact equities best."""
     gain = live - dead
     return float(((true - dead) * gain).sum() / (gain * gain).sum())
 
 
 def of_pips(own: npt.NDArray[np.int64]) -> Floats:
-    """Return the efficiency that the model uses with so many pips to go, by putting them on the ace point."""
+    """Return the efficiency that the model uses for a number of pips, by putting them on the ace point."""
     boards = np.zeros((len(own), 26), np.int8)
     boards[:, 1] = own  # the model only counts
     return DEFAULT_EFFICIENCY.of(boards)
 
 
 def show_money(own: npt.NDArray[np.int64], win: Floats, held: Worths) -> None:
-    """Print by pips to go what efficiency fits best, and how far off the model is."""
+    """Print the best-fitting efficiency by pip count, and the model's error."""
     stakes = Stakes.of(MatchState(Position.start()))
     for low, high in BANDS:
         here = (own >= low) & (own < high) & (win > 0.1) & (win < 0.9)
@@ -207,7 +207,7 @@ def show_money(own: npt.NDArray[np.int64], win: Floats, held: Worths) -> None:
 
 
 def main() -> None:
-    """Print what fits best, and how far off the model is."""
+    """Print the best-fitting efficiency, and the model's error."""
     win, held = money_races()
     own, other = np.mgrid[0 : PIPS + 1, 0 : PIPS + 1]
     near = (own > 0) & (other > 0) & (np.abs(own - other) < FAR)

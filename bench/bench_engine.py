@@ -1,4 +1,4 @@
-"""How fast the engine's parts are on one core, beside gnubg's evaluations in the same run, and how soon it is there.
+"""Speed of the engine's parts on one core, compared with gnubg's evaluations in the same run, and start-up times.
 
 Usage: bench_engine.py [FOLDER]
 
@@ -44,7 +44,7 @@ from tests.engine.perft import perft
 
 GNUBG: Final = shutil.which("gnubg") or shutil.which("gnubg", path="/usr/games")
 ROUNDS: Final = 400
-"""What gnubg's `calibrate` goes through, of EVALUATIONS each."""
+"""Rounds of gnubg's `calibrate`, of EVALUATIONS each."""
 EVALUATIONS: Final = 1024
 BOARDS: Final = 20_000
 REPEATS: Final = 5
@@ -54,7 +54,7 @@ OPENING: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 
 @compiled
 def prune_all(pruner: Pruner, boards: Boards) -> float:
-    """Value boards one after the other, as search and labelling do."""
+    """Evaluate boards in batches, as search and labelling do."""
     total = 0.0
     for row in range(boards.shape[0]):
         total += pruner_equity(pruner, boards[row])
@@ -63,7 +63,7 @@ def prune_all(pruner: Pruner, boards: Boards) -> float:
 
 @compiled
 def value_all(student: TDNetwork, desk: TDBuffers, boards: Boards) -> float:
-    """Value boards one after the other, as a student that plays does."""
+    """Evaluate boards one after the other, as TD self-play does."""
     total = 0.0
     for row in range(boards.shape[0]):
         total += value(student, desk, boards[row])
@@ -71,7 +71,7 @@ def value_all(student: TDNetwork, desk: TDBuffers, boards: Boards) -> float:
 
 
 def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Return how much of the processor's time it takes: the least of some times."""
+    """Return the smallest processor time of several runs."""
     times = []
     for _ in range(repeats):
         begun = time.process_time()
@@ -81,18 +81,18 @@ def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
 
 
 def in_batches(network: QuantizedNetwork, inputs: np.ndarray[tuple[int, int], np.dtype[np.float32]], size: int) -> None:
-    """Value inputs so many at a time."""
+    """Evaluate inputs in batches of this size."""
     for first in range(0, len(inputs), size):
         output_sums(network, inputs[first : first + size])
 
 
 def gnubg_rate() -> float:
-    """Return gnubg's static evaluations a second of the processor's time, without its start."""
+    """Return gnubg's static evaluations per second of processor time, without its start."""
     return (ROUNDS - 1) * EVALUATIONS / (_gnubg_seconds(ROUNDS) - _gnubg_seconds(1))
 
 
 def _of_children() -> float:
-    """Return how much of the processor's time all programs took that were started from here."""
+    """Return the processor time of all child processes."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -107,7 +107,7 @@ def _gnubg_seconds(rounds: int) -> float:
 
 
 def rates(folder: Path) -> None:
-    """Measure and print what the parts do a second."""
+    """Measure and print the rates of all parts per second."""
     networks = load_networks(folder)
     start: Board = boards_of([Position.start()])[0]
     perft(start, 1)
@@ -136,7 +136,7 @@ def rates(folder: Path) -> None:
 
 
 def begin(*arguments: str, cache: Path | None = None) -> float:
-    """Return how many seconds a command takes."""
+    """Return the seconds that a command takes."""
     environment = {**os.environ, **({code_cache.FOLDER_VARIABLE: str(cache)} if cache else {})}
     begun = time.perf_counter()
     command = [sys.executable, "-m", "fibsbot", *arguments]
@@ -145,7 +145,7 @@ def begin(*arguments: str, cache: Path | None = None) -> float:
 
 
 def starts(folder: Path) -> None:
-    """Measure and print how soon commands answer."""
+    """Measure and print the response times of commands."""
     for arguments in (("--help",), ("show", OPENING), ("legal", OPENING)):
         least = min(begin(*arguments) for _ in range(STARTS))
         print(f"{'fibsbot ' + arguments[0]:34}{least:8.2f} s")
@@ -161,7 +161,7 @@ def starts(folder: Path) -> None:
 
 
 def random_networks(folder: Path) -> Path:
-    """Write networks of random weights, and return where."""
+    """Write networks with random weights; return their directory."""
     files = {CONTACT: Network.new((512, 256, 128), 1), PRUNER: Network.new((64,), 1, len(raw_columns()))}
     cards = []
     for name, network in files.items():

@@ -1,4 +1,4 @@
-"""Many bots in one process: matches a minute, time from prompt to command, memory.
+"""Many bots in one process: matches per minute, time from prompt to command, memory.
 
 Three processes: the embedded server, the service with its bots, and another one with their opponents, so that time and
 memory are the service's own. Every bot plays 1-point matches against an opponent of its own, one after the other.
@@ -56,27 +56,27 @@ PASSWORD: Final = "benchmark"  # noqa: S105 - of accounts that live for this run
 AIM: Final = 5.0
 """Milliseconds from prompt to command, without the strategy, in 99 of 100 decisions."""
 UNHURRIED: Final = ServerLimits(commands_per_second=1e9, burst=10**6, password_cost=2**4)
-"""No limit on commands, and passwords that cost nothing: neither is what is measured here."""
+"""No rate limit and cheap password hashes, because neither is measured here."""
 WARM_UP: Final = 5.0
-"""Seconds after the start that do not count."""
+"""Seconds after the start that are not measured."""
 BEHIND: Final = 10
-"""How much server and opponents stand behind the service, which in reality runs on a machine of its own."""
+"""Niceness of server and opponents, which in reality run on other machines than the service."""
 NAP: Final = 0.01
 """Seconds that the sleeper sleeps."""
 SAMPLE: Final = 5.0
-"""Seconds between two looks at the service."""
+"""Seconds between two measurements of the service."""
 GOLDEN: Final = 0.618
-"""Spreads the bots' pauses by a fifth both ways: bots that began together would else act together for ever."""
+"""Varies the bots' pauses by up to a fifth: bots that started together would otherwise act together forever."""
 COUNTED: Final = ("refusals", "differences", "timeouts", "fallbacks", "interruptions")
 """Counters that should stay 0."""
 TROUBLES: Final = frozenset(
     {"refused", "difference", "no_answer", "no_step", "fallback", "match_saved", "connection_lost"}
 )
-"""Records that should not come."""
+"""Records that should not occur."""
 MARGIN: Final = 42
-"""Characters of a line's beginning."""
+"""Width of the first column."""
 EXAMPLES: Final = 20
-"""So many different troubles are quoted."""
+"""Maximum number of different failures that are quoted."""
 
 
 def name(number: int, *, opponent: bool = False) -> str:
@@ -88,7 +88,7 @@ def name(number: int, *, opponent: bool = False) -> str:
 
 
 def stand_back() -> None:
-    """Leave the processor to the service when it has something to do, under real-time priority (chrt) too."""
+    """Lower the priority of this process, so that the service gets the processor first, also under chrt."""
     os.nice(BEHIND)
     if (policy := os.sched_getscheduler(0)) in (os.SCHED_FIFO, os.SCHED_RR):
         behind = os.sched_getparam(0).sched_priority - BEHIND
@@ -96,7 +96,7 @@ def stand_back() -> None:
 
 
 async def serve(bots: int) -> None:
-    """Be the server: register everybody, tell the port, end with the standard input."""
+    """Run the server: register all users, print the port, and end at the end of standard input."""
     configure_log(LogFormat.JSON, LogLevel.WARNING)
     async with Server(seed=1, limits=UNHURRIED) as server:
         for number in range(bots):
@@ -110,18 +110,18 @@ class Times:
     """A histogram of times whose size does not grow with their number; its buckets are 1% wide."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start empty."""
         self._buckets = array("Q", bytes(8 * 2000))
         self.count = 0
 
     def add(self, seconds: float) -> None:
-        """Take in a time, from a microsecond to some minutes."""
+        """Add a time, from a microsecond to some minutes."""
         bucket = int(100 * math.log(max(seconds, 1e-6) * 1e6))
         self._buckets[min(bucket, 1999)] += 1
         self.count += 1
 
     def quantile(self, share: float) -> float:
-        """Return the time, in milliseconds, that so many of all stay below."""
+        """Return a quantile, in milliseconds."""
         left = share * self.count
         for bucket, count in enumerate(self._buckets):
             left -= count
@@ -130,13 +130,13 @@ class Times:
         return 0.0
 
     def as_dict(self) -> dict[str, float]:
-        """Return what is told."""
+        """Return the summary that is printed."""
         return {title: round(self.quantile(share), 3) for title, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))}
 
 
 @define
 class Meter:
-    """What is measured inside the service."""
+    """Measurements inside the service."""
 
     begins: float
     own: Times = field(factory=Times)
@@ -145,20 +145,20 @@ class Meter:
     waited: Times = field(factory=Times)
     whole: Times = field(factory=Times)
     minute: Times = field(factory=Times)
-    """As `own`, within the minute that runs."""
+    """As `own`, within the current minute."""
     minutes: list[float] = field(factory=list)
-    """Of each whole minute the p99 of `own`, in milliseconds: what else the machine did at times shows there."""
+    """The p99 of `own` in each full minute, in milliseconds, which shows other load on the machine."""
     troubles: Counter[str] = field(factory=Counter)
-    """What went wrong, in words, and how often."""
+    """Failures, in words, and their number."""
 
     def keep(self, _: str, record: str, fields: Mapping[str, Any], __: dt.datetime) -> None:
-        """Take in a record."""
+        """Count a record."""
         if record in TROUBLES and len(self.troubles) < EXAMPLES:
             facts = ", ".join(f"{key} {value}" for key, value in fields.items())
             self.troubles[re.sub(r"(bot|foe)_[a-j]+", r"\1", f"{record}: {facts}")] += 1
 
     def note(self, _: str, thought: TimedAnswer, seconds: float) -> None:
-        """Take in a decision."""
+        """Count a decision."""
         now = time.monotonic()
         if now >= self.begins:
             if now >= self.begins + 60 * (len(self.minutes) + 1):
@@ -194,7 +194,7 @@ def plans(port: int, options: argparse.Namespace) -> Iterator[RunSettings]:
 
 
 async def play(options: argparse.Namespace) -> None:
-    """Be the service or the opponents: play, tell a line of JSON every few seconds, end with the standard input."""
+    """Run the service or the opponents: play, print a line of JSON every few seconds, end with standard input."""
     configure_log(LogFormat.JSON, LogLevel.WARNING)
     meter = Meter(time.monotonic() + WARM_UP)
     settings = ServiceSettings(store=None, control=None, thinkers=options.thinkers)
@@ -222,7 +222,7 @@ async def play(options: argparse.Namespace) -> None:
 
 
 def told(supervisor: Supervisor, meter: Meter, store: StoreWriter | None) -> dict[str, Any]:
-    """Return what the service tells of itself."""
+    """Return the service's own statistics."""
     statuses = supervisor.statuses()
     counters = {key: sum(getattr(status.counters, key) for status in statuses) for key in ("matches", "decisions")}
     troubles = {key: sum(getattr(status.counters, key) for status in statuses) for key in COUNTED}
@@ -262,16 +262,16 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 class Sleeper(threading.Thread):
-    """Sleeps a little, again and again, and measures how late this machine wakes it: what nobody here can do better."""
+    """Sleeps repeatedly and measures how late this machine wakes it: a lower bound for all other times."""
 
     def __init__(self) -> None:
-        """Have slept well."""
+        """Start with no measurements."""
         super().__init__(daemon=True)
         self.late = Times()
         self._over = threading.Event()
 
     def run(self) -> None:
-        """Sleep."""
+        """Sleep and measure until cancelled."""
         while not self._over.is_set():
             due = time.monotonic() + NAP
             time.sleep(NAP)
@@ -302,7 +302,7 @@ def resident(pid: int) -> float:
 
 
 def run(options: argparse.Namespace, bots: int, seconds: float, progress: Progress) -> dict[str, Any]:
-    """Let so many bots play for so long; return what was seen."""
+    """Let a number of bots play for some time; return the measurements."""
     task = progress.add_task(f"{bots} bot{'s' * (bots != 1)}", total=seconds)
     shared = ["--bots", str(bots), "--length", str(options.length), "--strategy", options.strategy]
     with ExitStack() as stack:
@@ -366,7 +366,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def rows(result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the lines of the table: what, value, and what to compare it with."""
+    """Yield the rows of the table: name, value, and a value to compare with."""
     for run_of in (result["one"], result["all"]):
         bots = f"{run_of['bots']} bot{'s' * (run_of['bots'] != 1)}"
         own, engine = run_of["own_ms"], run_of["engine_ms"]

@@ -1,4 +1,4 @@
-"""Games without a cube against gnubg's networks, both without looking ahead, each pair of games with the same dice.
+"""Cubeless games against gnubg's networks at 0-ply, each pair of games with the same dice.
 
 Usage: bench_games.py [--games 2000] [--seed 1] [--jobs N] [--network FILE]
 
@@ -29,35 +29,35 @@ from bench.beside import gnubg
 from fibsbot.engine.arrays import Board, boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
 from fibsbot.engine.bundled_networks import CONTACT, NETWORKS_FOLDER
-from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.position import Position
 
 PAIRS: Final = 250
-"""Pairs of games that go on side by side."""
+"""Pairs of games that are played in parallel."""
 TURNS: Final = 1000
-"""Rolls of a game, at most."""
+"""Maximum number of rolls in a game."""
 START: Final = boards_of([Position.start()])[0]
 
 
 @define
 class Game:
-    """A game that goes on."""
+    """An unfinished game."""
 
     pair: int
     dice: npt.NDArray[np.int64]
     """Shape (TURNS, 2), the higher number first."""
     ours: bool
-    """Whether we are on roll."""
+    """Whether our engine is on roll."""
     board: Board = field(factory=START.copy)
-    """Seen by who is on roll."""
+    """The board seen by the player on roll."""
     turn: int = 0
     points: int = 0
-    """What we have won in the end."""
+    """Points that our engine has won."""
 
     def go_on(self, left: Board) -> None:
-        """Play to a board, seen by who has played."""
+        """Make the play that leads to a board, seen by the player who made it."""
         self.board = swapped(left[None])[0]
         if not (left > 0).any():
             rest = self.board
@@ -69,7 +69,7 @@ class Game:
 
 @frozen
 class Chore:
-    """Some pairs of games."""
+    """Several pairs of games."""
 
     first: int
     pairs: int
@@ -78,7 +78,7 @@ class Chore:
 
 
 def pair_of(number: int, seed: int) -> list[Game]:
-    """Begin two games with the same dice, one side ours in the first and gnubg's in the second."""
+    """Start two games with the same dice and the sides swapped."""
     rng = np.random.default_rng([seed, number])
     dice = rng.integers(1, 7, (TURNS, 2))
     while dice[0, 0] == dice[0, 1]:
@@ -88,7 +88,7 @@ def pair_of(number: int, seed: int) -> list[Game]:
 
 
 def play(chore: Chore) -> list[int]:
-    """Return our points of each pair."""
+    """Return our points in each pair."""
     tables = load_tables(compute=True)
     assert tables is not None
     evaluator = NetworkEvaluator("ours", Network.load(chore.network), tables.columns)
@@ -98,7 +98,7 @@ def play(chore: Chore) -> list[int]:
     going = games
     while going:
         play_ours(evaluator, [game for game in going if game.ours])
-        # Whoever was ours has just played; only those whose turn it was before that are gnubg's now.
+        # Our engine has just played in its games; gnubg plays only in those where it was on roll before.
         going = [game for game in going if not game.points]
         for game in going:
             if not game.ours:
@@ -123,7 +123,7 @@ def play_ours(evaluator: NetworkEvaluator, games: Iterable[Game]) -> None:
 
 
 def main() -> None:
-    """Play, and print how it went."""
+    """Play, and print the result."""
     options = argparse.ArgumentParser(description="Games against gnubg's networks, both at 0-ply.")
     options.add_argument("--games", type=int, default=2000)
     options.add_argument("--seed", type=int, default=1)

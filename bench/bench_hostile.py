@@ -34,11 +34,11 @@ from fibsbot.bot.runner import SessionResult
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.flood import measure, percentile
 from bench.lies import feed_lies
-from tests.bot.hostile_server import Ordeal
+from tests.bot.hostile_server import HostileRun
 
 CONNECTIONS: Final = 10_000
 COMMANDS: Final = 60
-"""Of the honest client, before and during the flood."""
+"""Commands of the honest client, before and during the flood."""
 LATENCY: Final = 100
 """Milliseconds of the server's processor time until nine of ten commands are answered during the flood."""
 LOGGED_IN: Final = 5
@@ -46,30 +46,30 @@ LOGGED_IN: Final = 5
 STOPPED: Final = 3
 """Seconds of its processor time until it has ended."""
 LINES: Final = 12
-"""A connection, on average, but some connections end earlier: more than 100,000 in all."""
+"""Lines per connection, on average; some connections end earlier. More than 100,000 in all."""
 
 
-async def run(ordeal: Ordeal, connections: int, matches: int, log: Path) -> None:
-    """Let the bot go through it, and say what became of it."""
+async def run(hostile_run: HostileRun, connections: int, matches: int, log: Path) -> None:
+    """Run the bot against the hostile server and print the results."""
     began = time.monotonic()
-    result = await ordeal.run(connections, matches)
-    report(ordeal, result, matches, log, time.monotonic() - began)
+    result = await hostile_run.run(connections, matches)
+    report(hostile_run, result, matches, log, time.monotonic() - began)
 
 
-def report(ordeal: Ordeal, result: SessionResult, matches: int, log: Path, seconds: float) -> None:
-    """Print what happened."""
-    hostile, toll, counters = ordeal.hostile, ordeal.toll, result.counters
+def report(hostile_run: HostileRun, result: SessionResult, matches: int, log: Path, seconds: float) -> None:
+    """Print the results."""
+    hostile, results, counters = hostile_run.hostile, hostile_run.results, result.counters
     rows = {
         "hostile connections": f"{hostile.connections:,}",
         "hostile lines": f"{hostile.lines:,} ({hostile.bytes / 2**20:.1f} MiB)",
         "messages read": f"{counters.messages:,}, {counters.unknown:,} unknown",
         "commands sent": f"{counters.commands:,}, {len(hostile.nonsense)} of them no commands",
         "decisions": f"{counters.decisions:,}",
-        "questions waiting at once, at most": f"{toll.most_tasks}",
-        "real matches finished": f"{toll.matches} of {matches}",
-        "lines of the program's log": f"{toll.log_lines:,}",
+        "questions waiting at once, at most": f"{results.most_tasks}",
+        "real matches finished": f"{results.matches} of {matches}",
+        "lines of the program's log": f"{results.log_lines:,}",
         "session log": f"{sum(path.stat().st_size for path in log.parent.iterdir()) / 2**20:.1f} MiB",
-        "memory at each stop": ", ".join(f"{mib:.0f}" for mib in toll.memory) + " MiB",
+        "memory at each stop": ", ".join(f"{mib:.0f}" for mib in results.memory) + " MiB",
         "end": f"{result.end.value}: {result.reason}",
         "seconds": f"{seconds:.1f}",
     }
@@ -79,13 +79,15 @@ def report(ordeal: Ordeal, result: SessionResult, matches: int, log: Path, secon
     console = Console()
     console.print(table)
     console.print("said to it:", ", ".join(f"{word} {count}" for word, count in hostile.heard.most_common()))
-    console.print("noted:", ", ".join(f"{name} {count}" for name, count in ordeal.keeper.records.most_common()))
-    if toll.matches != matches or hostile.nonsense:
+    console.print(
+        "noted:", ", ".join(f"{name} {count}" for name, count in hostile_run.record_counter.records.most_common())
+    )
+    if results.matches != matches or hostile.nonsense:
         raise SystemExit(1)
 
 
 def report_flood(clients: int) -> None:
-    """Flood the embedded server, and print what an honest client noticed."""
+    """Flood the embedded server, and print the response times of an honest client."""
     flooded = measure(clients, COMMANDS)
     table = Table("processor time of the server, ms", "quiet", f"{clients} flooding", "limit")
     for title, share in (("command to answer, median", 0.5), ("command to answer, p90", 0.9)):
@@ -100,7 +102,7 @@ def report_flood(clients: int) -> None:
 
 
 def main() -> None:
-    """Read the options and run."""
+    """Parse the options and run."""
     parser = argparse.ArgumentParser(
         description="One bot against a hostile server; the server against hostile clients."
     )
@@ -119,7 +121,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as directory:
         log = Path(directory) / "log" / "marvin.jsonl"
-        asyncio.run(run(Ordeal(options.seed, log, options.lines), options.connections, options.matches, log))
+        asyncio.run(run(HostileRun(options.seed, log, options.lines), options.connections, options.matches, log))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What news of the lobby costs a bot: processor time of a `5` line about somebody else, and of the `6` behind it.
+"""Processor time that a bot spends on a `5` line about another player, and on the `6` line after it.
 
 Whenever a match begins or ends, everybody on the server hears of both players. The bots of a process read that at the
 same time, and a decision that is due then waits for all of them. Measured is everything that a bot left running does
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.bot.agent_script import ME, OWN_INFO, board
 
 PIECES: Final = 20_000
-"""Pieces of news a round."""
+"""Lines per round."""
 LINE: Final = "5 somebody_{} {} - 1 0 {:.2f} 23 0 1593791615 localhost fibsbot -\r\n"
 LOGIN: Final = f"login: 1 {ME} 1 h\r\n{OWN_INFO}\r\n6\r\n"
 MATCH: Final = f"{LOGIN}** Player ford has joined you for a 5 point match.\r\nStarting a new game with ford\r\n"
@@ -43,12 +43,12 @@ SITUATIONS: Final = {
 
 
 class Talker:
-    """A connection that says this, then news, then nothing more, and does not listen."""
+    """A connection that sends an introduction, then news, then nothing, and ignores what the bot sends."""
 
     def __init__(self, said: str, *, end: bool) -> None:
         """`end`: a `6` follows each `5` line."""
         self.seconds = 0.0
-        """Processor time that the news took."""
+        """Processor time spent on the news."""
         self._pieces = self._talk(said, end=end)
 
     def _talk(self, said: str, *, end: bool) -> Iterator[bytes]:
@@ -61,18 +61,18 @@ class Talker:
         yield b""
 
     async def read(self, _: float | None) -> bytes:
-        """Return the next piece."""
+        """Return the next data."""
         return next(self._pieces)
 
     def write(self, data: bytes) -> None:
-        """Do not listen."""
+        """Ignore what is sent."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 async def cost(said: str, *, end: bool) -> float:
-    """Return the microseconds that a piece of news costs a bot that has been told this."""
+    """Return the microseconds per line for a bot that has received an introduction."""
     settings = AgentSettings(ME, "secret")
     agent, thinker = Agent(settings), StrategyChain([], 1.0)
     plan = RunSettings(ServerSettings("localhost", 4321), settings)

@@ -1,4 +1,4 @@
-"""How many lines a second the protocol reads, beside a plain table of patterns tried one after the other.
+"""Lines per second that the protocol parses, compared with a plain list of patterns tried in order.
 
 Usage: bench_protocol.py [LINES]
 
@@ -25,7 +25,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Colour, FibsMove
 
 ROUNDS: Final = 5
-"""The best of so many runs counts: the machine may be busy."""
+"""Number of runs, of which the fastest counts, because the machine may be busy."""
 NAMES: Final = tuple(
     f"{first}_{last}" for first in ("Some", "player", "anton", "Zaphod") for last in "abcdefghijklmnop"
 )
@@ -33,7 +33,7 @@ TALK: Final = ("hi", "good luck", "Anybody for a 5 point match?", "nice roll :-)
 
 
 def who(rng: random.Random) -> m.Message:
-    """Make the state of one user."""
+    """Return the state of a user."""
     return m.WhoInfo(
         name=rng.choice(NAMES),
         opponent=rng.choice((None, *NAMES)),
@@ -51,7 +51,7 @@ def who(rng: random.Random) -> m.Message:
 
 
 def board(rng: random.Random) -> m.Message:
-    """Make a board with all checkers somewhere on the points."""
+    """Return a board with all checkers somewhere on the points."""
     points = [0] * 26
     places = rng.sample(range(1, 25), 24)
     for sign, own in ((1, places[:12]), (-1, places[12:])):
@@ -89,12 +89,12 @@ def board(rng: random.Random) -> m.Message:
 
 
 def moves(rng: random.Random) -> m.Message:
-    """Make a play of two moves."""
+    """Return a play of two moves."""
     return m.Moves(rng.choice(NAMES), tuple(FibsMove(rng.randint(7, 24), rng.randint(1, 6)) for _ in range(2)))
 
 
 def rare(rng: random.Random) -> m.Message:
-    """Make one of the lines that come now and then."""
+    """Return one of the less frequent lines."""
     name, other = rng.sample(NAMES, 2)
     return rng.choice(
         (
@@ -125,11 +125,11 @@ MIX: Final[tuple[tuple[int, Callable[[random.Random], m.Message]], ...]] = (
     (4, lambda rng: rng.choice((m.LoggedIn, m.LoggedOut))((name := rng.choice(NAMES)), f"{name} logs in.")),
     (5, rare),
 )
-"""How many lines of a hundred are of which kind."""
+"""Number of lines of each kind per hundred."""
 
 
 def make_lines(count: int) -> list[str]:
-    """Make the mix, the same in every run."""
+    """Return the mixture of lines, the same in every run."""
     rng = random.Random(1992)
     makers = rng.choices([make for _, make in MIX], [weight for weight, _ in MIX], k=count)
     return [write(make(rng)) for make in makers]
@@ -151,7 +151,7 @@ def in_turn(wordings: Sequence[Wording[Any]]) -> Callable[[str], m.Message]:
 
 
 def best(work: Callable[[], object]) -> float:
-    """Return the seconds of the quickest of a few runs."""
+    """Return the seconds of the fastest of a few runs."""
     seconds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -161,12 +161,12 @@ def best(work: Callable[[], object]) -> float:
 
 
 def each(function: Callable[[str], object], lines: Iterable[str]) -> Callable[[], object]:
-    """Return work: the function on every line."""
+    """Return a benchmark that calls a function on every line."""
     return lambda: [function(line) for line in lines]
 
 
 def read_stream(data: bytes) -> None:
-    """Read as a client does, in pieces as the network brings them."""
+    """Parse as a client does, in chunks as they arrive from the network."""
     reader = MessageReader()
     for place in range(0, len(data), 1400):
         reader.receive_data(data[place : place + 1400])
@@ -175,7 +175,7 @@ def read_stream(data: bytes) -> None:
 
 
 def split_stream(data: bytes) -> None:
-    """Cut lines only."""
+    """Split into lines only."""
     splitter = LineSplitter()
     for place in range(0, len(data), 1400):
         splitter.receive_data(data[place : place + 1400])

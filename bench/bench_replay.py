@@ -1,4 +1,4 @@
-"""How fast captures are replayed and how much memory that takes, beside splitting their lines and parsing them alone.
+"""Speed and memory of replaying captures, compared with only splitting and parsing their lines.
 
 Usage: bench_replay.py [--sizes MB,MB] [--gigabyte] [--folder FILES]
 
@@ -38,7 +38,7 @@ from fibsbot.replay.batch import ReplayTask, Source, find_sources, replay_all, r
 
 SESSION: Final = Path(__file__).parent.parent / "tests" / "data" / "bot" / "tigergammon.jsonl"
 NAMES: Final = (b"bot_a", b"foe_a")
-"""Of the players in it."""
+"""Names of the players in it."""
 TIME: Final = re.compile(rb'"time": "([^"]+)"')
 SIZES: Final = (10, 200)
 """Megabytes: memory has to be the same for both."""
@@ -46,20 +46,20 @@ SIZES: Final = (10, 200)
 
 @frozen
 class Measured:
-    """What one process has measured."""
+    """Measurements of one process."""
 
     seconds: float
-    """Of the processor."""
+    """Processor time, in seconds."""
     decisions: int
     peak: int
-    """Bytes of memory."""
+    """Peak memory, in bytes."""
 
 
 # -- captures -------------------------------------------------------------------------------------------------------
 
 
 def sessions() -> Iterator[bytes]:
-    """Yield the recorded session as often as wanted, each time a day later and between other players."""
+    """Yield the recorded session repeatedly, each time a day later and with other players."""
     pieces = TIME.split(SESSION.read_bytes())
     times = [dt.datetime.fromisoformat(it.decode()) for it in pieces[1::2]]
     for number in range(10**6):
@@ -73,7 +73,7 @@ def sessions() -> Iterator[bytes]:
 
 
 def received(session: bytes) -> bytes:
-    """Return only what the server sent, byte by byte."""
+    """Return only the bytes that the server sent."""
     records = map(json.loads, session.splitlines())
     return b"".join(it["received"].encode("latin-1") for it in records if "received" in it)
 
@@ -93,7 +93,7 @@ def make(path: Path, megabytes: float, form: Callable[[bytes], bytes]) -> None:
 
 
 def split(path: Path) -> int:
-    """Find the lines, and do nothing with them."""
+    """Split into lines only."""
     rest = b""
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
@@ -102,7 +102,7 @@ def split(path: Path) -> int:
 
 
 def parse(path: Path) -> int:
-    """Make messages of the bytes; of a session log, of what was received."""
+    """Parse the messages of a capture or of a session log."""
     reader = MessageReader()
     with path.open("rb") as file:
         logged = path.suffix == ".jsonl"
@@ -115,7 +115,7 @@ def parse(path: Path) -> int:
 
 
 def replayed(path: Path, task: ReplayTask) -> int:
-    """Replay it, the text going nowhere."""
+    """Replay, and discard the text."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         return replay_source(Source((path,)), task, nowhere.write, lambda _: None).counts.decisions
 
@@ -128,19 +128,19 @@ WORKS: Final[dict[str, Callable[[Path], int]]] = {
     "replay --json": lambda path: replayed(path, ReplayTask(as_json=True)),
 }
 FEW: Final = ("the protocol's parser", "replay --json")
-"""What is measured on the larger captures too."""
+"""Benchmarks that also run on the larger captures."""
 Results: TypeAlias = dict[str, Measured]
 
 
 def measure(name: str, path: Path) -> Measured:
-    """Do one work in a process of its own."""
+    """Run one benchmark in a process of its own."""
     command = [sys.executable, __file__, "--child", name, str(path)]
     done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603 - ourselves
     return Measured(**json.loads(done.stdout))
 
 
 def child(name: str, path: Path) -> None:
-    """Do one work, and print what it took."""
+    """Run one benchmark, and print its measurements."""
     gc.set_threshold(GC_THRESHOLD)  # as the command line does
     began = time.process_time()
     decisions = WORKS[name](path)
@@ -153,7 +153,7 @@ def child(name: str, path: Path) -> None:
 
 
 def compare(path: Path, works: Iterable[str], title: str, console: Console) -> Results:
-    """Do works on one capture, and print what they took."""
+    """Run benchmarks on one capture, and print the measurements."""
     table = Table(title=title, title_justify="left")
     for name in ("", "seconds", "MB/s", "x parser", "decisions/s", "peak MiB"):
         table.add_column(name, justify="right" if name else "left")
@@ -169,7 +169,7 @@ def compare(path: Path, works: Iterable[str], title: str, console: Console) -> R
 
 
 def folder(path: Path, files: int, console: Console) -> None:
-    """Replay a folder in one process and in as many as there are cores."""
+    """Replay a directory with one process and with one per core."""
     place = path / "folder"
     place.mkdir()
     for number in range(files):
@@ -186,7 +186,7 @@ def folder(path: Path, files: int, console: Console) -> None:
 
 
 def main() -> None:
-    """Read the options and run."""
+    """Parse the options and run."""
     parser = argparse.ArgumentParser(description="How fast captures are replayed, and in how much memory.")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="megabytes of the captures")
     parser.add_argument("--gigabyte", action="store_true", help="one of 1,000 MB too")

@@ -1,4 +1,4 @@
-"""How efficient the cube is while the sides can still meet: what contact's figures in `fibsbot.engine.cube` rest on.
+"""Efficiency of the cube in contact positions: the source of the figures for contact in `fibsbot.engine.cube`.
 
 Usage: bench_rolled_cubes.py [POSITIONS] [TRIALS]
 
@@ -31,17 +31,17 @@ from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
 
 EVEN: Final = 0.6
-"""Positions whose equity without a cube is at most so far from nothing are rolled out."""
+"""Largest absolute cubeless equity of the positions that are rolled out."""
 EVERY: Final = 7
-"""One position in so many of a game."""
+"""One position in this many of a game is used."""
 SAMPLES: Final = 400
-"""How often the positions are drawn anew for the standard error."""
+"""Number of bootstrap samples for the standard error."""
 OWNERS: Final = {CENTRED: Owner.CENTRED, OWNED: Owner.PLAYER, THEIRS: Owner.OPPONENT}
 NAMES: Final = {CENTRED: "centred", OWNED: "owned", THEIRS: "opponent's"}
 
 
 def positions(engine: Engine, count: int, seed: int) -> Boards:
-    """Return so many positions with contact and about even, from games of the engine, shape (count, 26)."""
+    """Return about even contact positions from games of the engine, shape (count, 26)."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(engine.pruner)
     start = boards_of([Position.start()])
@@ -61,7 +61,7 @@ def positions(engine: Engine, count: int, seed: int) -> Boards:
 
 
 def main() -> None:
-    """Roll out, and print what fits."""
+    """Roll positions out, and print the efficiency that fits best."""
     options = argparse.ArgumentParser(description="How efficient the cube is with contact.")
     options.add_argument("positions", type=int, nargs="?", default=200)
     options.add_argument("trials", type=int, nargs="?", default=72)

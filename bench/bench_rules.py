@@ -1,4 +1,4 @@
-"""How fast the rules core finds plays, beside a generator that tries every checker in every order.
+"""Speed of the rules core's play generator, compared with one that tries every checker in every order.
 
 Both answer the same 21 rolls in the same positions and are compared with each other on the way.
 """
@@ -19,7 +19,7 @@ from fibsbot.rules.plays import ROLLS, Cells, check_play, legal_plays, resulting
 
 DATA: Final = Path(__file__).parent.parent / "tests" / "data" / "rules" / "legal_moves.jsonl.gz"
 EVERY: Final = 10
-"""The naive generator is slow: it gets one position in so many."""
+"""The naive generator is slow: it gets only one position in this many."""
 
 
 def positions() -> list[Position]:
@@ -62,7 +62,7 @@ def _can(position: Position, move: Move, number: int) -> bool:
 
 
 def microseconds(work: Callable[[Position, Dice], object], boards: list[Position]) -> float:
-    """Return how long a roll takes."""
+    """Return the time per roll."""
     start = time.perf_counter()
     for board in boards:
         for roll in ROLLS:
@@ -71,7 +71,7 @@ def microseconds(work: Callable[[Position, Dice], object], boards: list[Position
 
 
 def check_all(board: Position, roll: Dice) -> None:
-    """Validate the first legal play of a roll, as a server does with what it is sent."""
+    """Validate the first legal play of a roll, as a server does with a command."""
     play = next(iter(legal_plays(board, roll)), None)
     if play:
         check_play(board, roll, play)

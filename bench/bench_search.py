@@ -1,4 +1,4 @@
-"""How long the engine takes to decide, at which depth, and what it gives away.
+"""Time that the engine takes for decisions by depth, and the equity that they lose.
 
 Usage: bench_search.py [DECISIONS [FOLDER]]
 
@@ -39,7 +39,7 @@ from fibsbot.rules.plays import legal_plays
 DATA: Final = Path(__file__).parent / "data"
 DECISIONS: Final = 400
 FEWER: Final = 10
-"""How many times fewer decisions are enough at 3 plies."""
+"""Divisor of the number of decisions at 3 plies."""
 ONE_THREAD: Final = "OPENBLAS_NUM_THREADS"
 T = TypeVar("T")
 Figures: TypeAlias = npt.NDArray[np.float64]
@@ -47,12 +47,12 @@ Figures: TypeAlias = npt.NDArray[np.float64]
 
 @frozen
 class Choice:
-    """A throw with at least two plays."""
+    """A roll with at least two plays."""
 
     state: MatchState
     plays: Sequence[Play]
     reference: dict[Position, float]
-    """What the plays are worth that the file has, by what they leave."""
+    """Values of the plays in the file, by the position after them."""
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> Choice:
@@ -63,12 +63,12 @@ class Choice:
         return cls(state, legal_plays(position, dice), worths)
 
     def loss(self, left: Position) -> float:
-        """Return what a play gives away; one that the file has not is as bad as the worst."""
+        """Return the loss of a play; a play that is not in the file counts as the worst."""
         return max(self.reference.values()) - self.reference.get(left, min(self.reference.values()))
 
 
 def rows(name: str, count: int) -> list[dict[str, Any]]:
-    """Return so many rows of a file, from all over it."""
+    """Return a number of rows spread over a file."""
     with gzip.open(DATA / name, "rt") as file:
         next(file)
         every = [json.loads(line) for line in file]
@@ -76,7 +76,7 @@ def rows(name: str, count: int) -> list[dict[str, Any]]:
 
 
 def timed(ask: Callable[[T], SearchEffort], things: Iterable[T]) -> tuple[Figures, Figures]:
-    """Return the milliseconds and the evaluations that each question takes."""
+    """Return the milliseconds and the evaluations of each call."""
     times, evaluations = [], []
     for thing in things:
         started = time.thread_time()
@@ -87,7 +87,7 @@ def timed(ask: Callable[[T], SearchEffort], things: Iterable[T]) -> tuple[Figure
 
 
 def line(what: str, times: Figures, evaluations: Figures, bare: float, rest: str) -> None:
-    """Print what a depth takes."""
+    """Print the row for a depth."""
     speed = 1e3 * evaluations.sum() / times.sum()
     middle, worst, mean, positions = np.median(times), np.percentile(times, 99), times.mean(), np.median(evaluations)
     figures = f"{middle:9.2f} {worst:7.1f} {mean:8.2f} {positions:9.0f} {speed / 1e3:7.1f} {speed / bare:6.0%}"
@@ -95,7 +95,7 @@ def line(what: str, times: Figures, evaluations: Figures, bare: float, rest: str
 
 
 def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare: float) -> None:
-    """Print what it takes to choose plays."""
+    """Print the rows for plays."""
     searcher = Searcher(engine.evaluator, engine.pruner, SearchFilters(), size=size)
     lost = []
 
@@ -111,7 +111,7 @@ def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare
 
 
 def gnubgs(other: Gnubg, choices: Sequence[Choice], plies: int) -> None:
-    """Print what it takes gnubg to choose plays."""
+    """Print the rows for gnubg's plays."""
     lost, times = [], []
     for choice in choices:
         board, dice = boards_of([choice.state.position])[0], choice.state.dice
@@ -126,7 +126,7 @@ def gnubgs(other: Gnubg, choices: Sequence[Choice], plies: int) -> None:
 
 
 def cubes(engine: Engine, decisions: Sequence[dict[str, Any]], plies: int, bare: float) -> None:
-    """Print what it takes to read cubes."""
+    """Print the rows for cube decisions."""
     doubles, answers, cost = [], [], []
 
     def ask(row: dict[str, Any]) -> SearchEffort:
@@ -150,7 +150,7 @@ def cubes(engine: Engine, decisions: Sequence[dict[str, Any]], plies: int, bare:
 
 
 def bare_speed(engine: Engine, choices: Sequence[Choice]) -> float:
-    """Return how many positions the evaluator values a second by itself."""
+    """Return the positions per second of the evaluator alone."""
     boards = boards_of(choice.state.position.play(play).swapped() for choice in choices for play in choice.plays)
     engine.evaluator.evaluate(boards[:256])
     started = time.thread_time()
@@ -160,7 +160,7 @@ def bare_speed(engine: Engine, choices: Sequence[Choice]) -> float:
 
 
 def main() -> None:
-    """Print a table, in a process whose numpy uses one thread."""
+    """Print a table, in a process in which numpy uses one thread."""
     if os.environ.get(ONE_THREAD) != "1":
         arguments = [sys.executable, *sys.argv]
         os.execve(sys.executable, arguments, os.environ | {ONE_THREAD: "1"})  # noqa: S606 - itself

@@ -1,4 +1,4 @@
-"""The embedded server under load: matches a minute, time from command to answer, memory a connection.
+"""The embedded server under load: matches per minute, time from command to answer, memory per connection.
 
 The server runs in a process of its own. The clients here are raw: they answer at once, with random legal plays. Beside
 each time stands that of a bare echo server in the same run, asked by as many clients at once.
@@ -25,7 +25,7 @@ import structlog
 from attrs import define, field, frozen
 from fibs_protocol.words import Colour
 
-from fibsbot.fibs import play_to_fibs, position_from_cells
+from fibsbot.fibs_numbering import play_to_fibs, position_from_cells
 from fibsbot.position import Move, Play
 from fibsbot.rules.plays import resulting_positions
 from fibsbot.server.limits import ServerLimits
@@ -35,11 +35,11 @@ PASSWORD: Final = "benchmark"  # noqa: S105 - of accounts that live for this run
 PAIRS: Final = 50
 CROWD: Final = 1000
 MEMORY_LIMIT: Final = 100.0
-"""kB a connection."""
+"""kB per connection."""
 UNHURRIED: Final = ServerLimits(
     connections=3000, connections_per_address=3000, commands_per_second=1e9, burst=10**6, password_cost=2**4
 )
-"""No limit on commands, and passwords that cost nothing: neither is what is measured here."""
+"""No rate limit and cheap password hashes, because neither is measured here."""
 
 
 def name(number: int) -> str:
@@ -51,7 +51,7 @@ def name(number: int) -> str:
 
 
 async def serve(users: int) -> None:
-    """Be the server: register users, tell the port, end with the standard input."""
+    """Run the server: register users, print the port, and end at the end of standard input."""
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     async with Server(seed=1, limits=UNHURRIED) as server:
         for number in range(users):
@@ -60,7 +60,7 @@ async def serve(users: int) -> None:
 
 
 async def echo() -> None:
-    """Be the bare echo server."""
+    """Run the bare echo server."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
@@ -103,7 +103,7 @@ def resident(pid: int) -> float:
 
 @define
 class Tally:
-    """What the clients have seen."""
+    """Measurements of the clients."""
 
     deadline: float
     """Monotonic time after which no new match begins."""
@@ -116,7 +116,7 @@ class Client:
     """A raw client that plays."""
 
     def __init__(self, number: int, opponent: int, tally: Tally) -> None:
-        """Take its own number and its opponent's; the even one invites."""
+        """Store the numbers of this client and its opponent; the even one invites."""
         self._number = number
         self._opponent = name(opponent)
         self._tally = tally
@@ -207,10 +207,10 @@ class Client:
 
 
 async def play_matches(port: int, pairs: int, seconds: float) -> Tally:
-    """Let pairs of clients play for some time; return what they saw."""
+    """Let pairs of clients play for some time; return the measurements."""
     tally = Tally(time.monotonic() + seconds)
     clients = [Client(number, number ^ 1, tally) for number in range(2 * pairs)]
-    # The last matches begun before the deadline may go on a little; nobody waits for them.
+    # The last matches begun before the deadline may continue a little; they are not waited for.
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(client.play(port)) for client in clients]
         await asyncio.sleep(seconds)
@@ -220,7 +220,7 @@ async def play_matches(port: int, pairs: int, seconds: float) -> Tally:
 
 
 async def ask_echo(port: int, clients: int, rounds: int) -> list[float]:
-    """Return the seconds that an echo takes, asked by several clients at once."""
+    """Return the seconds of an echo for several clients at once."""
     times: list[float] = []
 
     async def ask() -> None:
@@ -237,7 +237,7 @@ async def ask_echo(port: int, clients: int, rounds: int) -> list[float]:
 
 
 async def crowd(port: int, pid: int, users: int) -> float:
-    """Log users in and keep them; return the kB of the server's memory that each of them takes."""
+    """Log users in and keep them connected; return the server's memory per user, in kB."""
     before = resident(pid)
     writers = []
 
@@ -269,7 +269,7 @@ async def crowd(port: int, pid: int, users: int) -> float:
 
 @frozen
 class Row:
-    """One line of the result."""
+    """A row of the result."""
 
     what: str
     value: str
@@ -289,7 +289,7 @@ def compare(what: str, times: list[float], bare: list[float]) -> Iterator[Row]:
 
 
 def measure(*, quick: bool) -> Iterator[Row]:
-    """Run everything."""
+    """Run all measurements."""
     seconds, users = (5.0, 200) if quick else (30.0, CROWD)
     with process("--be", "echo") as (port, _):
         alone = asyncio.run(ask_echo(port, 1, 2000))

@@ -1,4 +1,4 @@
-"""How long each command takes to start, beside importing what nearly every one of them needs.
+"""Start-up time of each command, compared with importing what nearly all of them need.
 
 Usage: bench_start.py [--runs N] [COMMAND ...]
 
@@ -25,7 +25,7 @@ FLOOR: Final = ("-c", "import click, rich.console, attrs, cattrs")
 
 
 def seconds(arguments: Sequence[str]) -> float:
-    """Run Python once, and return what it took."""
+    """Run Python once; return the time it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], capture_output=True, check=True)  # noqa: S603 - ourselves
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -33,10 +33,10 @@ def seconds(arguments: Sequence[str]) -> float:
 
 
 def main() -> None:
-    """Read the options and run."""
+    """Parse the options and run."""
     parser = argparse.ArgumentParser(description="How long each command takes to start.")
-    parser.add_argument("--runs", type=int, default=5, help="of each; the least counts")
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="all by default")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each command, of which the fastest counts")
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="commands to measure; all by default")
     options = parser.parse_args()
     starts: dict[str, Sequence[str]] = {"the floor": FLOOR}
     starts |= {name: ("-m", "fibsbot", name, "--help") for name in options.commands or COMMANDS}

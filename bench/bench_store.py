@@ -1,4 +1,4 @@
-"""How fast the match store takes records, beside bare `sqlite3` on the same disk in the same run.
+"""Speed of the match store, compared with bare `sqlite3` on the same disk in the same run.
 
 Usage: bench_store.py [RECORDS [URL]]
 
@@ -52,7 +52,7 @@ def decision(turn: int) -> dict[str, Any]:
 
 
 def records(count: int) -> Iterator[tuple[str, dict[str, Any], dt.datetime]]:
-    """Yield so many records of matches, one after the other."""
+    """Yield a number of records of matches, one after the other."""
     told, at = 0, NOON
     while True:
         story = [
@@ -74,7 +74,7 @@ class Bare:
     """A table of decisions, and nothing else."""
 
     def __init__(self, path: Path) -> None:
-        """Make the file."""
+        """Create the file."""
         self.db = sqlite3.connect(path, isolation_level=None)
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA synchronous = NORMAL")
@@ -83,7 +83,7 @@ class Bare:
         self._insert = f"INSERT INTO decisions VALUES (?{', ?' * columns.count(',')})"  # noqa: S608 - our own columns
 
     def insert(self, count: int) -> None:
-        """Insert so many rows in one transaction."""
+        """Insert a number of rows in one transaction."""
         row = (1, NOON.isoformat(), 0, 1, "move", XGID, "31", 0, "8/5 6/5", 0.1589, 0.0123, None)
         self.db.execute("BEGIN IMMEDIATE")
         self.db.executemany(self._insert, [row] * count)
@@ -91,7 +91,7 @@ class Bare:
 
 
 def at_once(writer: StoreWriter, bare: Bare, count: int) -> None:
-    """Print how fast many records go in."""
+    """Print the records per second of a bulk write."""
     waiting = list(records(count))
     puts = []
     started = time.perf_counter()
@@ -113,7 +113,7 @@ def at_once(writer: StoreWriter, bare: Bare, count: int) -> None:
 
 
 def one_by_one(writer: StoreWriter, bare: Bare, count: int) -> None:
-    """Print how soon a record is committed."""
+    """Print the time until a record is committed."""
     times: tuple[list[float], list[float]] = [], []
     start = {"opponent": "arthur", "length": 25, "resumed": False}
     writer.put("trillian", "match_started", start, NOON)
@@ -133,7 +133,7 @@ def one_by_one(writer: StoreWriter, bare: Bare, count: int) -> None:
 
 
 def played(chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a game in which whoever is on turn makes the first play that is legal."""
+    """Yield the entries of a game in which both players always make the first legal play."""
     state = start_match(FIBS, 1)
     first = (6, chance.randint(1, 5))
     entry = Throw(seat=Seat.A, dice=first)
@@ -148,7 +148,7 @@ def played(chance: random.Random) -> Iterator[dict[str, Any]]:
 
 
 def whole_matches(place: str, count: int) -> None:
-    """Print how fast sheets and entries go in, and how soon a match is a transcript."""
+    """Print the speed of writing sheets and entries, and the time to build a transcript."""
     chance, writer = random.Random(1), StoreWriter(place, limit=10**6)
     opening, told = write_state(start_match(FIBS, 1)), 0
     games = [list(played(chance)) for _ in range(count)]
@@ -173,7 +173,7 @@ def whole_matches(place: str, count: int) -> None:
 
 
 def main() -> None:
-    """Print records a second, milliseconds a record, and how long the store takes to check and read."""
+    """Print records per second, milliseconds per record, and how long the store takes to check and read."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else RECORDS
     with tempfile.TemporaryDirectory() as folder:
         place = sys.argv[2] if len(sys.argv) > 2 else str(Path(folder) / "store.sqlite")
@@ -196,7 +196,7 @@ def main() -> None:
 
 
 def read(store: Store) -> int:
-    """Read everything of every match; return how many records have made it."""
+    """Read everything of every match; return the number of records."""
     rows = 0
     for match in store.matches():
         games = list(store.games(match))

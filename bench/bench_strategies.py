@@ -1,4 +1,4 @@
-"""How well and how fast the heuristic strategy plays, beside the random one.
+"""Strength and speed of the heuristic strategy, compared with the random one.
 
 Usage: bench_strategies.py [PAIRS [SEED]]
 
@@ -26,7 +26,7 @@ from fibsbot.strategies.random_play import RandomStrategy
 
 PAIRS: Final = 100
 LIMIT_MS: Final = 20
-"""What a typical play may take."""
+"""Time limit for a typical play."""
 
 
 class Timed:
@@ -50,7 +50,7 @@ class Timed:
 
 
 def throws(seed: str) -> Iterator[Dice]:
-    """Yield the throws of a game, the opening throw first."""
+    """Yield the rolls of a game, the opening roll first."""
     rng = random.Random(seed)
     opening = rng.sample(range(1, 7), 2)
     yield opening[0], opening[1]
@@ -59,7 +59,7 @@ def throws(seed: str) -> Iterator[Dice]:
 
 
 def game(first: Timed, second: Timed, seed: str) -> float:
-    """Play one game; return the points of who begins."""
+    """Play one game; return the points of the player who begins."""
     position, sign = Position.start(), 1
     for dice in throws(seed):
         mover = first if sign == 1 else second

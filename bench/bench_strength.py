@@ -1,4 +1,4 @@
-"""How strong the network is without looking ahead, beside gnubg's on the same rows in the same run.
+"""Strength of the networks at 0-ply, compared with gnubg's on the same rows in the same run.
 
 Usage: python -m bench.bench_strength [--network FILE] [--plies N]
 
@@ -32,8 +32,8 @@ from fibsbot.engine.arrays import boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, OWNER_COLUMN, TURNED, CubeVerdict, Stakes
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.search import SearchLimits
 from fibsbot.engine.training.benchmark import CheckerBenchmark
 from fibsbot.match import MatchState
@@ -44,13 +44,13 @@ _ERRORS: Final = Console(stderr=True)
 
 
 def rows_of(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file of data but for the first, which describes them."""
+    """Yield the rows of a data file except the first, which describes them."""
     with gzip.open(DATA / name, "rt") as file:
         next(file)
         yield from map(json.loads, file)
 
 
-def measure_plays(evaluators: list[Evaluator]) -> None:
+def measure_plays(evaluators: list[ArrayEvaluator]) -> None:
     """Print PR by class."""
     benchmark = CheckerBenchmark.read(DATA / "checker_decisions.jsonl.gz")
     for evaluator in evaluators:
@@ -58,7 +58,7 @@ def measure_plays(evaluators: list[Evaluator]) -> None:
         print(f"plays     {evaluator.name:24} " + "  ".join(f"{kind} {value:.3f}" for kind, value in rating.items()))
 
 
-def measure_rollouts(evaluators: list[Evaluator]) -> None:
+def measure_rollouts(evaluators: list[ArrayEvaluator]) -> None:
     """Print errors on rolled-out positions."""
     rows = list(rows_of("rollouts.jsonl.gz"))
     boards = np.array([row["board"] for row in rows], np.int8)
@@ -74,8 +74,8 @@ def measure_rollouts(evaluators: list[Evaluator]) -> None:
         )
 
 
-def measure_cube(evaluators: list[Evaluator], engine: Engine, plies: int) -> None:
-    """Print what cube errors cost: without looking ahead, then ours with, then gnubg's own cube model."""
+def measure_cube(evaluators: list[ArrayEvaluator], engine: Engine, plies: int) -> None:
+    """Print the cost of cube errors: at 0-ply, then ours with lookahead, then with gnubg's own cube model."""
     decisions = list(compare())
     states = [it.state for it in decisions]
     boards = boards_of(state.position for state in states)
@@ -115,8 +115,8 @@ def _rms(errors: npt.NDArray[np.floating[Any]]) -> float:
 def main() -> None:
     """Measure all three."""
     options = argparse.ArgumentParser(description="Strength without looking ahead, beside gnubg's.")
-    options.add_argument("--network", type=Path, help="instead of the networks that come along")
-    options.add_argument("--plies", type=int, default=1, help="measure cube decisions up to so many ahead, too")
+    options.add_argument("--network", type=Path, help="network to measure instead of the bundled one")
+    options.add_argument("--plies", type=int, default=1, help="also measure cube decisions up to this many plies")
     chosen = options.parse_args()
     engine = Engine.load()
     if chosen.network is not None:

@@ -1,4 +1,4 @@
-"""How fast matches are studied, with and without the luck of every throw, and beside gnubg's own analysis.
+"""Speed of match analysis, with and without the luck of every roll, and compared with gnubg's own analysis.
 
 Usage: bench_study.py [MATCHES [LENGTH [STRATEGY]]]
        bench_study.py --gnubg [FILE.mat]
@@ -47,14 +47,14 @@ quit
 
 
 def judge_of(name: str) -> Evaluator:
-    """Return a strategy that judges."""
+    """Return a strategy that evaluates positions."""
     strategy = load(name)
     assert isinstance(strategy, Evaluator)
     return strategy
 
 
 def command_seconds(command: list[str], commands: str = "") -> tuple[float, float]:
-    """Return how much processor time a command and its processes take, and how long it takes on the clock."""
+    """Return the processor time of a command and its child processes, and its elapsed time."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, input=commands, capture_output=True, text=True, check=True)  # noqa: S603 - our own words
     elapsed, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -62,7 +62,7 @@ def command_seconds(command: list[str], commands: str = "") -> tuple[float, floa
 
 
 def our_seconds(file: Path) -> float:
-    """Return how much of the processor's time we take for the same, with nothing remembered from before."""
+    """Return our processor time for the same matches, with empty caches."""
     match = read_mat(file.read_text())
     desk = MatchAnalyser(judge_of("engine:2"), judge_of("engine:0"))
     started = time.process_time()
@@ -99,7 +99,7 @@ def beside_gnubg(file: Path) -> None:
 
 
 def speed(arguments: list[str]) -> None:
-    """Print decisions and throws per second."""
+    """Print decisions and rolls per second."""
     matches, length, name = (*arguments, *(str(MATCHES), str(LENGTH), "heuristic")[len(arguments) :])
     strategy = judge_of(name)
     played = [play_match(load(name), seed, int(length)) for seed in range(1, int(matches) + 1)]
@@ -115,7 +115,7 @@ def speed(arguments: list[str]) -> None:
 
 
 def main() -> None:
-    """Read the arguments and measure."""
+    """Parse the arguments and measure."""
     if sys.argv[1:2] != ["--gnubg"]:
         speed(sys.argv[1:])
     elif len(sys.argv) > 2:

@@ -1,4 +1,4 @@
-"""gnubg's networks in process, to be measured beside ours: the package gnubg-nn (GPL; never a dependency)."""
+"""gnubg's networks in this process, for comparison with ours: the package gnubg-nn (GPL; never a dependency)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Gnubg:
     name: str = "gnubg 0-ply"
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Return the chances of who is on roll at 0-ply, shape (n, 6)."""
+        """Return the chances of the player on roll at 0-ply, shape (n, 6)."""
         return np.array([self._one(board) for board in boards])
 
     def play(self, board: Board, roll: tuple[int, int], plies: int) -> Board:
-        """Return what its play of a roll, the high number first, leaves, seen by who plays."""
+        """Return the board after its play of a roll (high number first), seen by the player who plays."""
         every = successors(board, *roll)
         if len(every) < 2:
             left: Board = every[0] if len(every) else board
@@ -48,13 +48,13 @@ class Gnubg:
 
 
 def _sides(board: Board) -> list[list[int]]:
-    """Return the opponent's checkers, then those of who is on roll, each by its own points and the bar."""
+    """Return the checkers of the opponent, then of the player on roll, each by its own points and the bar."""
     cells = board.tolist()
     return [[max(-count, 0) for count in cells[BAR - 1 :: -1]], [max(count, 0) for count in cells[1:CELLS]]]
 
 
 def gnubg() -> Gnubg | None:
-    """Return gnubg; None, and a line that says so, where it is missing."""
+    """Return gnubg, or print a line and return None if it is not installed."""
     try:
         return Gnubg(importlib.import_module("gnubg_nn"))
     except ImportError:

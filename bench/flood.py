@@ -1,4 +1,4 @@
-"""A flood of the embedded server: clients that send without end, and one honest client that measures what it notices.
+"""A flood of the embedded server: clients that never stop sending, and an honest client that measures response times.
 
 Server and flood are processes of their own, all on 127.0.0.1. Times are the processor time of the server's process, so
 that they mean the same on a machine that does other things as well.
@@ -26,13 +26,13 @@ from fibsbot.server.server import Server
 
 PASSWORD: Final = "a_password"  # noqa: S105 - of a server that lives for seconds
 BLOCKS: Final = (100 * b"rawwho\r\n", 1000 * b"port\r\n", 4096 * b"x", 2000 * b"\n", 500 * b"shout hello\r\n")
-"""What a flooding client sends over and over, each one of these."""
+"""The lines that flooding clients send over and over, one per client."""
 WRONG: Final = b"connect victim wrong\r\n"
 
 
 @frozen
 class Flooded:
-    """What the honest client saw, in seconds of the server's processor time."""
+    """Response times of the honest client, in seconds of the server's processor time."""
 
     quiet: list[float]
     """Command to answer before the flood."""
@@ -45,7 +45,7 @@ class Flooded:
 
 
 def measure(clients: int, commands: int) -> Flooded:
-    """Flood a server with so many clients, half of which are logged in, and send it honest commands meanwhile."""
+    """Flood a server with clients, half of which are logged in, and send it honest commands meanwhile."""
     with _process(_serve, clients) as (server, ours):
         port = ours.recv()
         with _process(_flood, clients, port) as (_, flooding):
@@ -60,10 +60,10 @@ def measure(clients: int, commands: int) -> Flooded:
 
 
 class Used:
-    """The processor time of a process in seconds, by `/proc`; of one that has ended, the last known."""
+    """The processor time of a process in seconds, from `/proc`; for a finished process the last known."""
 
     def __init__(self, process: int) -> None:
-        """Take the process's number."""
+        """Watch the process with this ID."""
         self._path = Path(f"/proc/{process}/schedstat")
         self._last = 0.0
 
@@ -125,7 +125,7 @@ async def _all_flood(pipe: Connection, clients: int, port: int) -> None:
 
 
 async def _one_floods(number: int, port: int, started: asyncio.Semaphore) -> None:
-    """Log in, or not, and send without end; a client that is closed connects again."""
+    """Log in, or not, and send without end; reconnect when the connection is closed."""
     block = BLOCKS[number % len(BLOCKS)]
     while True:
         with contextlib.suppress(OSError):
@@ -182,5 +182,5 @@ async def _command(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, u
 
 
 def percentile(seconds: list[float], share: float) -> float:
-    """Return the value below which this share of the values lies."""
+    """Return a quantile of the values."""
     return statistics.quantiles(seconds, n=100, method="inclusive")[round(100 * share) - 1]

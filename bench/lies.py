@@ -1,4 +1,4 @@
-"""A server that makes up boards and plays, and how long a bot takes for each of its lines: for bench_hostile.py."""
+"""A server that makes up boards and plays, and the time a bot takes for each of its lines; used by bench_hostile.py."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.bot.agent_script import ME, OWN_INFO, board
 
 
 class Liar:
-    """A connection on which a server makes up a game, and does not listen."""
+    """A connection on which a server makes up a game and ignores what the bot sends."""
 
     def __init__(self, seed: int, lines: int) -> None:
-        """Say so many lines."""
+        """Send this number of lines."""
         self.took: list[tuple[float, str]] = []
-        """Milliseconds of the processor that each line took, and the line."""
+        """Processor time of each line in milliseconds, and the line."""
         self._pieces = self._talk(random.Random(seed), lines)
 
     def _talk(self, rng: random.Random, lines: int) -> Iterator[bytes]:
@@ -45,11 +45,11 @@ class Liar:
         yield b""
 
     async def read(self, _: float | None) -> bytes:
-        """Return the next piece."""
+        """Return the next data."""
         return next(self._pieces)
 
     def write(self, data: bytes) -> None:
-        """Do not listen."""
+        """Ignore what is sent."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -60,11 +60,11 @@ TOLD: Final = (
     *("ford moves {p}-{b} .", "ford can't move.", "ford moves 1-{a} 1-{b} .", "You can't move.", "ford doubles."),
     *("It's your turn. Please roll or double", "ford accepts the double.", "ford moves 12-14 12-14 1-3 1-3 ."),
 )
-"""What is told between two boards."""
+"""Lines sent between two boards."""
 
 
 def lie(rng: random.Random, last: str | None) -> str:
-    """Return a board with many single checkers, or one that some plays nobody told may have made of the last."""
+    """Return a board with many blots, or one that unseen plays may have made from the last."""
     cells = [0] * 26
     if last is None or rng.random() < 0.2:
         places = rng.sample(range(1, 25), 24)
@@ -82,7 +82,7 @@ def lie(rng: random.Random, last: str | None) -> str:
 
 
 def _move_any(rng: random.Random, cells: list[int]) -> None:
-    """Move one checker somewhere by few points, with a hit where it meets one."""
+    """Move one checker by a few points, hitting a blot."""
     sign = rng.choice((1, -1))
     source = rng.choice([place for place, count in enumerate(cells) if count * sign > 0])
     target = source - sign * rng.randint(1, 6)
@@ -95,7 +95,7 @@ def _move_any(rng: random.Random, cells: list[int]) -> None:
 
 
 async def feed_lies(seed: int, lines: int) -> None:
-    """Feed lies to a bot with sheets and a live page, and print how long the lines took."""
+    """Feed made-up lines to a bot with recording and a live page, and print the time per line."""
     configure_log(LogFormat.JSON, LogLevel.ERROR)
     settings = AgentSettings(ME, "secret")
     agent, thinker = Agent(settings), StrategyChain([], 1.0)

@@ -37,7 +37,7 @@ from fibsbot.notation import NotationError, Xgid
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
-from fibsbot.strategies.child_process.process import MAX_LINE
+from fibsbot.strategies.child_process.engine_process import MAX_LINE
 from fibsbot.strategies.child_process.wire_format import decision_of_board, format_steps, state_of_line
 from fibsbot.strategies.questions import (
     PlayQuestion,

@@ -41,3 +41,9 @@ def pytest_collection_finish() -> None:
     """Keep what was imported and collected out of every search for garbage: a sixteenth of the time."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Stop the process that programs were forked from, if there is one."""
+    if forked := sys.modules.get("tests.forked"):
+        forked.stop()

@@ -1,4 +1,4 @@
-"""The code is as docs/architecture.md says: layers, packages, the way of a board line."""
+"""The code is as docs/architecture.md says: layers, packages, the path of a board line."""
 
 import ast
 import functools
@@ -33,7 +33,7 @@ LAYERS: Final = (
     ("fibsbot.match",),
     ("fibsbot.rules",),
     ("fibsbot.notation",),
-    ("fibsbot.fibs",),
+    ("fibsbot.fibs_numbering",),
     ("fibsbot.transcript",),
     ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),
@@ -122,12 +122,12 @@ def test_every_file_that_is_named_exists() -> None:
     assert [] == [name for name in named if not (ROOT / name).exists()]
 
 
-# -- the way of a board line ----------------------------------------------------------------------------------------
+# -- the path of a board line ----------------------------------------------------------------------------------------
 
 
-def documented_way() -> list[tuple[str, str]]:
-    """Return file and function of each step of the way of a board line, in the documented order."""
-    section = ARCHITECTURE.partition("## The way of a board line")[2].partition("\n## ")[0]
+def documented_path() -> list[tuple[str, str]]:
+    """Return file and function of each step of the path of a board line, in the documented order."""
+    section = ARCHITECTURE.partition("## The path of a board line")[2].partition("\n## ")[0]
     return re.findall(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`", section, flags=re.MULTILINE)
 
 
@@ -147,20 +147,20 @@ def calls_during(action: Callable[[], object]) -> list[tuple[str, str]]:
     return list(seen)
 
 
-def test_a_board_line_goes_the_documented_way() -> None:
+def test_a_board_line_goes_the_documented_path() -> None:
     """From the bytes to the question, and from the answer to the command; the edges are checked by name."""
     script = Script().to_match()
     script.server("You rolled 6, ford rolled 4", "It's your turn to move.")
     asked = calls_during(lambda: script.raw(f"{board(dice='6:4')}\r\n".encode()))
     answered = calls_during(script.first_play)
-    way = documented_way()
-    edges = [step for step in way if step[0] in {"fibsbot/client/connection.py", "fibsbot/bot/driver.py"}]
-    assert 4 <= len(edges) < len(way)
+    path = documented_path()
+    edges = [step for step in path if step[0] in {"fibsbot/client/connection.py", "fibsbot/bot/driver.py"}]
+    assert 4 <= len(edges) < len(path)
     for file, function in edges:
         owner, _, method = function.partition(".")
         module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
         assert callable(getattr(getattr(module, owner), method)), function
-    inner = [step for step in way if step not in edges]
+    inner = [step for step in path if step not in edges]
     to_question = inner[: inner.index(("fibsbot/bot/decision_flow.py", "DecisionFlow.on_answer"))]
     to_command = inner[len(to_question) :]
     assert to_question == [step for step in asked if step in to_question]

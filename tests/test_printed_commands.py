@@ -29,6 +29,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import COMMANDS, main
 from fibsbot.formats.mat import write_mat
+from tests.forked import Forked, start
 from tests.formats.simulated_matches import simulate
 from tests.records.store.recorder import NOON, Teller
 
@@ -150,7 +151,7 @@ class Sitting:
     folder: Path
     library: Path
     port: int
-    _running: list[subprocess.Popen[bytes]] = field(factory=list)
+    _running: list[Forked] = field(factory=list)
     _kinds: list[str] = field(factory=list)
     _outputs: list[Path] = field(factory=list)
 
@@ -191,14 +192,14 @@ class Sitting:
             more = [] if "--port" in command.words else ["--port", str(self.port)]
         path = self.folder / f"output{len(list(self.folder.glob('output*')))}"
         with path.open("wb") as file:
-            program = [sys.executable, "-m", "fibsbot", *command.words[1:], *more]
-            process = subprocess.Popen(program, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+            words = ("fibsbot", *command.words[1:], *more)
+            process = start(*words, folder=self.folder, out=file.fileno(), err=file.fileno())
         self._running.append(process)
         self._kinds.append(command.words[1])
         self._outputs.append(path)
         limit = time.monotonic() + STARTED
         while SERVICES[command.words[1]] not in path.read_text("utf-8"):
-            assert process.poll() is None, (command.text, path.read_text("utf-8"))
+            assert process.returncode is None, (command.text, path.read_text("utf-8"))
             assert time.monotonic() < limit, (command.text, path.read_text("utf-8"))
             time.sleep(0.02)
 
@@ -219,14 +220,13 @@ class Sitting:
         """Interrupt services of some kinds."""
         for kind, process in reversed(list(zip(self._kinds, self._running, strict=True))):
             if kind in kinds:
-                if process.poll() is None:
-                    process.send_signal(signal.SIGINT)
-                process.wait(STARTED)
+                process.send_signal(signal.SIGINT)
+                process.process.join(STARTED)
 
     def ends(self) -> list[tuple[int | None, bool]]:
         """Return the exit status of each service, and whether it printed a traceback."""
         texts = [path.read_text("utf-8") for path in self._outputs]
-        return [(process.poll(), "Traceback" in text) for process, text in zip(self._running, texts, strict=True)]
+        return [(process.returncode, "Traceback" in text) for process, text in zip(self._running, texts, strict=True)]
 
 
 @pytest.fixture

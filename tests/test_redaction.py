@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.interface import Action, Connected, Event, Record, Send
+from fibsbot.bot.events_and_actions import Action, Connected, Event, Record, Send
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.cli import Stream
 from fibsbot.client.connection import Connection

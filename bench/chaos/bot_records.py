@@ -13,7 +13,7 @@ from bench.chaos.oracle import Oracle
 from bench.chaos.oracle import PlayedMatch as TrueMatch
 from fibsbot.records.session_log import Event, Sent, SessionLogError, read_session_log
 from fibsbot.records.store import Store, StoreError
-from fibsbot.records.views import Game, Match, Outcome
+from fibsbot.records.stored_rows import Game, Match, Outcome
 
 
 @frozen

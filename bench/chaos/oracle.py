@@ -28,7 +28,7 @@ from fibsbot.bot.command_queue import REPLIES
 from fibsbot.bot.decisions import RESIGN_LEVELS, xgid_of
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import TrackedMatch, without_match
-from fibsbot.fibs import play_from_fibs
+from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.match import Phase
 from fibsbot.notation import format_play
 

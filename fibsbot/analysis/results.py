@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import frozen
 
-from fibsbot.records.views import Connection, Fact, Match, Opponent, RatingPoint
+from fibsbot.records.stored_rows import Connection, Fact, Match, Opponent, RatingPoint
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store

@@ -22,8 +22,8 @@ from rich.text import Text
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
-from fibsbot.draw.text import styled_board
-from fibsbot.fibs import cells_from_position, play_from_fibs
+from fibsbot.draw.board_text import styled_board
+from fibsbot.fibs_numbering import cells_from_position, play_from_fibs
 from fibsbot.notation import format_play
 from fibsbot.position import Position
 

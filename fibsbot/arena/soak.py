@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from attrs import asdict, define, field, frozen
 
 from fibsbot.bot.agent import Agent, DifferenceError
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
 from fibsbot.client.settings import ServerSettings

@@ -21,7 +21,7 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, AgentMemory, Counters, DispatchTable, Feature, on
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
 from fibsbot.bot.decision_flow import DecisionFlow
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Connected,
     ConnectionLost,

@@ -22,7 +22,7 @@ from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
-from fibsbot.bot.interface import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
+from fibsbot.bot.events_and_actions import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.bot.players import Players
 from fibsbot.bot.settings import ChatSettings

@@ -20,7 +20,7 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
 
 from fibsbot.bot.context import AgentContext, feature_of
-from fibsbot.bot.interface import DecisionKey, Send
+from fibsbot.bot.events_and_actions import DecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
 from fibsbot.match import Phase
 

@@ -18,7 +18,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.session import Session
 
-from fibsbot.bot.interface import Action, Disconnect, End, Event, Record, WakeAt
+from fibsbot.bot.events_and_actions import Action, Disconnect, End, Event, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch
 

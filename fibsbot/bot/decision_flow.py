@@ -34,7 +34,7 @@ from fibsbot.bot.decisions import (
     question_for,
     xgid_of,
 )
-from fibsbot.bot.interface import Ask, ConnectionLost, DecisionKey
+from fibsbot.bot.events_and_actions import Ask, ConnectionLost, DecisionKey
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.match import MatchState, Phase

@@ -10,10 +10,10 @@ from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
 
-from fibsbot.bot.interface import DecisionKey
+from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
-from fibsbot.fibs import play_to_fibs
+from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play

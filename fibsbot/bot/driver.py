@@ -17,7 +17,7 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,

@@ -20,9 +20,9 @@ from fibs_protocol.grammar import write
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
-from fibsbot.bot.interface import Ask, ConnectionLost, InvitationKey
+from fibsbot.bot.events_and_actions import Ask, ConnectionLost, InvitationKey
 from fibsbot.bot.players import Players
-from fibsbot.fibs import length_to_fibs
+from fibsbot.fibs_numbering import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
 from fibsbot.strategies.base import Opponent
 from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion, StrategyAnswer

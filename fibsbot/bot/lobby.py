@@ -13,11 +13,11 @@ from fibs_protocol.words import Departure
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, on
-from fibsbot.bot.interface import ConnectionLost
+from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import InvitationPurpose, OpponentSearch, ReceivedInvitations, SentInvitations
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
-from fibsbot.fibs import length_from_fibs
+from fibsbot.fibs_numbering import length_from_fibs
 
 
 class Lobby:

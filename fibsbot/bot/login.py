@@ -15,7 +15,7 @@ from fibs_protocol.words import Setting, Toggle
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, feature_of, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Connected,
     ConnectionLost,

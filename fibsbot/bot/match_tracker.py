@@ -26,7 +26,14 @@ from fibsbot.bot.tracked_match import (
     play_on_board,
 )
 from fibsbot.evolve import evolve
-from fibsbot.fibs import cube_owner, is_crawford, length_from_fibs, match_state, play_from_fibs, player_position
+from fibsbot.fibs_numbering import (
+    cube_owner,
+    is_crawford,
+    length_from_fibs,
+    match_state,
+    play_from_fibs,
+    player_position,
+)
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
 

@@ -11,7 +11,7 @@ from fibs_protocol import messages as m
 
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
-from fibsbot.bot.interface import ConnectionLost
+from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
 MAX_USERS: Final = 10_000

@@ -16,7 +16,7 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.interface import ConnectionLost, End, Event, FinishRequested, QuitRequested, Record
+from fibsbot.bot.events_and_actions import ConnectionLost, End, Event, FinishRequested, QuitRequested, Record
 from fibsbot.bot.login import Registration
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect

@@ -19,10 +19,10 @@ from fibs_protocol.words import Departure
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, on
-from fibsbot.bot.interface import ConnectionLost
+from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInvitations
 from fibsbot.bot.players import Players
-from fibsbot.fibs import length_from_fibs
+from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_not_to_resume, reasons_to_refuse
 from fibsbot.text import format_duration
 

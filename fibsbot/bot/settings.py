@@ -80,7 +80,7 @@ class ChatSettings:
 
     greet: bool = setting(default=True, help="Whether to greet the opponent, once per match.")
     greeting: str = setting(
-        "Hello, I am a computer program. If I stop moving, kibitz `move`; tell me `help` for more.",
+        "Hello, I'm a computer program. If I get stuck, kibitz `move`. For more commands, tell me `help`.",
         "Text of the greeting.",
         blanks=True,
         expected="1 to 240 ASCII characters without **",

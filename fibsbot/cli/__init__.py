@@ -138,7 +138,7 @@ def run_command_line() -> int:
 
 
 def _status() -> int:
-    """Run the command; return the exit status, also where nobody reads what it prints any more."""
+    """Run the command; return the exit status, even if the reader of its output has closed it."""
     out = replace_streams()
     try:
         status = _run()
@@ -201,7 +201,7 @@ EXIT_READER_GONE: Final = 141
 
 
 class ReaderGoneError(BaseException):
-    """Nobody reads standard output any more. Not an Exception, so that nobody takes it for a failed connection."""
+    """Standard output was closed by its reader. Not an Exception, so that it is not taken for a failed connection."""
 
 
 class Stream:

@@ -40,11 +40,11 @@ from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
 MAX_ERRORS: Final = 10
-"""Errors of a match that are listed where nobody says otherwise."""
+"""Errors of a match listed by default."""
 READ_AHEAD: Final = 5
-"""Matches that are read before the first is studied: if there are fewer, it is known how much there is to do."""
+"""Matches read before the first is analysed; if there are fewer, the progress bar knows the total."""
 MAX_COLUMNS: Final = 80
-"""Columns that are used, however wide the terminal is."""
+"""Columns used at most, however wide the terminal is."""
 
 
 @click.command()
@@ -62,7 +62,7 @@ MAX_COLUMNS: Final = 80
 )
 @jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match, each on a line.")
-def analyse(  # noqa: PLR0913 - one argument an option
+def analyse(  # noqa: PLR0913 - one argument per option
     selection: MatchSelection,
     *,
     evaluator: str,
@@ -87,26 +87,26 @@ def analyse(  # noqa: PLR0913 - one argument an option
         found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
         every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
-        for it, study in work.studies(every):
+        for it, analysis in work.studies(every):
             if as_json:
-                click.echo(json.dumps(match_row(it.name, it.number, study, luck=luck)))
+                click.echo(json.dumps(match_row(it.name, it.number, analysis, luck=luck)))
                 continue
             if sums.matches:
                 console.print()
-            sums.add(study)
-            for part in match_output(it.name, study, luck=luck, most=errors):
+            sums.add(analysis)
+            for part in match_output(it.name, analysis, luck=luck, most=errors):
                 console.print(part)
     if not as_json and sums.matches > 1:
         console.print()
         console.print(totals_table(sums, luck=luck))
     if not (sums.matches or as_json or work.failed):
-        raise UserError("expected a match at least, found none that can be studied")
+        raise UserError("expected at least one match, found none that can be analysed")
     sys.exit(1 if work.failed else 0)
 
 
 @contextlib.contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """Tell in one line why nothing can be studied."""
+    """Raise UserError with one line if nothing can be analysed."""
     try:
         with store_errors():
             yield
@@ -117,7 +117,7 @@ def _errors_in_one_line() -> Iterator[None]:
 NAME_WIDTH: Final = 20
 """Columns of a name."""
 MAX_PLAYERS: Final = 20
-"""Players that are summed up over several matches."""
+"""Players listed in the totals over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
 _STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BLUNDER: "bold red"}
 
@@ -125,27 +125,27 @@ _STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BL
 # -- for people -----------------------------------------------------------------------------------------------------
 
 
-def match_output(name: str, study: MatchAnalysis, *, luck: bool, most: int) -> Iterator[RenderableType]:
-    """Write what is to be said of a match; of its errors only the worst ones."""
-    sheet = match_timeline(study)
-    transcript = study.transcript
+def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int) -> Iterator[RenderableType]:
+    """Yield the output for a match, with at most the `most` worst errors."""
+    timeline = match_timeline(analysis)
+    transcript = analysis.transcript
     yield Text(_title(transcript), style="bold")
-    yield Text(f"{clean(name, 60)}, judged by {study.evaluator}")
-    if study.details:
-        yield Text(clean(study.details, 300))
+    yield Text(f"{clean(name, 60)}, evaluated by {analysis.evaluator}")
+    if analysis.details:
+        yield Text(clean(analysis.details, 300))
     yield ""
     table = _table("", *(_name(transcript, seat) for seat in Seat))
-    for label, cells in _figures(sheet, luck=luck):
+    for label, cells in _figures(timeline, luck=luck):
         table.add_row(label, *cells)
     yield table
-    bad = sorted((stop for stop in sheet.entries if stop.grade), key=lambda stop: -stop.loss)
-    if bad and most:
+    errors = sorted((entry for entry in timeline.entries if entry.grade), key=lambda entry: -entry.loss)
+    if errors and most:
         yield ""
-        yield Text("what cost most:" if len(bad) > 1 else "what cost something:")
-        for stop in bad[:most]:
-            yield from _error_lines(transcript, stop)
-        if len(bad) > most:
-            yield Text(f"and {len(bad) - most} more; --errors shows them")
+        yield Text("worst errors:" if len(errors) > 1 else "error:")
+        for entry in errors[:most]:
+            yield from _error_lines(transcript, entry)
+        if len(errors) > most:
+            yield Text(f"and {len(errors) - most} more; --errors shows them")
 
 
 def _title(transcript: Transcript) -> str:
@@ -160,64 +160,64 @@ def _name(transcript: Transcript, seat: Seat) -> str:
     return clean(transcript.players[seat].name, NAME_WIDTH) or "?"
 
 
-def _figures(sheet: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequence[str]]]:
-    study = sheet.analysis
-    both = study.figures
+def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    analysis = timeline.analysis
+    both = analysis.figures
     yield "performance rating (PR)", [_rating(it) for it in both]
     yield "decisions that count", [str(it.decisions) for it in both]
-    yield "loss in all", [f"{it.loss:.3f}" for it in both]
+    yield "total loss", [f"{it.loss:.3f}" for it in both]
     yield "  by plays", [f"{it.play_loss:.3f}" for it in both]
     yield "  by the cube", [f"{it.cube_loss:.3f}" for it in both]
-    counts = [_counts(sheet, seat) for seat in Seat]
+    counts = [_counts(timeline, seat) for seat in Seat]
     for grade, label in _GRADES.items():
         yield f"{label} ({grade.value})", [str(it[grade]) for it in counts]
     if luck:
         yield "luck", [_signed(it.luck) for it in both]
         yield "luck in points", [_signed(it.luck_in_points) for it in both]
-        if study.transcript.length:
-            yield "luck in chances to win", [f"{100 * it.luck_in_chances:+.1f} %" for it in both]
-        adjusted = [luck_adjusted_result(study, seat) for seat in Seat]
+        if analysis.transcript.length:
+            yield "luck in winning chances", [f"{100 * it.luck_in_chances:+.1f} %" for it in both]
+        adjusted = [luck_adjusted_result(analysis, seat) for seat in Seat]
         if None not in adjusted:
             yield "result without luck", [f"{100 * (it or 0.0):.1f} %" for it in adjusted]
 
 
-def _counts(sheet: MatchTimeline, seat: Seat) -> dict[Grade, int]:
-    found = [it.grade for it in sheet.entries if it.analysed and it.analysed.decision.seat is seat]
+def _counts(timeline: MatchTimeline, seat: Seat) -> dict[Grade, int]:
+    found = [it.grade for it in timeline.entries if it.analysed and it.analysed.decision.seat is seat]
     return {grade: found.count(grade) for grade in Grade}
 
 
-def _error_lines(transcript: Transcript, stop: TimelineEntry) -> Iterator[Text]:
-    assert stop.grade  # noqa: S101 - only stops with a grade are told
-    assert stop.seat is not None  # noqa: S101 - somebody has erred
-    dice = f"{stop.roll.numbers}: " if stop.roll else ""
-    text = Text(f"{stop.loss:6.3f} ")
-    text.append(f"{stop.grade.value:2}", style=_STYLES[stop.grade])
-    text.append(f"  {_place(stop)}, {_name(transcript, stop.seat)}: {dice}{stop.words}")
-    if stop.best:
-        text.append(f"; best: {stop.best}")
+def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[Text]:
+    assert entry.grade  # noqa: S101 - only entries with a grade are listed
+    assert entry.seat is not None  # noqa: S101 - errors are made by a player
+    dice = f"{entry.roll.numbers}: " if entry.roll else ""
+    text = Text(f"{entry.loss:6.3f} ")
+    text.append(f"{entry.grade.value:2}", style=_STYLES[entry.grade])
+    text.append(f"  {_place(entry)}, {_name(transcript, entry.seat)}: {dice}{entry.words}")
+    if entry.best:
+        text.append(f"; best: {entry.best}")
     yield text
-    yield from (Text(f"{'':11}{line}") for line in _evaluation_lines(stop))
-    ids = stop.ids
+    yield from (Text(f"{'':11}{line}") for line in _evaluation_lines(entry))
+    ids = entry.ids
     if ids:
         yield Text(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
 
 
-def _evaluation_lines(stop: TimelineEntry) -> Iterator[str]:
-    """Write how deep an error was looked at, what it was worth, and the chances of both players."""
-    judged = stop.analysed
-    if judged and judged.options:
-        best, made = judged.options[0], next(it for it in judged.options if it.text == judged.decision.text)
+def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
+    """Yield the evaluations behind an error: plies, equities, and the chances of both players."""
+    analysed = entry.analysed
+    if analysed and analysed.options:
+        best, made = analysed.options[0], next(it for it in analysed.options if it.text == analysed.decision.text)
         for label, it in (("best", best), ("made", made)):
             yield f"{_plies(it.plies)}{label} {it.equity:+.3f}{_chances(it.chances)}"
-    elif judged and judged.cube:
-        cube = judged.cube
+    elif analysed and analysed.cube:
+        cube = analysed.cube
         worths = f"{cube.no_double:+.3f}, double/take {cube.double_take:+.3f}, double/pass {cube.double_pass:+.3f}"
         yield f"{_plies(cube.plies)}no double {worths}"
         if cube.chances:
-            yield f"chances of who may double:{_chances(cube.chances)}"
-    elif judged and judged.resigning:
-        values = judged.resigning
-        ending = "resigning" if stop.kind is EntryKind.RESIGNATION else "accepting"
+            yield f"chances of the doubler:{_chances(cube.chances)}"
+    elif analysed and analysed.resigning:
+        values = analysed.resigning
+        ending = "resigning" if entry.kind is EntryKind.RESIGNATION else "accepting"
         yield f"{ending} {values.settled:+.3f}"
         yield f"{_plies(values.plies)}playing on {values.played_on:+.3f}{_chances(values.chances)}"
 
@@ -233,8 +233,8 @@ def _chances(chances: Chances | None) -> str:
     return f"  {own} - {theirs}"
 
 
-def _place(stop: TimelineEntry) -> str:
-    return f"game {stop.step.game}, turn {stop.step.turn}"
+def _place(entry: TimelineEntry) -> str:
+    return f"game {entry.step.game}, turn {entry.step.turn}"
 
 
 def _table(*columns: str) -> Table:
@@ -257,23 +257,23 @@ def _signed(value: float) -> str:
 
 @define
 class PlayerTotals:
-    """What players did in several matches, by name."""
+    """Totals of players over several matches, by name."""
 
     matches: int = 0
     players: dict[str, tuple[int, PlayerStatistics]] = field(factory=dict)
-    """How many matches, and their figures."""
+    """Number of matches, and statistics."""
 
-    def add(self, study: MatchAnalysis) -> None:
+    def add(self, analysis: MatchAnalysis) -> None:
         """Add a match."""
         self.matches += 1
         for seat in Seat:
-            name = study.transcript.players[seat].name
+            name = analysis.transcript.players[seat].name
             count, figures = self.players.get(name, (0, PlayerStatistics()))
-            self.players[name] = count + 1, figures + study.figures_of(seat)
+            self.players[name] = count + 1, figures + analysis.figures_of(seat)
 
 
 def totals_table(sums: PlayerTotals, *, luck: bool) -> Table:
-    """Sum players up, those with the most matches first."""
+    """Return a table of the totals, players with the most matches first."""
     table = _table("player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
     ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
     for name, (count, figures) in ranked[:MAX_PLAYERS]:
@@ -285,47 +285,47 @@ def totals_table(sums: PlayerTotals, *, luck: bool) -> Table:
 # -- for programs ---------------------------------------------------------------------------------------------------
 
 
-def match_row(name: str, number: int, study: MatchAnalysis, *, luck: bool) -> dict[str, Any]:
-    """Return what is to be said of a match, with all its errors in their order."""
-    sheet, transcript = match_timeline(study), study.transcript
+def match_row(name: str, number: int, analysis: MatchAnalysis, *, luck: bool) -> dict[str, Any]:
+    """Return the JSON object for a match, with all its errors in order."""
+    timeline, transcript = match_timeline(analysis), analysis.transcript
     return {
         "match": name,
         "number": number,
-        "judge": study.evaluator,
-        "details": study.details,
+        "judge": analysis.evaluator,
+        "details": analysis.details,
         "length": transcript.length,
         "score": list(transcript.scores),
         "games": len(transcript.games),
         "winner": None if transcript.winner is None else transcript.players[transcript.winner].name,
-        "players": [_player(sheet, seat, luck=luck) for seat in Seat],
-        "errors": [_error(transcript, stop) for stop in sheet.entries if stop.grade],
+        "players": [_player(timeline, seat, luck=luck) for seat in Seat],
+        "errors": [_error(transcript, entry) for entry in timeline.entries if entry.grade],
     }
 
 
-def _player(sheet: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any]:
-    study = sheet.analysis
-    figures = study.figures_of(seat)
-    row: dict[str, Any] = {"name": study.transcript.players[seat].name, "pr": _rounded(figures.pr)}
+def _player(timeline: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any]:
+    analysis = timeline.analysis
+    figures = analysis.figures_of(seat)
+    row: dict[str, Any] = {"name": analysis.transcript.players[seat].name, "pr": _rounded(figures.pr)}
     row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
-    row |= {_GRADES[grade]: count for grade, count in _counts(sheet, seat).items()}
-    return row | ({"result_without_luck": _rounded(luck_adjusted_result(study, seat))} if luck else {})
+    row |= {_GRADES[grade]: count for grade, count in _counts(timeline, seat).items()}
+    return row | ({"result_without_luck": _rounded(luck_adjusted_result(analysis, seat))} if luck else {})
 
 
-def _error(transcript: Transcript, stop: TimelineEntry) -> dict[str, Any]:
-    ids = stop.ids
+def _error(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
+    ids = entry.ids
     return {
-        "game": stop.step.game,
-        "turn": stop.step.turn,
-        "player": None if stop.seat is None else transcript.players[stop.seat].name,
-        "kind": stop.kind.name.lower(),
-        "dice": list(stop.roll.dice) if stop.roll else None,
-        "made": stop.words,
-        "best": stop.best or None,
-        "loss": _rounded(stop.loss),
-        "grade": stop.grade.value if stop.grade else None,
-        "plays": [_play(it) for it in stop.analysed.options] if stop.analysed else [],
-        "cube": _cube(stop.analysed.cube) if stop.analysed and stop.analysed.cube else None,
-        "resigning": _resigning(stop.analysed.resigning) if stop.analysed and stop.analysed.resigning else None,
+        "game": entry.step.game,
+        "turn": entry.step.turn,
+        "player": None if entry.seat is None else transcript.players[entry.seat].name,
+        "kind": entry.kind.name.lower(),
+        "dice": list(entry.roll.dice) if entry.roll else None,
+        "made": entry.words,
+        "best": entry.best or None,
+        "loss": _rounded(entry.loss),
+        "grade": entry.grade.value if entry.grade else None,
+        "plays": [_play(it) for it in entry.analysed.options] if entry.analysed else [],
+        "cube": _cube(entry.analysed.cube) if entry.analysed and entry.analysed.cube else None,
+        "resigning": _resigning(entry.analysed.resigning) if entry.analysed and entry.analysed.resigning else None,
         "xgid": ids.get("XGID"),
         "gnubg_id": ids.get("GNUbg ID"),
     }

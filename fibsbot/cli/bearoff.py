@@ -28,8 +28,8 @@ EQUAL: Final = 1e-6
 """Equities that differ by less are equal: the tables keep seven digits."""
 
 
-ESTIMATE_NOTE: Final = "from each side's own throws: 0.1 % off on average, 1.4 % at worst among 6 to 8 checkers a side"
-"""What is said of chances that are not exact; measured, see docs/bearoff.md."""
+ESTIMATE_NOTE: Final = "from each side's own rolls: 0.1 % off on average, 1.4 % at worst with 6 to 8 checkers per side"
+"""Printed with chances that are not exact; measured, see docs/bearoff.md."""
 
 
 @click.command()
@@ -173,7 +173,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
     """Write a position's figures for people."""
     lines = [f"{'':14}{'player':>10}{'opponent':>10}"]
     numbers = {"pips": "d", "mean": ".4f", "deviation": ".4f", "epc": ".3f", "wastage": ".3f"}
-    names = {"mean": "mean throws", "deviation": "deviation", "epc": "EPC"}
+    names = {"mean": "mean rolls", "deviation": "deviation", "epc": "EPC"}
     for name, form in numbers.items():
         values = [f"{row[side][name]:{form}}".rjust(10) for side in ("player", "opponent")]
         lines.append(f"{names.get(name, name):14}{''.join(values)}")

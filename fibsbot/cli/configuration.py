@@ -28,7 +28,7 @@ from fibsbot.policy import (
 )
 from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.views import Opponent, PlayerMemory
+from fibsbot.records.stored_rows import Opponent, PlayerMemory
 from fibsbot.text import format_duration, plural
 
 
@@ -38,7 +38,7 @@ from fibsbot.text import format_duration, plural
 def check_config(file: Path, *, strict: bool) -> None:
     """Validate a configuration file and summarise what it does.
 
-    Every problem is told at once, a line each, and the exit status is 78. Settings that are legal but useless are
+    All problems are reported at once, one per line, and the exit status is 78. Settings that are legal but useless are
     warned of. Passwords are looked for, and never shown.
     """
     checked = check(file)
@@ -105,7 +105,7 @@ def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 
 @frozen
 class PlayerHistory:
-    """What the store knows of a player."""
+    """Facts about a player from the store."""
 
     place: str
     recollection: PlayerMemory

@@ -71,7 +71,7 @@ def demo(  # noqa: PLR0913, PLR0917 - one argument an option
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
     if sheet.winner is None:
-        raise UserError(f"the match was not finished; the session log {log_path} tells more")
+        raise UserError(f"the match was not finished; the session log {log_path} has the details")
     score = sheet.games[-1].score
     console.print(
         f"\n{sheet.winner} wins the match to {length}, {max(score)} to {min(score)}, after {seconds:.1f} s.\n"

@@ -141,7 +141,7 @@ def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
 
 def _play(tally: DuelSummary, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
     """Play what is not there yet; return whether nobody interrupted."""
-    from fibsbot.arena.duel.workers import play_pairs  # noqa: PLC0415 - all that plays and studies
+    from fibsbot.arena.duel.pairs import play_pairs  # noqa: PLC0415 - all that plays and studies
 
     if mats:
         try:

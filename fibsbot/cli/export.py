@@ -25,7 +25,7 @@ from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
 
 STDIO: Final = "-"
-"""The file name that stands for the standard input or output."""
+"""The file name for standard input or output."""
 MAX_LINES: Final = 100
 """Files, and things that could not be read, that are listed."""
 FORMATS: Final = click.Choice([kind.value for kind in Format])
@@ -65,7 +65,7 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
     FILE is whatever shows matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, or `-`.
     Without FILE the matches come from the store. mat, sgf, oldmoves and json are whole matches, gnubg-ids, xgid and
     snowie a position a decision, csv a row a match. Of mat, sgf and oldmoves a file holds one match: further ones go
-    to OUT-2, OUT-3 and so on. What a format cannot say is told on stderr.
+    to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on stderr.
     """
     if source is not None and (place or config):
         raise UserError("expected FILE, or a store with --store or --config, got both")
@@ -146,7 +146,7 @@ def _select(found: Iterator[_NamedMatch], number: int | None, source: str) -> It
 
 
 def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
-    """Yield all matches of a store that it can tell, or one of them."""
+    """Yield all complete matches of a store, or one of them."""
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
 
     with store_errors(), Store.open(place) as store:

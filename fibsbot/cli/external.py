@@ -26,9 +26,9 @@ strategy_option = click.option(
 
 
 def load_with_fallback(name: str | None) -> Sequence[Strategy]:
-    """Return the strategy of this name, or the default one, and who decides where it fails.
+    """Return the strategy of this name, or the default one, and the fallback for decisions at which it fails.
 
-    Raises UserError where it cannot be made.
+    Raises UserError if it cannot be loaded.
     """
     chosen = name or DEFAULT_STRATEGY
     try:
@@ -46,18 +46,18 @@ def load_with_fallback(name: str | None) -> Sequence[Strategy]:
     help="Port to listen on; 0 picks a free one.",
 )
 @strategy_option
-@click.option("--jacoby/--no-jacoby", default=True, show_default=True, help="The rule in unlimited matches.")
+@click.option("--jacoby/--no-jacoby", default=True, show_default=True, help="Use the Jacoby rule in unlimited matches.")
 def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
     """Run as an external player for gnubg.
 
-    In gnubg, `set player 1 external localhost:PORT` lets this one play, at this machine only. Ctrl-C ends it.
+    In gnubg, `set player 1 external localhost:PORT` connects to it, from this machine only. Ctrl-C ends it.
     """
     configure_log(LogFormat.CONSOLE, LogLevel.INFO)
     try:
         listening = listen_locally(port)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
-        raise UserError(f"cannot listen on {ADDRESS}:{port}: {reason}; --port takes another one") from None
+        raise UserError(f"cannot listen on {ADDRESS}:{port}: {reason}; use --port to choose another one") from None
     with listening:
         strategies = load_with_fallback(strategy)
         player = ExternalPlayer(Answerer(strategies), jacoby=jacoby)
@@ -71,10 +71,10 @@ def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
 async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) -> None:
     """Serve until the first SIGINT or SIGTERM."""
 
-    def tell(chosen: int) -> None:
+    def announce(chosen: int) -> None:
         click.echo(f"{name} plays for gnubg: set player 1 external localhost:{chosen}")
 
-    serving = asyncio.create_task(player.serve(listening, tell))
+    serving = asyncio.create_task(player.serve(listening, announce))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.cancel)
@@ -84,12 +84,12 @@ async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) ->
 
 @click.command()
 @strategy_option
-@click.option("-v", "--verbose", is_flag=True, help="Print on stderr why a line is answered by sorry.")
+@click.option("-v", "--verbose", is_flag=True, help="Print on stderr why a line is answered with sorry.")
 def ubgi(strategy: str | None, *, verbose: bool) -> None:
     """Run as a UBGI engine on stdin and stdout.
 
     UBGI is the Universal Backgammon Interface, draft 0.01: after `ubgi` every XGID and every raw board of FIBS is
-    answered by a play, roll, double, take or drop, and what is not understood by sorry. `quit` ends it.
+    answered with a play, roll, double, take or drop, and any other line with sorry. `quit` ends it.
     """
     configure_log(LogFormat.CONSOLE, LogLevel.INFO if verbose else LogLevel.WARNING)
     engine = UbgiEngine(partial(load_with_fallback, strategy))

@@ -20,7 +20,7 @@ from fibsbot.cli.options import configured_store
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.formats import FormatError
-from fibsbot.records.views import Match
+from fibsbot.records.stored_rows import Match
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.transcript import Transcript

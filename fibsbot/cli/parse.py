@@ -63,7 +63,7 @@ class _UnbufferedReader:
         self._begun = False
 
     def read(self, count: int) -> bytes:
-        """Return some bytes, at first so many as tell how a file is packed; none at the end."""
+        """Return some bytes, at first enough to detect a compressed file; none at the end."""
         data: bytes = self._read(count)
         while not self._begun and 0 < len(data) < _FEWEST and (more := self._read(count)):
             data += more

@@ -14,7 +14,7 @@ import click
 import structlog
 from attrs import evolve
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, RunError, UserError
@@ -59,11 +59,11 @@ OVERRIDES: Final = {
     "log_dir": ("log", "directory"),
     "log_format": ("log", "format"),
 }
-"""Options that go before a setting: its section and name."""
+"""Options that override a setting: its section and name."""
 
 
 def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any], Any]:
-    """Make an option that goes before a setting, and shows the setting's default."""
+    """Return an option that overrides a setting, and shows the setting's default."""
     section, setting = OVERRIDES[name.removeprefix("--").replace("-", "_")]
     default = getattr(getattr(Config(), section), setting)
     shown = str(getattr(default, "value", default)) if default is not None else False
@@ -108,7 +108,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
     "--log-format", "Format of the program's own log on stderr.", click.Choice([form.value for form in LogFormat])
 )
 @click.option("-v", "--verbose", is_flag=True, help="Log every line sent (<<) and received (>>).")
-def play(  # noqa: PLR0913 - one argument an option
+def play(  # noqa: PLR0913 - one argument per option
     config: Config | None,
     server: tuple[str, int] | None,
     account_name: str | None,
@@ -120,7 +120,7 @@ def play(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Connect to a server and play.
 
-    Ctrl-C finishes the match and logs out; a second Ctrl-C leaves at once, and the server saves the match.
+    Ctrl-C finishes the match and logs out; a second Ctrl-C logs out at once, and the server saves the match.
     """
     if server is None and config is None:
         raise click.UsageError("Missing option '--server'.")
@@ -137,7 +137,7 @@ def play(  # noqa: PLR0913 - one argument an option
 
 
 def _account(config: Config, name: str | None) -> AccountConfig:
-    """Return the account that plays: the only one, whatever it is called, or the one of several with this name."""
+    """Return the account that plays: the only one, whatever its name, or the one with this name."""
     try:
         account = config.account_called(name) if len(config.accounts) > 1 else [*config.accounts, AccountConfig()][0]
     except UnknownAccountError as error:
@@ -148,7 +148,7 @@ def _account(config: Config, name: str | None) -> AccountConfig:
 
 
 def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
-    """Return the configuration with the options' values, where they have any."""
+    """Return the configuration with the values of the given options."""
     for option, (section, setting) in OVERRIDES.items():
         if options[option] is not None:
             value = LogFormat(options[option]) if option == "log_format" else options[option]
@@ -158,13 +158,13 @@ def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
 
 
 def _limit_lengths(lengths: Lengths, longest: int) -> Lengths:
-    """Return the lengths from the shortest that is played anyway up to this one."""
+    """Return the lengths from the shortest accepted one up to this one."""
     shortest = min((least for least, _ in lengths.ranges), default=1)
     return evolve(lengths, ranges=((min(shortest, longest), longest),))
 
 
 def _play_account(config: Config) -> None:
-    """Play with the only account of a configuration."""
+    """Play with the only account of a configuration until the end."""
     (account,) = config.accounts
     _find(config.bot.strategy)
     try:
@@ -173,7 +173,7 @@ def _play_account(config: Config) -> None:
         raise ConfigError(str(error)) from None
     for warning in config_warnings(config, process=False):
         _log.warning(warning)
-    # Not the form of finished files (fibsbot/records/archive.py): `fibsbot run` must not take this one for its own.
+    # Unlike the names of finished files (fibsbot/records/archive.py), so that `fibsbot run` leaves it alone.
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
     settings = run_settings(config, account, secret.text, log_path)
@@ -183,15 +183,17 @@ def _play_account(config: Config) -> None:
     result = _run(settings, strategy, fallback)
     counters = result.counters
     if result.end is End.REFUSED:
-        hint = "" if settings.server.register else "; --register makes the account if the server has none of this name"
-        raise RunError(f"{settings.server.address} does not take the name {account.name!r} with this password{hint}")
+        hint = (
+            "" if settings.server.register else "; --register creates the account if the server has none of this name"
+        )
+        raise RunError(f"{settings.server.address} does not accept the name {account.name!r} with this password{hint}")
     click.echo(f"{counters.matches} matches played, {counters.wins} won. Session log: {log_path}")
     if result.end is not End.FINISHED:
         raise RunError(result.reason)
 
 
 def _check_reachable(settings: RunSettings) -> None:
-    """Raise RunError where nobody listens, before the engine gets ready, which may take half a minute."""
+    """Raise RunError if the server cannot be reached, before the engine starts, which may take half a minute."""
     try:
         address = settings.server.host, settings.server.port
         socket.create_connection(address, settings.agent.timings.connect).close()
@@ -256,5 +258,5 @@ async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | 
         loop.add_signal_handler(number, on_signal, number)
     result = await runner.run()
     if signals > 1:
-        raise asyncio.CancelledError  # the match was not finished: this is no success
+        raise asyncio.CancelledError  # the match was not finished, so this is not a success
     return result

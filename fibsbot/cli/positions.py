@@ -17,7 +17,7 @@ from rich.console import Console
 
 from fibsbot.cli import UserError
 from fibsbot.cli.output import spinner
-from fibsbot.draw.text import describe_state, draw_state, styled_board
+from fibsbot.draw.board_text import describe_state, draw_state, styled_board
 from fibsbot.engine import MAX_PLIES
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state

@@ -44,12 +44,12 @@ from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import plural
 
 MAX_NOTES_LISTED: Final = 200
-"""Differences and gaps that are listed at the end."""
+"""Differences and gaps listed at the end, at most."""
 EXIT_DIFFERENT: Final = 1
 
 
 class _ReplayError(UserError):
-    """The replay itself has shown that something is wrong: one line on stderr, exit status 1."""
+    """The replay succeeded but found something wrong: one line on stderr, exit status 1."""
 
     exit_code = EXIT_DIFFERENT
 
@@ -60,7 +60,7 @@ class _SpeedType(click.ParamType[float]):
     name = "number"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it."""
+        """Parse the value of an option."""
         if value == "max":
             return 0.0
         try:
@@ -78,7 +78,7 @@ class _PlaceType(click.ParamType[Place]):
     name = "place"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Place:
-        """Read it."""
+        """Parse the value of an option."""
         try:
             return value if isinstance(value, Place) else Place.parse(str(value))
         except PlaceError as error:
@@ -107,7 +107,7 @@ class _PlaceType(click.ParamType[Place]):
     "--fail-above", metavar="X", type=FiniteRange(0), help="With --strategy: fail if the mean difference is more."
 )
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes.  [default: one per core]")
-def replay(  # noqa: PLR0913, PLR0917 - one argument an option
+def replay(  # noqa: PLR0913, PLR0917 - one argument per option
     paths: tuple[Path, ...],
     speed: float | None,
     start: Place | None,
@@ -126,8 +126,8 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Show logged and captured games.
 
-    FILE is a session log, a capture of any client, or a match as .mat, SGF, FIBS oldmoves or our JSON; a folder stands
-    for all files below it, `-` for standard input. One file in a terminal is shown on a live board; anything else is
+    FILE is a session log, a capture of any client, or a match as .mat, SGF, FIBS oldmoves or our JSON; a folder means
+    all files below it, `-` standard input. One file in a terminal is shown on a live board; anything else is
     printed as a list of moves. See docs/replay.md.
     """
     deciding = _deciding(strategy, PlayerSelection(player, both), evaluator, seed, fail_above)
@@ -144,12 +144,12 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument an option
 def _deciding(
     strategy: str | None, sides: PlayerSelection, evaluator: str | None, seed: int | None, fail_above: float | None
 ) -> ComparisonOptions | None:
-    """Return what the options about a strategy say, and see that the strategy can be made."""
+    """Return the settings of a comparison, or None; raise UserError if the strategy cannot be loaded."""
     if strategy is None:
         given = {"--player": sides.name, "--both": sides.both or None, "--evaluator": evaluator, "--seed": seed}
         for name, value in {**given, "--fail-above": fail_above}.items():
             if value is not None:
-                raise UserError(f"{name} is for --strategy, which is not given")
+                raise UserError(f"{name} needs --strategy")
         return None
     if sides.both and sides.name is not None:
         raise UserError("expected --player or --both, got both of them")
@@ -160,11 +160,11 @@ def _deciding(
 
 
 def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> bool:
-    """Whether it is shown on a live board."""
+    """Return whether to show a live board."""
     console = Console()
     possible = console.is_terminal and not console.is_dumb_terminal and sys.stdout.isatty()
     if step and plain:
-        raise UserError("--step shows a live board, which is nothing for --json, --quiet or --strategy")
+        raise UserError("--step shows a live board, and cannot be combined with --json, --quiet or --strategy")
     if step and not (possible and KeyReader.of_stdin().is_listening):
         raise UserError("--step needs a terminal to show the board on and to read keys from")
     return possible and not plain and (step or paced or (len(paths) == 1 and not paths[0].is_dir()))
@@ -172,7 +172,7 @@ def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> 
 
 @contextlib.contextmanager
 def _sources(paths: Sequence[Path]) -> Iterator[list[Source]]:
-    """Find the files; what comes from the standard input is kept in a file meanwhile."""
+    """Yield the files to replay; standard input is saved in a temporary file meanwhile."""
     with contextlib.ExitStack() as stack:
         missing = [path for path in paths if not path.exists() and str(path) != "-"]
         if missing:
@@ -193,10 +193,10 @@ def _show_board(sources: Sequence[Source], task: ReplayTask, speed: float, *, st
     summary = _Summary(task, alone=len(sources) == 1)
     more = True
 
-    def watch(happenings: Iterator[MatchEvent]) -> None:
+    def watch(events: Iterator[MatchEvent]) -> None:
         nonlocal more
         more = TerminalReplay(
-            FrameHistory(board_frames(happenings)), console, KeyReader.of_stdin(), speed, stepping, task.start
+            FrameHistory(board_frames(events)), console, KeyReader.of_stdin(), speed, stepping, task.start
         ).run()
 
     for source in sources:
@@ -211,9 +211,9 @@ def _show_board(sources: Sequence[Source], task: ReplayTask, speed: float, *, st
 
 
 def _print_text(sources: Sequence[Source], task: ReplayTask, jobs: int | None, fail_above: float | None) -> None:
-    """Replay all sources, and say at the end what it came to."""
+    """Replay all sources and print the results at the end."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal has not
+        sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal cannot show
     began = time.monotonic()
     summary = _Summary(task, alone=len(sources) == 1)
     total, done = sum(source.size for source in sources), 0
@@ -231,14 +231,14 @@ def _print_text(sources: Sequence[Source], task: ReplayTask, jobs: int | None, f
             raise UserError(f"a process that replayed files {error}; it may have been out of memory") from None
     sys.stdout.flush()
     summary.list_notes()
-    summary.tell_findings()
-    summary.tell_totals(time.monotonic() - began)
+    summary.print_comparison()
+    summary.print_totals(time.monotonic() - began)
     summary.check(fail_above)
 
 
 @define
 class _Summary:
-    """What all sources came to."""
+    """Totals and notes over all sources."""
 
     task: ReplayTask
     alone: bool
@@ -251,7 +251,7 @@ class _Summary:
     worst: list[WorstDecision] = field(factory=list)
 
     def note(self, outcome: SourceResult) -> None:
-        """Take in what came of a source. A difference that ends it all is raised, as is the end of the only source."""
+        """Add the result of a source; raise an error if it ends the replay, or if the only source fails."""
         name = clean(outcome.source.name)
         if outcome.first_difference:
             raise _ReplayError(outcome.first_difference)
@@ -269,7 +269,7 @@ class _Summary:
         self.worst = most_different([*self.worst, *outcome.worst])
 
     def list_notes(self) -> None:
-        """List differences and gaps; among JSON objects each has its own."""
+        """Print differences and gaps, unless they were printed as JSON objects."""
         if self.task.as_json and not self.task.quiet and self.task.comparison is None:
             return
         for text in self.notes:
@@ -278,15 +278,15 @@ class _Summary:
         if more > 0:
             click.echo(f"... and {more:,} more; --json has them all", err=True)
 
-    def tell_findings(self) -> None:
-        """Say what asking a strategy came to."""
+    def print_comparison(self) -> None:
+        """Print the result of the comparison with a strategy, if there is one."""
         deciding = self.task.comparison
         if deciding is None:
             return
         if not self.findings.matches and self.findings.left_out:
             if deciding.selection.name is not None:
                 raise UserError(f"no match has a player called {clean(deciding.selection.name, 40)!r}")
-            raise UserError("nobody knows whose log this is: expected --player NAME or --both")
+            raise UserError("the log does not say whose it is: expected --player NAME or --both")
         if self.task.as_json:
             click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.evaluator_name)))
             return
@@ -298,8 +298,8 @@ class _Summary:
             for line in worst_decisions_text(self.worst, deciding.strategy):
                 click.echo(line)
 
-    def tell_totals(self, seconds: float) -> None:
-        """Say how much it was."""
+    def print_totals(self, seconds: float) -> None:
+        """Print how much was replayed."""
         tally = self.tally
         if self.task.as_json:
             click.echo(json_line({"kind": "total", **tally.row(), "skipped": self.skipped, "broken": self.broken}))
@@ -318,7 +318,7 @@ class _Summary:
         click.echo(f"{', '.join(words)}; {seconds:.1f} s{speed}", err=True)
 
     def check(self, fail_above: float | None) -> None:
-        """Fail if it is to fail."""
+        """Exit or raise an error if the options and the results require it."""
         if self.broken:
             sys.exit(EXIT_USAGE)
         if fail_above is None:

@@ -110,7 +110,7 @@ def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) ->
 
 
 def _line(study: MatchAnalysis, href: str) -> IndexEntry:
-    """Note what the index tells of a match; of its games that is only how the last one ended."""
+    """Keep the index row of a match, with only the end of its last game."""
     last = tuple(evolve(game, entries=()) for game in study.transcript.games[-1:])
     return IndexEntry(href, evolve(study.transcript, games=last), study.figures)
 
@@ -124,7 +124,7 @@ def _title(transcripts: list[Transcript]) -> str:
 
 def _check_any(count: int) -> None:
     if not count:
-        raise UserError("expected a match at least, found none that can be studied")
+        raise UserError("expected at least one match, found none that can be analysed")
 
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from fibsbot.engine.rollout import Candidate, CandidateResult, RolloutPlan, RolloutResult
 
 DEFAULT_PLAYS: Final = 3
-"""Plays that are rolled out where nobody says otherwise."""
+"""Plays that are rolled out by default."""
 MAX_TRIALS: Final = 1_000_000
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import click
 import structlog
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import EXIT_CONFIG, ConfigError, RunError
 from fibsbot.config import Config, ConfigProblemsError, load_config
@@ -20,7 +20,7 @@ from fibsbot.config.fields import format_problems
 from fibsbot.log import LogFormat, configure_log
 from fibsbot.records.store import StoreError
 from fibsbot.service.account import BotAccount
-from fibsbot.service.process import Service, ServiceError, check_addresses, sighup_blocked
+from fibsbot.service.service import Service, ServiceError, check_addresses, sighup_blocked
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.loader import load

@@ -1,4 +1,4 @@
-"""`fibsbot soak`: many matches, bot against bot, and what went wrong in them."""
+"""`fibsbot soak`: play many matches, bot against bot, and report failures."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def soak(  # noqa: PLR0913 - one argument per option
     except StrategyError as error:
         raise UserError(str(error)) from None
     except OSError as error:
-        raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
+        raise UserError(f"cannot create the folder {log_dir}: {error.strerror}") from None
 
     def make_strategies(_: int) -> tuple[Strategy, Strategy]:
         return load(strategy), load(opponent_strategy)
@@ -77,7 +77,7 @@ def soak(  # noqa: PLR0913 - one argument per option
 
 
 def _format_report(report: SoakReport) -> str:
-    """Write a report as text, one fact per line."""
+    """Return a report as text, one fact per line."""
     facts = {name: value for name, value in report.as_dict().items() if name not in {"examples", "clean"}}
     width = max(map(len, facts))
     lines = [f"{name.replace('_', ' '):{width}}  {value:>10}" for name, value in facts.items()]

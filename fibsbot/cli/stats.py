@@ -29,7 +29,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
-from fibsbot.records.views import Fact, Match
+from fibsbot.records.stored_rows import Fact, Match
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
 MAX_COLUMNS: Final = 80
-"""Columns that are used, however wide the terminal is."""
+"""Columns used at most, however wide the terminal is."""
 
 
 @click.command()
@@ -62,7 +62,7 @@ MAX_COLUMNS: Final = 80
 @jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as SVG, too.")
-def stats(  # noqa: PLR0913 - one argument an option
+def stats(  # noqa: PLR0913 - one argument per option
     *,
     location: str | None,
     config: Path | None,
@@ -149,26 +149,26 @@ class _TranscriptReader:
 def _adjusted(
     store: Store, account: str, since: dt.datetime | None, evaluator: str, jobs: int | None
 ) -> LuckAdjustedResults:
-    """Study every match to some length that was finished; nothing of an unlimited one can be adjusted."""
-    from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs what studies
+    """Analyse every finished match except unlimited ones, whose results cannot be adjusted."""
+    from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs it
 
     matches = [it for it in store.matches(account=account, since=since) if it.finished and it.length]
     reader = _TranscriptReader(store, matches)
 
     done = 0.0
 
-    def tick(studied: int, of: int) -> None:
+    def tick(analysed: int, of: int) -> None:
         nonlocal done
-        done += studied / of
+        done += analysed / of
         show(done + reader.without, len(matches))
 
     try:
         with (
-            progress_bar(f"studying {account}") as show,
-            contextlib.closing(analyse_matches(reader.transcripts(), evaluator, cores=jobs, tick=tick)) as studies,
+            progress_bar(f"analysing {account}") as show,
+            contextlib.closing(analyse_matches(reader.transcripts(), evaluator, cores=jobs, tick=tick)) as analyses,
         ):
             show(0, len(matches))
-            found = LuckAdjustedResults.of(studies)
+            found = LuckAdjustedResults.of(analyses)
     except StrategyError as error:
         raise UserError(str(error)) from None
     return evolve(found, left_out=found.left_out + reader.without)
@@ -238,7 +238,7 @@ def _draw(target: Path, found: Sequence[AccountResults]) -> None:
 NAME_WIDTH: Final = 24
 """Columns of a name."""
 MAX_REASONS: Final = 5
-"""Reasons for lost connections that are told."""
+"""Reasons for lost connections that are listed."""
 REASON_WIDTH: Final = 60
 """Columns of such a reason."""
 HOUR: Final = 3600
@@ -247,7 +247,7 @@ HOUR: Final = 3600
 def account_tables(
     results: AccountResults, adjusted: LuckAdjustedResults | None, *, engine: str, top: int, unicode: bool
 ) -> Group:
-    """Draw all figures of an account; of opponents only the first ones."""
+    """Return all statistics of an account, with at most `top` opponents."""
     parts: list[RenderableType] = [Text(clean(results.account, NAME_WIDTH), style="bold")]
     if results.empty:
         return Group(*parts, Text("nothing yet"))
@@ -269,7 +269,7 @@ def account_tables(
 
 
 def length_name(length: int | None) -> str:
-    """Say what a match is played for."""
+    """Return the length of a match in words."""
     if length is None:
         return "unknown"
     return plural(length, "point") if length else "unlimited"
@@ -287,10 +287,10 @@ def _summary(results: AccountResults) -> Iterator[str]:
         yield "no match has been finished"
     if total.rated:
         of = f"of {total.rated} with known ratings, " if total.rated < total.matches else ""
-        yield f"to be expected by the ratings: {of}{total.expected:.1f} won; it was {total.rated_wins}"
+        yield f"expected from the ratings: {of}{total.expected:.1f} won; actual: {total.rated_wins}"
     more = [
         plural(results.open, "match") + " may go on" if results.open else "",
-        plural(results.unknown, "result") + " nobody knows" if results.unknown else "",
+        plural(results.unknown, "unknown result") if results.unknown else "",
         plural(results.resumed, "resumption") if results.resumed else "",
     ]
     if any(more):
@@ -320,17 +320,17 @@ def _breaks(results: AccountResults, top: int) -> list[RenderableType]:
     for breaks in results.broken_matches[:top]:
         table.add_row(Text(clean(breaks.opponent, NAME_WIDTH)), *(str(breaks.times[fact]) for fact in BREAK_FACTS))
     sums = {fact: sum(it.times[fact] for it in results.broken_matches) for fact in (Fact.LEFT, Fact.DROPPED)}
-    told = Text(
+    totals = Text(
         f"{plural(len(results.broken_matches), 'opponent')} left {sums[Fact.LEFT]} and dropped "
         f"{sums[Fact.DROPPED]}; counted since they were first met"
     )
-    return ["", Text("Drops and resumes", style="bold"), table, *_more(results.broken_matches, top), told]
+    return ["", Text("Drops and resumes", style="bold"), table, *_more(results.broken_matches, top), totals]
 
 
 def _connections(online: ConnectionStatistics) -> Iterator[str]:
-    vain = f", {plural(online.attempts, 'vain attempt')}" if online.attempts else ""
+    failed = f", {plural(online.attempts, 'failed attempt')}" if online.attempts else ""
     unseen = f", {online.unseen} open or without a known end" if online.unseen else ""
-    yield f"{plural(online.connections, 'connection')}{vain}{unseen}"
+    yield f"{plural(online.connections, 'connection')}{failed}{unseen}"
     if online.between:
         share = format_percent(min(online.seconds / online.between, 1.0))
         yield (
@@ -346,11 +346,11 @@ def _connections(online: ConnectionStatistics) -> Iterator[str]:
 def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
     ratings = [point.rating for point in results.ratings]
     if len(ratings) == 1:
-        yield f"{ratings[0]:.2f}, and no other was told"
+        yield f"{ratings[0]:.2f}, the only one known"
         return
     yield (
         f"{ratings[0]:.2f} at first, {ratings[-1]:.2f} at last ({ratings[-1] - ratings[0]:+.2f}); "
-        f"least {min(ratings):.2f}, most {max(ratings):.2f}"
+        f"lowest {min(ratings):.2f}, highest {max(ratings):.2f}"
     )
     points = [(seconds(point.at), point.rating) for point in results.ratings]
     yield from curve_text(points, x=Scale.TIME, unicode=unicode)
@@ -358,17 +358,17 @@ def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
 
 def _luck(adjusted: LuckAdjustedResults) -> Iterator[str]:
     count = len(adjusted.actual)
-    left = f"; {adjusted.left_out} not seen from the first throw to the last" if adjusted.left_out else ""
-    yield f"{plural(count, 'match')} with the luck taken out{left}"
+    left = f"; {adjusted.left_out} not seen completely, left out" if adjusted.left_out else ""
+    yield f"{plural(count, 'match')} adjusted for luck{left}"
     if adjusted.won:
         yield _with_interval("won", *adjusted.won)
     if adjusted.without_luck:
         yield _with_interval("without luck", *adjusted.without_luck)
     if count:
-        yield f"luck {'won' if adjusted.luck >= 0 else 'lost'} us {abs(adjusted.luck):.1f} matches"
-    for whose, figures in (("ours", adjusted.own), ("theirs", adjusted.opponents)):
+        yield f"luck {'won' if adjusted.luck >= 0 else 'cost'} us {abs(adjusted.luck):.1f} matches"
+    for whose, figures in (("our", adjusted.own), ("their", adjusted.opponents)):
         if figures.pr is not None:
-            yield f"performance rating {whose}: {figures.pr:.1f} from {figures.decisions:,} decisions"
+            yield f"{whose} performance rating: {figures.pr:.1f} from {figures.decisions:,} decisions"
 
 
 def _table(name: str, *columns: str) -> Table:

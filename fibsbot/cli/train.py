@@ -1,4 +1,4 @@
-"""`fibsbot train`: make networks by a recipe."""
+"""`fibsbot train`: train networks by a recipe."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fibsbot.engine.training.recipe import Recipe
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""What tells numpy, when it is loaded, on how many threads to make its matrix products."""
+"""Variables that set, when numpy is loaded, its number of threads for matrix products."""
 
 
 _PLOTTED: Final = ("PR", "contact", "crashed", "race")
-"""Which figures of the benchmark are drawn."""
+"""Figures of the benchmark that are drawn."""
 
 
 @click.command()
@@ -48,40 +48,40 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Threads that fit. Another number gives networks that differ in their last digits.",
+    help="Number of threads for fitting. Another number gives networks that differ in their last digits.",
 )
 @click.option(
     "--backend",
     type=click.Choice(["auto", "numpy", "torch"]),
     default="auto",
     show_default=True,
-    help="What multiplies matrices: auto is torch if it is installed (on a GPU if there is one), numpy if not.",
+    help="Library for matrix products: auto is torch if installed (on a GPU if there is one), else numpy.",
 )
 @click.option(
     "--benchmark",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Rated decisions (see docs/engine.md) on which each network is measured.",
+    help="File of rated decisions (see docs/engine.md) to measure each network on.",
 )
 @click.option(
     "--start",
     "packed_before",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Begin in a new folder with the networks that --pack wrote here after a checkpoint of the recipe.",
+    help="Start in a new folder from the networks that --pack wrote into this one after a checkpoint of the recipe.",
 )
 @click.option(
     "--pack",
     "packed",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Train no further: write the newest network, at half precision, and its card into this folder.",
+    help="Do not train: write the newest network, at half precision, and its card into this folder.",
 )
 @click.option(
     "--plot",
     "plotted",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Train no further: draw the benchmark's figures of all rounds as SVG into this file.",
+    help="Do not train: draw the benchmark's figures of all rounds as SVG into this file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what is measured as one JSON object a line.")
-def train(  # noqa: PLR0913 - one argument an option
+@click.option("--json", "as_json", is_flag=True, help="Print measurements as JSON, one object per line.")
+def train(  # noqa: PLR0913 - one argument per option
     recipe: Path,
     *,
     folder: Path,
@@ -96,8 +96,8 @@ def train(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Train networks by a recipe.
 
-    RECIPE is a TOML file. Stopped or killed at any moment, the same command goes on where it was. The same recipe gives
-    the same networks to the last bit on the same kind of processor, with the same versions of numpy, numba and torch.
+    RECIPE is a TOML file. If stopped or killed at any moment, run the same command again to continue. The same recipe
+    gives bit-identical networks on the same kind of processor, with the same versions of numpy, numba and torch.
     """
     os.environ.update(dict.fromkeys(_THREADS, str(threads)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -115,10 +115,10 @@ def train(  # noqa: PLR0913 - one argument an option
         with _bar() as progress:
             _train(steps, folder, jobs or usable_cores(), _ProgressReporter(progress, as_json), rated, backend)
     except KeyboardInterrupt:
-        click.echo(f"fibsbot train: interrupted; the same command goes on from {folder}", err=True)
+        click.echo(f"fibsbot train: interrupted; run the same command again to continue from {folder}", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except WorkerLostError as error:
-        raise UserError(f"a process that labels {error}; the same command goes on from {folder}") from error
+        raise UserError(f"a labelling process {error}; run the same command again to continue from {folder}") from error
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror or error}") from error
 
@@ -133,7 +133,7 @@ def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmar
         raise UserError(str(error)) from error
 
 
-def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
+def _train(  # noqa: PLR0913, PLR0917 - the arguments of Pipeline
     recipe: Recipe,
     folder: Path,
     jobs: int,
@@ -146,7 +146,7 @@ def _train(  # noqa: PLR0913, PLR0917 - what a workshop needs
     from fibsbot.engine.training.pipeline import Pipeline  # noqa: PLC0415 - loads numpy
 
     tables = load_tables(compute=True)
-    assert tables is not None  # noqa: S101 - what is not there is computed
+    assert tables is not None  # noqa: S101 - missing tables are computed
     try:
         Pipeline(recipe, folder, tables.columns, jobs, listener, benchmark, _backend(backend)).run()
     except NetworkError as error:
@@ -181,14 +181,14 @@ def _unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
 
 
 def _plot(folder: Path) -> str:
-    """Draw the benchmark's figures by round."""
+    """Return a plot of the benchmark's figures by round, as SVG."""
     rows = [json.loads(line) for line in (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()]
     rounds = [row for row in rows if "round" in row and "PR" in row]
     if not rounds:
         raise UserError(f"{folder}: expected rounds that were measured (--benchmark), found none")
     kinds = [kind for kind in _PLOTTED if kind in rounds[0]]
     series = [Series(kind, [(row["round"], row[kind]) for row in rounds]) for kind in kinds]
-    title = "Equity that checker plays lose, by round of training"
+    title = "Equity lost by checker plays, by round of training"
     return curve_svg(series, title=title, x_label="round", y_label="PR", y_range=(0, 1), zero=True)
 
 
@@ -207,7 +207,7 @@ def _bar() -> Progress:
 
 @define
 class _ProgressReporter:
-    """Shows a bar a step, and prints what was measured."""
+    """Shows a progress bar for each step, and prints measurements."""
 
     progress: Progress
     as_json: bool
@@ -220,7 +220,7 @@ class _ProgressReporter:
         self._task = self.progress.add_task(what, total=total, speed="-", note="")
 
     def advance(self, units: int, note: str = "") -> None:
-        """Move the bar."""
+        """Advance the bar."""
         if self._task is None:
             return
         self.progress.advance(self._task, units)
@@ -228,5 +228,5 @@ class _ProgressReporter:
         self.progress.update(self._task, speed=f"{speed:,.0f}" if speed else "-", note=note)
 
     def measured(self, row: dict[str, Any]) -> None:
-        """Print a line."""
+        """Print a measurement."""
         click.echo(json.dumps(row) if self.as_json else "  ".join(f"{name} {value}" for name, value in row.items()))

@@ -146,7 +146,7 @@ class Axes:
 
     @property
     def left(self) -> float:
-        """The left edge of the plot, with room for the labels of the ticks."""
+        """The left edge of the plot, with space for the labels of the ticks."""
         return math.ceil(max((text_width(tick.text, TEXT) for tick in self.y_ticks), default=0.0)) + 20
 
     @property

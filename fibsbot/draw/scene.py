@@ -6,8 +6,8 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
+from fibsbot.draw.board_text import describe_state, draw_game, draw_state
 from fibsbot.draw.markup import clean
-from fibsbot.draw.text import describe_state, draw_game, draw_state
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation.play_notation import CANNOT_MOVE, format_play

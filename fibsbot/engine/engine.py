@@ -22,8 +22,8 @@ from attrs import evolve, field, frozen
 from fibsbot.engine.arrays import OUTCOMES, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, load_networks
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
 from fibsbot.engine.search import CubeAnalysis, PlayComparison, Ranking, Searcher, SearchLimits
 from fibsbot.engine.search.cube_lines import DecisionCubes
@@ -99,7 +99,7 @@ _OPENING: Final = MatchState(Position.start(), length=7)
 class Engine:
     """Evaluates positions, ranks plays and analyses cube decisions."""
 
-    evaluator: Evaluator
+    evaluator: ArrayEvaluator
     pruner: Pruner
     _of_thread: threading.local = field(factory=threading.local, init=False, repr=False)
 

@@ -1,7 +1,7 @@
-"""Features: what the networks see of a position, and how boards are encoded as network inputs.
+"""Features: encode boards as inputs of the networks.
 
-Of each side the raw counts, then what players look at: pips, primes, anchors, escapes, shots. A set of rolls is an
-integer; bit `high * (high - 1) / 2 + low - 1` stands for a roll.
+The inputs of each side are raw checker counts, then what players look at: pips, primes, anchors, escapes, shots. A set
+of rolls is an integer; bit `high * (high - 1) / 2 + low - 1` represents a roll.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Inputs: TypeAlias = npt.NDArray[np.float32]
 
 _COUNTS: Final = ("blot", "made", "spare", "more")
 INPUTS_PER_POINT: Final = len(_COUNTS)
-"""Inputs a point: exactly one checker, exactly two, at least three, half of those beyond three."""
+"""Inputs per point: exactly one checker, exactly two, at least three, half of those beyond three."""
 BAR_INPUT: Final = 24 * INPUTS_PER_POINT
 OFF_INPUT: Final = BAR_INPUT + 1
 RAW_INPUTS: Final = OFF_INPUT + 1
-"""Raw inputs a side: 24 points, the bar (in halves), checkers off (in fifteenths)."""
+"""Raw inputs per side: 24 points, the bar (in halves), checkers off (in fifteenths)."""
 
 
 class SideFeature(enum.IntEnum):
-    """What players look at, for one side; the value is the place among the side's inputs."""
+    """Features of one side that players look at; the value is the index among the side's inputs."""
 
     PIPS = RAW_INPUTS
     """Pip count / 100."""
@@ -52,19 +52,19 @@ class SideFeature(enum.IntEnum):
     ANCHORS = enum.auto()
     """Points made in the opponent's home board / 3."""
     FOREMOST_ANCHOR = enum.auto()
-    """How deep the anchor (or the opponent's bar point) lies that is the easiest to leave / 7."""
+    """Depth of the anchor (or the opponent's bar point) that is the easiest to leave / 7."""
     DEEPEST_ANCHOR = enum.auto()
-    """How deep the one lies that is the hardest to leave / 7."""
+    """Depth of the one that is the hardest to leave / 7."""
     BACK_GAME = enum.auto()
-    """Whether there are two anchors or more."""
+    """Whether there are at least two anchors."""
     REAR = enum.auto()
     """Checkers in the opponent's home board and on the bar / 6."""
     OUTFIELD = enum.auto()
     """Checkers on points 7 to 18 / 10."""
     CROSSOVERS = enum.auto()
-    """Quarters of the board to pass until all are home / 20."""
+    """Quarters of the board to cross until all checkers are home / 20."""
     TO_COME_HOME = enum.auto()
-    """Pips to bring all checkers home / 100: what saves a gammon."""
+    """Pips to bring all checkers home / 100, as needed to save a gammon."""
     DEEP = enum.auto()
     """Checkers on points 1 to 3 / 8."""
     STACKED = enum.auto()
@@ -76,9 +76,9 @@ class SideFeature(enum.IntEnum):
     STUCK = enum.auto()
     """The same checkers, each by its chance not to escape / 8."""
     SPARE = enum.auto()
-    """Pips that can be played until the home board has to break / 60."""
+    """Pips that can be played before the home board has to break / 60."""
     DANCE = enum.auto()
-    """Chance not to enter, with a checker on the bar."""
+    """Chance to dance, with a checker on the bar."""
     HIT = enum.auto()
     """Chance to hit with the next roll; see `shots`."""
     DOUBLE_HIT = enum.auto()
@@ -88,7 +88,7 @@ class SideFeature(enum.IntEnum):
     RACE = enum.auto()
     """Whether the sides have passed each other."""
     OFF = enum.auto()
-    """Whether a checker is off: no gammon any more."""
+    """Whether a checker is off, so that no gammon can be lost."""
     OFF_HALF = enum.auto()
     """Whether 8 or more are off."""
     OFF_LAST = enum.auto()
@@ -116,9 +116,9 @@ _DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(ROLLS) if high 
 
 @compiled
 def write_shots(sides: Boards, inputs: Inputs) -> None:
-    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), that rolls next, shape of the inputs (n, SIDE).
+    """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), as if it rolled next.
 
-    Of several blots that a roll hits the one that loses most counts for the pips.
+    If a roll hits several blots, the pips of the one that loses most count.
     """
     for row in range(len(sides)):
         board = sides[row]
@@ -129,7 +129,7 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
                 cost += point * _weight(rolls & ~some)
                 two |= rolls & some
                 some |= rolls
-        # `two` is part of `some`. Of either alone numba would take the 0 of the beginning for a kind of its own.
+        # `two` is a subset of `some`. For either alone numba would infer another type from the initial 0.
         inputs[row, SideFeature.HIT] = _weight(some | two) / 36
         inputs[row, SideFeature.DOUBLE_HIT] = _weight(some & two) / 36
         inputs[row, SideFeature.HIT_PIPS] = cost / 36 / 12
@@ -152,9 +152,9 @@ def _weight(rolls: int) -> int:
 
 @inner
 def _shots(board: Board, point: int) -> int:
-    """Return the rolls that hit the blot on a point, with nobody on the bar."""
+    """Return the rolls that hit the blot on a point, with no checker on the bar."""
     rolls = 0
-    farthest = min(6, BAR - 1 - point)  # with a plain 6 the compiler writes each loop out, which takes it a second
+    farthest = min(6, BAR - 1 - point)  # with a plain 6 the compiler unrolls each loop, which takes it a second
     for number in range(1, farthest + 1):
         if board[point + number] > 0:
             rolls |= _WITH[number]
@@ -204,17 +204,17 @@ def _shots_from_the_bar(board: Board, point: int) -> int:
 
 
 ESCAPE_DISTANCE: Final = 12
-"""How many points before a checker decide whether it escapes."""
+"""Number of points ahead of a checker that decide whether it escapes."""
 BLOCK_MASK: Final = (1 << ESCAPE_DISTANCE) - 1
-"""So many sets of them there are, but one."""
+"""Bits of all these points."""
 
 
 def _escapes() -> npt.NDArray[np.float32]:
-    """Return the chance that a roll brings a checker more than 6 pips ahead, by which points before it are blocked."""
+    """Return the chance that a roll brings a checker more than 6 pips ahead, by the set of blocked points."""
     blocked = np.arange(1 << ESCAPE_DISTANCE)
 
     def is_open(ahead: int) -> npt.NDArray[np.bool_]:
-        return np.asarray((blocked >> (ahead - 1) & 1) == 0)  # beyond AHEAD every point is
+        return np.asarray((blocked >> (ahead - 1) & 1) == 0)  # every point beyond ESCAPE_DISTANCE is
 
     rolls = np.zeros(1 << ESCAPE_DISTANCE)
     for one, other in product(range(1, 7), repeat=2):
@@ -227,7 +227,7 @@ def _escapes() -> npt.NDArray[np.float32]:
 
 
 ESCAPES: Final = _escapes()
-"""Shape (4096,); bit d - 1 of the index says that the point d pips ahead is blocked."""
+"""Shape (4096,); bit d - 1 of the index is set if the point d pips ahead is blocked."""
 
 
 def encode_all(boards: Boards) -> Inputs:
@@ -242,7 +242,7 @@ def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
 
     Args:
         sides: Shape (2 n, 26); an odd row is the one before it, swapped.
-        inputs: Shape (2 n, SIDE).
+        inputs: Shape (2 n, SIDE_INPUTS).
         escapes: ESCAPES.
     """
     write_counts(sides, inputs)
@@ -251,12 +251,12 @@ def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
 
 
 encode_into: Final = compiled(_encode)
-"""The same for compiled functions. For Python's use the compiler would work on each part twice."""
+"""The same for compiled functions. Compiled for calls from Python, too, each part would be compiled twice."""
 
 
 @compiled
 def write_counts(sides: Boards, inputs: Inputs) -> None:
-    """Write what follows from where a side's own checkers are; all other inputs of it become 0."""
+    """Write the inputs that depend on a side's own checkers alone; set all others to 0."""
     for row in range(len(sides)):
         for unit in range(SIDE_INPUTS):
             inputs[row, unit] = 0.0
@@ -348,7 +348,7 @@ def _write_points(board: Board, inputs: Inputs) -> None:
 
 @compiled
 def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
-    """Write how freely a side's checkers come home, how the opponent holds them, and whether this is a race."""
+    """Write how freely a side's checkers come home, how the opponent blocks them, and whether this is a race."""
     for row in range(len(sides)):
         board, own, theirs = sides[row], inputs[row], inputs[row ^ 1]
         rearmost, last, blocked = BAR, 0, 0

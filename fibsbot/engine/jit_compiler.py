@@ -57,9 +57,9 @@ _NUMBERS: Final[dict[str, tuple[Any, ir.Type, ir.Type]]] = {
     "float": (types.float64, ir.DoubleType(), ir.DoubleType()),
     "np.float32": (types.float32, ir.FloatType(), ir.FloatType()),
 }
-"""By annotation numba's type, what Python passes, and what numba's code takes."""
+"""For each annotation numba's type, the type that Python passes, and the type that numba's code takes."""
 
-# Where things stand in Python's and numpy's objects, in bytes.
+# Offsets in Python's and numpy's objects, in bytes.
 _TYPE: Final = object.__basicsize__ - 8
 _ITEMS: Final = tuple.__basicsize__
 _SIZE: Final = _ITEMS - 8
@@ -114,7 +114,7 @@ def _compile(function: CompiledFunction[..., Any], key: str, arguments: tuple[An
 
 
 def make_symbols_known() -> None:
-    """Let code find the functions that numba brings, such as its random numbers."""
+    """Make numba's own functions, such as its random numbers, known to compiled code."""
     _njit(_nothing).compile(())
 
 
@@ -168,11 +168,11 @@ def _numba_type(kind: ObjectType | str) -> Any:
 
 
 def _parts(kind: ObjectType | str) -> Iterator[ir.Type]:
-    """Yield the types of what numba's code takes for an argument."""
+    """Yield the types of the values that numba's code takes for an argument."""
     if isinstance(kind, str):
         yield _NUMBERS[kind][2]
     elif isinstance(kind, ArrayType):
-        # Who owns the memory (nobody here), how many elements of how many bytes, where they are, shape, strides.
+        # Owner of the memory (null here), number and size of the elements, their address, shape, strides.
         yield from (_POINTER, _POINTER, _LONG, _LONG, _POINTER, *[_LONG] * (2 * kind.dimensions))
     else:
         for it in kind.types:
@@ -196,12 +196,12 @@ def _entry(entry: str, name: str, kinds: list[ObjectType | str], annotation: str
     arrays, *given = function.args
     taken = _Unpacker(builder, arrays, refused)
     values = [it for kind, value in zip(kinds, given, strict=True) for it in taken.values(kind, value)]
-    room, errors = builder.alloca(_LONG), builder.alloca(_POINTER)
-    builder.store(_LONG(0), room)
-    status = builder.call(called, [builder.bitcast(room, _POINTER), builder.bitcast(errors, _POINTER), *values])
+    returned_at, errors = builder.alloca(_LONG), builder.alloca(_POINTER)
+    builder.store(_LONG(0), returned_at)
+    status = builder.call(called, [builder.bitcast(returned_at, _POINTER), builder.bitcast(errors, _POINTER), *values])
     taken.require(builder.or_(_is(builder, status, 0), _is(builder, status, -2)))  # -2: returns nothing
-    builder.ret(_result(builder, room, returned, result))
-    # The block to begin with has to come first.
+    builder.ret(_result(builder, returned_at, returned, result))
+    # The entry block has to come first.
     function.blocks.append(function.blocks.pop(0))
     return module
 
@@ -210,18 +210,18 @@ def _is(builder: ir.IRBuilder, value: Any, number: int) -> Any:
     return builder.icmp_signed("==", value, value.type(number))
 
 
-def _result(builder: ir.IRBuilder, room: Any, returned: Any, result: ir.Type) -> Any:
-    """Read what numba's code has written, and make it as wide as what Python gets."""
+def _result(builder: ir.IRBuilder, returned_at: Any, returned: Any, result: ir.Type) -> Any:
+    """Return the value that numba's code has written, converted to the type that Python gets."""
     if returned == types.none:
         return result(0)
     if returned in {types.float64, types.float32}:
         element = ir.DoubleType() if returned == types.float64 else ir.FloatType()
-        value = builder.load(builder.bitcast(room, element.as_pointer()), typ=element)
+        value = builder.load(builder.bitcast(returned_at, element.as_pointer()), typ=element)
         value = value if element == ir.DoubleType() else builder.fpext(value, ir.DoubleType())
         return value if result == ir.DoubleType() else builder.fptosi(value, result)
     bits = 8 if returned == types.boolean else returned.bitwidth
     element = ir.IntType(bits)
-    value = builder.load(builder.bitcast(room, element.as_pointer()), typ=element)
+    value = builder.load(builder.bitcast(returned_at, element.as_pointer()), typ=element)
     if bits < _LONG.width:
         widen = builder.sext if getattr(returned, "signed", False) else builder.zext
         value = widen(value, _LONG)
@@ -229,22 +229,22 @@ def _result(builder: ir.IRBuilder, room: Any, returned: Any, result: ir.Type) ->
 
 
 class _Unpacker:
-    """Takes arguments apart, and leaves for `refused` where one is of another type."""
+    """Builds code that unpacks arguments, and jumps to `refused` if one is of another type."""
 
     def __init__(self, builder: ir.IRBuilder, arrays: Any, refused: ir.Block) -> None:
-        """Build with this; `arrays` is numpy's class."""
+        """Use a builder; `arrays` is numpy's class."""
         self._builder = builder
         self._arrays = arrays
         self._refused = refused
 
     def require(self, condition: Any) -> None:
-        """Go on only where a condition is true."""
+        """Continue only if a condition is true."""
         follows = self._builder.append_basic_block()
         self._builder.cbranch(condition, follows, self._refused)
         self._builder.position_at_end(follows)
 
     def values(self, kind: ObjectType | str, value: Any) -> list[Any]:
-        """Return what numba's code takes for an argument."""
+        """Return the values that numba's code takes for an argument."""
         if isinstance(kind, str):
             wanted = _NUMBERS[kind][2]
             return [self._builder.trunc(value, wanted) if wanted == _BYTE else value]
@@ -266,8 +266,8 @@ class _Unpacker:
             for place in (_SHAPE, _STRIDES)
         )
         count = functools.reduce(build.mul, shape, _LONG(1))
-        nobody = ir.Constant(_POINTER, None)
-        return [nobody, nobody, count, _LONG(kind.dtype.itemsize), self._at(value, _DATA, _POINTER), *shape, *strides]
+        null = ir.Constant(_POINTER, None)
+        return [null, null, count, _LONG(kind.dtype.itemsize), self._at(value, _DATA, _POINTER), *shape, *strides]
 
     def _tuple(self, kind: TupleType, value: Any) -> list[Any]:
         build = self._builder
@@ -278,13 +278,13 @@ class _Unpacker:
         return [part for it, item in items for part in self.values(it, item)]
 
     def _at(self, begin: Any, offset: int, element: ir.Type) -> Any:
-        """Build a load of what lies so many bytes after the start of an object."""
+        """Build a load of the value `offset` bytes after the start of an object."""
         place = self._builder.gep(begin, [_LONG(offset)], source_etype=_BYTE)
         return self._builder.load(self._builder.bitcast(place, element.as_pointer()), typ=element)
 
 
 def _check(theirs: Any, ours: ir.Function) -> None:
-    """Raise CompilerError where numba's function is not called as we do."""
+    """Raise CompilerError if numba's function takes other arguments than we pass."""
     expected, found = ([_word(it.type) for it in arguments] for arguments in (ours.args, theirs.arguments))
     if expected != found:
         raise CompilerError(f"expected a numba whose functions take {expected}, got {found}")
@@ -309,7 +309,7 @@ def _variable(builder: ir.IRBuilder, value: Any) -> Any:
 
 @contextlib.contextmanager
 def _loop(builder: ir.IRBuilder, count: Any) -> Iterator[Any]:
-    """Build a loop around what is built meanwhile; yield its index, which goes from 0 to below the count."""
+    """Build a loop around the code built in this context; yield its index, from 0 to below the count."""
     before = builder.basic_block
     head, body, end = (builder.append_basic_block(name) for name in ("head", "body", "end"))
     builder.branch(head)
@@ -416,7 +416,7 @@ def find_nonzero() -> Any:
 
 
 def _build_find(builder: ir.IRBuilder, words: Any, table: Any, places: Any, count: Any) -> Any:
-    """Build the loop over groups: which words are not 0 makes a byte, and the table has the places of its bits."""
+    """Build the loop over groups: a byte says which words are not 0, and the table has the places of its bits."""
     group, wide = ir.VectorType(_WORD, GROUP), ir.VectorType(_INT, GROUP)
     found = _variable(builder, _LONG(0))
     with _loop(builder, builder.udiv(count, _LONG(GROUP))) as index:
@@ -434,18 +434,18 @@ def _build_find(builder: ir.IRBuilder, words: Any, table: Any, places: Any, coun
 
 
 def _pointer(context: Any, builder: ir.IRBuilder, of: Any, array: Any, element: ir.Type) -> Any:
-    """Return where the elements of an array begin."""
+    """Return the address of the elements of an array."""
     return builder.bitcast(context.make_array(of)(context, builder, array).data, element.as_pointer())
 
 
 def _same(builder: ir.IRBuilder, number: Any, wide: ir.VectorType) -> Any:
-    """Build a vector that has one number everywhere."""
+    """Build a vector whose elements are all the same number."""
     nothing = ir.Constant(wide, ir.Undefined)
     return builder.shuffle_vector(builder.insert_element(nothing, number, _INT(0)), nothing, _mask([0] * wide.count))
 
 
 def _interleaving(lanes: int, half: int) -> ir.Constant:
-    """Return the mask that interleaves the low or the high halves of two vectors, in each 128 bits by themselves."""
+    """Return the mask that interleaves the low or the high halves of two vectors, separately in each 128 bits."""
     places = [first + 4 * half + place for first in range(0, lanes, 8) for place in range(4)]
     return _mask(it for place in places for it in (place, place + lanes))
 

@@ -1,6 +1,6 @@
 """Match files of other programs: transcripts to text and back.
 
-Here is what all formats share: errors, unpacking and decoding, and the detection of a file's format.
+This module has what all formats share: errors, unpacking and decoding, and the detection of a file's format.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from typing import IO, Final
 
 
 class FormatError(ValueError):
-    """A file is not what it should be; the text is one line: what was expected, what came, in which line."""
+    """A file is malformed; the text is one line: the place, what was expected, and what was found."""
 
 
 def expected(what: str, got: str, line: int | None = None) -> FormatError:
-    """Return the error that says so."""
+    """Return a FormatError: expected `what`, got `got`."""
     place = f"line {line}: " if line is not None else ""
     return FormatError(f"{place}expected {what}, got {got[:80]!r}")
 
 
 CHUNK: Final = 2**16
-"""Bytes that are read at once."""
+"""Bytes per read."""
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_STEP: Final = 512
-"""Packed bytes that are unpacked at once: where a file is damaged, no more than these are lost before the damage."""
+"""Compressed bytes per step; in a damaged file, at most these are lost before the damage."""
 _GZIP_FORMAT: Final = zlib.MAX_WBITS | 16
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 """Encodings by the byte order mark. PowerShell writes the first where it redirects output into a file."""
@@ -38,7 +38,7 @@ _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-
 _UNPRINTABLE: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Categories of characters that break a line or cannot be encoded."""
 _DIRECTIONS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that make a line read otherwise than it is written."""
+"""Characters that change the direction of text."""
 
 
 def single_line(text: str, otherwise: str = "") -> str:
@@ -50,9 +50,9 @@ def single_line(text: str, otherwise: str = "") -> str:
 
 
 def read_chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield what a file holds, piece by piece: unpacked if gzip compressed it, in UTF-8 if it is UTF-16.
+    """Yield the content of a file in pieces: unpacked if it is a gzip file, as UTF-8 if it is UTF-16.
 
-    Raises FormatError where compressed data is damaged or cut off, after everything before that place.
+    Raises FormatError if compressed data is damaged or cut off, after everything before that place.
     """
     start = file.read(CHUNK)
     pieces = iter(lambda: file.read(CHUNK), b"")
@@ -61,7 +61,7 @@ def read_chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpack one gzip member after another, by at most CHUNK bytes at once."""
+    """Unpack one gzip member after another, in pieces of at most CHUNK bytes."""
     unpacker = zlib.decompressobj(_GZIP_FORMAT)
     try:
         for piece in pieces:
@@ -82,7 +82,7 @@ def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _to_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Pass on pieces of a file, those of a UTF-16 file in UTF-8."""
+    """Pass on the pieces of a file, with UTF-16 converted to UTF-8."""
     start = b""
     for piece in pieces:
         start += piece
@@ -103,7 +103,7 @@ def _to_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the text of a file that `chunks` has read: UTF-8, or else what Windows wrote in the West before."""
+    """Return the text of bytes from `read_chunks`: UTF-8, or else the Western code page of Windows."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -111,7 +111,7 @@ def decode_text(data: bytes) -> str:
 
 
 class Format(enum.Enum):
-    """What a transcript can be written as; the value is what people call it on the command line."""
+    """A format that transcripts can be written in; the value is its name on the command line."""
 
     MAT = "mat"
     SGF = "sgf"
@@ -124,21 +124,21 @@ class Format(enum.Enum):
 
     @property
     def extension(self) -> str:
-        """How the name of a file ends."""
+        """The extension of file names."""
         return f".{self.value}"
 
     @property
     def readable(self) -> bool:
-        """Whether matches can be read from it; from the others, only positions or nothing."""
+        """Whether matches can be read from it."""
         return self in READABLE
 
 
 READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
 EXTENSIONS: Final = {kind.extension: kind for kind in Format}
-"""The formats by the ends of files' names."""
+"""The formats by file name extension."""
 
 JSON_BEGINNING: Final = '{"fibsbot_transcript":'
-"""How a line of ours begins that is a transcript."""
+"""The beginning of a transcript in our JSON format."""
 
 _BEGINNINGS: Final = {
     Format.JSON: re.compile(re.escape(JSON_BEGINNING)),
@@ -146,22 +146,21 @@ _BEGINNINGS: Final = {
     Format.MAT: re.compile(r"(?:\s*;[^\n]*\n|\s*\n)*\s*\d{1,9}\s+point\s+match\b", re.IGNORECASE),
     Format.OLDMOVES: re.compile(r"[^\n]{0,200}?Score is \d+-\d+ in an? [^\n]*match\.?\s+[^\n]* is X - [^\n]* is O"),
 }
-"""How a text of each format begins, blanks and a byte order mark left out."""
+"""The beginning of a text in each format, without blanks and a byte order mark."""
 
 _MAT_AFTER_TEXT: Final = re.compile(
     r"[\r\n][ \t]*(?:\d{1,9} ?points?|unlimited|money) (?:match|session|game)\b[^\r\n]*[\r\n]\s*"
     r"(?:[;#][^\r\n]*[\r\n]\s*)*Game[ \t]+\d{1,9}[ \t]*[\r\n]",
     re.IGNORECASE,
 )
-"""How a `.mat` begins below words that belong to no game: the match's length, and below it its first game's number."""
+"""The beginning of a `.mat` below other text: the length of the match, and below it the number of its first game."""
 
 
 def detect_format(head: str, name: str = "") -> Format | None:
-    """Tell the format of a file by how it begins, else by its name; None for what is neither known nor named.
+    """Return the format of a file by its beginning, else by its name; None if it is unknown.
 
-    Anything may stand above a `.mat`, as gnubg skips it.
-
-    `head` is the beginning of the file, of a few thousand characters; without one the name alone decides.
+    Any text may precede a `.mat`, as gnubg skips it. `head` is the beginning of the file, a few thousand characters;
+    if it is empty, the name decides.
     """
     text = head.lstrip("\ufeff \t\r\n")
     found = next((kind for kind, beginning in _BEGINNINGS.items() if beginning.match(text)), None)

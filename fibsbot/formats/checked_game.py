@@ -1,7 +1,4 @@
-"""A game that is read entry by entry, each checked by the rules core.
-
-Shared by readers and writers, with the laws and limits of a file.
-"""
+"""A game that is read entry by entry, each checked by the rules core; and the laws and limits of match files."""
 
 from __future__ import annotations
 
@@ -19,19 +16,19 @@ from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.laws import FIBS, UNLIMITED_REDOUBLES, Laws, Level
 from fibsbot.rules.plays import can_move, check_play
 from fibsbot.rules.state import GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, apply
+from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, add_points, apply, end_game
 
 HIGHEST_CUBE: Final = 1 << 20
-"""No file may say that a game is played for more; XGID and our own programs have no room for it."""
+"""The highest cube that a file may have; XGID and our own programs cannot represent more."""
 HIGHEST_NUMBER: Final = 1 << 30
-"""No file may have a longer match, higher scores or more games."""
+"""The highest length, score or number of games that a file may have."""
 _PLACE_IN_ERROR: Final = re.compile(r"\bgame \d+, turn \d+: ")
-"""What an entry's place in the transcript says better."""
+"""The place in an error text, which a gap in the transcript does not need."""
 
 
 @define
 class CheckedGame:
-    """A game as it is read. Everything raises FormatError where the rules forbid what a file says."""
+    """A game that is being read. Its methods raise FormatError if the rules forbid an entry."""
 
     number: int
     start: GameState
@@ -39,22 +36,22 @@ class CheckedGame:
     """After the entries so far."""
     entries: list[Entry] = field(factory=list)
     first: bool = False
-    """Whether the file begins with this game: what was played before it is not known."""
-    lost: str = ""
+    """Whether it is the first game of the file, so that the games before it are unknown."""
+    unreadable: str = ""
     """Why the rest of the game cannot be read; empty if it can."""
 
     @classmethod
     def of(cls, number: int, start: GameState, *, first: bool = False) -> Self:
-        """Begin with a game's first state."""
+        """Return a game in its first state."""
         return cls(number, start, start, first=first)
 
     @property
     def over(self) -> bool:
-        """Whether the entries have come to the end of the game."""
+        """Whether the entries reach the end of the game."""
         return self.state.stage is Stage.OVER
 
     def add(self, entry: Entry, line: int) -> None:
-        """Add what stands in a line."""
+        """Add an entry that was read from a line."""
         try:
             self.state = apply(self.state, entry)
         except RuleError as error:
@@ -64,9 +61,9 @@ class CheckedGame:
         self.entries.append(entry)
 
     def throw(self, seat: Seat, dice: Dice, moves: Sequence[tuple[int, int]], line: int) -> None:
-        """Add a throw with the moves made, from source to target as the player sees the board.
+        """Add a roll with its moves, from source to target as the player sees the board.
 
-        No moves are a dance, or a throw that was not played if it could have been.
+        No moves are a dance, or a roll without its play if a play was possible.
         """
         position = self.state.position_for(seat)
         try:
@@ -76,7 +73,7 @@ class CheckedGame:
         self.add(Throw(seat=seat, dice=dice, play=play), line)
 
     def cube(self, seat: Seat, action: CubeAction, line: int) -> None:
-        """Add what was done with the cube; a double that answers one is a beaver."""
+        """Add a cube action; a double that answers one is a beaver."""
         if action is CubeAction.DOUBLE and self.state.stage is Stage.DOUBLED:
             action = CubeAction.BEAVER
         if action is CubeAction.DOUBLE and self.state.crawford:
@@ -87,14 +84,14 @@ class CheckedGame:
         """Add an offer to resign with its answer."""
         self.add(Resign(seat=seat, level=level, accepted=accepted), line)
 
-    def lose(self, error: FormatError) -> None:
-        """Give up the rest of the game, of which something cannot be read."""
-        self.lost = self.lost or _PLACE_IN_ERROR.sub("", str(error))
+    def give_up(self, error: FormatError) -> None:
+        """Give up the rest of the game, because something in it cannot be read."""
+        self.unreadable = self.unreadable or _PLACE_IN_ERROR.sub("", str(error))
 
     def _lift_crawford(self) -> None:
-        """Take it for another than the Crawford game, as somebody doubles in it.
+        """Treat the game as another than the Crawford game, because a player doubles in it.
 
-        Where the file begins with it, that one was played before; else the match is played without the rule.
+        If it is the first game of the file, the Crawford game came before it; else the match has no Crawford rule.
         """
         self.start, self.state = (
             evolve(
@@ -107,33 +104,25 @@ class CheckedGame:
         )
 
     def finished(self, result: Result | None = None) -> Game:
-        """Return the game; `result` is what the file says of its end where the entries do not come to one."""
-        if self.lost:
-            then = self.state if self.over or result is None else ended_state(self.state, result)
-            self.entries.append(Gap(reason=self.lost, then=then))
+        """Return the game; `result` is the one in the file, for entries that do not reach the end."""
+        if self.unreadable:
+            then = self.state if self.over or result is None else end_game(self.state, result)
+            self.entries.append(Gap(reason=self.unreadable, then=then))
             self.state = then
         return Game(self.number, self.start, tuple(self.entries), self.state.result or result)
 
     def restart(self, start: GameState) -> None:
-        """Begin in another state after all, as long as nothing has happened."""
+        """Replace the first state, as long as there are no entries."""
         self.start = self.state = start
 
 
-def ended_state(state: GameState, result: Result) -> GameState:
-    """Return the end of a game of which only the result is known."""
-    a, b = state.scores
-    scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
-    over = evolve(state, stage=Stage.OVER, scores=scores, result=result, dice=None, resignation=None)
-    return evolve(over, offered=0, answering=None, redoubles=0)
-
-
 def resigned_level(points: int, cube: int) -> Level:
-    """Return how much was resigned by what it counted, as gnubg sees it."""
+    """Return the level of a resignation by its points, as gnubg does."""
     return Level(min(max(-(-points // cube), 1), 3))
 
 
 def play_of_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int]]) -> Play | None:
-    """Return the play that these moves are, one move each or joined; None where a throw was not played.
+    """Return the play of these moves, which may be joined; None if a roll was not played.
 
     Raises RuleError.
     """
@@ -151,27 +140,27 @@ def play_of_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int
 
 
 def scores_before(game: Game) -> tuple[int, int]:
-    """Return the scores at which a game began, also where it was first seen when it was over."""
-    a, b = game.start.scores
+    """Return the scores before a game, even if it was first seen when it was over."""
     result = game.start.result or game.result
     if game.start.stage is not Stage.OVER or result is None:
-        return (a, b)
-    return (max(a - result.points, 0), b) if result.winner is Seat.A else (a, max(b - result.points, 0))
+        return game.start.scores
+    a, b = add_points(game.start.scores, result.winner, -result.points)
+    return (max(a, 0), max(b, 0))
 
 
 def reading_laws(length: int, *, crawford: bool = True, jacoby: bool = False, cube: bool = True) -> Laws:
-    """Return the laws to read a match with: those of the server, and what the file says.
+    """Return the laws for reading a match: those of the server, changed as the file says.
 
-    In unlimited matches every beaver is allowed until `with_beavers_allowed` has seen how many there were.
+    In unlimited matches any number of beavers is allowed until `with_beavers_allowed` has counted them.
     """
     redoubles = 0 if length else UNLIMITED_REDOUBLES
     return evolve(FIBS, crawford=crawford, jacoby=jacoby, cube=cube, redoubles=redoubles)
 
 
 def with_beavers_allowed(games: Sequence[Game], *, least: int = 0) -> tuple[Game, ...]:
-    """Return games under laws that allow as many instant redoubles in a row as happened in one of them.
+    """Return games whose laws allow as many instant redoubles in a row as one of them has.
 
-    `least` is what a file says is allowed.
+    `least` is the number that the file allows.
     """
     most = max((_longest_beavers(game.entries) for game in games), default=0)
     most = max(most, least)
@@ -179,7 +168,7 @@ def with_beavers_allowed(games: Sequence[Game], *, least: int = 0) -> tuple[Game
 
 
 def _longest_beavers(entries: Sequence[Entry]) -> int:
-    """Count the instant redoubles of the longest exchange."""
+    """Return the number of instant redoubles in the longest exchange."""
     most = row = 0
     for entry in entries:
         row = row + 1 if isinstance(entry, Cube) and entry.action is CubeAction.BEAVER else 0
@@ -196,7 +185,7 @@ def _with_redoubles(game: Game, most: int) -> Game:
 
 
 def only_one(found: Iterator[Transcript]) -> Transcript:
-    """Return the match that was found. Raises FormatError where there is another."""
+    """Return the only match. Raises FormatError if there is another."""
     transcript = next(found)
     another = next(found, None)
     if another is not None:

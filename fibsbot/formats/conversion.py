@@ -37,7 +37,7 @@ WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
     Format.SNOWIE: partial(write_positions, kind=Format.SNOWIE),
 }
 ONE_MATCH_FORMATS: Final = (Format.MAT, Format.SGF, Format.OLDMOVES)
-"""Formats of which a file holds one match: others would take several for one, or read only the first."""
+"""Formats with one match per file: other programs would merge several, or read only the first."""
 
 
 def read_matches(kind: Format, text: str) -> Iterator[Transcript]:
@@ -46,9 +46,9 @@ def read_matches(kind: Format, text: str) -> Iterator[Transcript]:
 
 
 def write_matches(kind: Format, transcripts: Iterable[Transcript]) -> Iterator[str]:
-    """Yield matches as text, piece by piece, of which the whole is a file of this format.
+    """Yield the pieces of a file of this format with these matches.
 
-    Raises TranscriptError where positions are wanted of a match that cannot have happened so.
+    Raises TranscriptError for positions of a match that breaks the rules.
     """
     if kind is Format.CSV:
         yield from csv_lines(transcripts)
@@ -90,23 +90,23 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _HEADERS: lambda it: bool(it.tags),
     _OTHER_FORMATS: lambda it: bool(set(it.tags) - {*TAG_NAMES.values(), DATE_TAG}),
 }
-"""What a transcript may say, and how to find out whether it does."""
+"""The details that a transcript may have, and the test for each."""
 
 NOT_REPRESENTED: Final[Mapping[Format, tuple[str, ...]]] = {
     Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _GAPS, _MIDDLE),
     Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _OTHER_FORMATS),
     Format.OLDMOVES: tuple(what for what in _HAS_DETAIL if what not in {_CLOCK, _OTHER_FORMATS}),
 }
-"""What each format of matches has no words for. Tables and lists of positions do not set out to say it."""
+"""The details that each match format cannot represent; tables and position lists are not meant to."""
 
 
 def lost_details(kind: Format, transcript: Transcript) -> list[str]:
-    """Return what a match says and its text in this format does not, each in a few words."""
+    """Return the details of a match that are lost in this format, each in a few words."""
     return [what for what in NOT_REPRESENTED.get(kind, ()) if _HAS_DETAIL[what](transcript)]
 
 
 def reading_remarks(transcript: Transcript) -> Iterator[str]:
-    """Yield what a file did not say well, in a line each: points that cannot be, and what is missing."""
+    """Yield a line for each problem of a file that was read: impossible points, and gaps."""
     for game in transcript.games:
         if points := transcript.tags.get(f"Points {game.number}"):
             yield f"game {game.number}: points {points}"

@@ -16,7 +16,7 @@ from fibsbot.transcript import Cube, Decision, Gap, Resign, Throw, Transcript, T
 
 CellValue: TypeAlias = str | int | float | None
 FORMULA_BEGINNINGS: Final = tuple("=+-@|%\t\r\uff1d\uff0b\uff0d\uff20")
-"""How a cell begins that a spreadsheet may take for a formula; the last four are the same signs in full width."""
+"""Beginnings of cells that a spreadsheet may take for a formula; the last four are full-width signs."""
 
 
 def write_csv(transcripts: Iterable[Transcript]) -> str:
@@ -38,7 +38,7 @@ def _csv_line(values: Iterable[CellValue]) -> str:
 
 
 def _safe(value: CellValue) -> CellValue:
-    """Return a value that no spreadsheet takes for a formula: before a suspicious text stands an apostrophe."""
+    """Return a value that no spreadsheet takes for a formula: a suspicious text gets an apostrophe in front."""
     if not isinstance(value, str):
         return value
     text = single_line(value)
@@ -73,7 +73,7 @@ def _choices(seat: Seat) -> Callable[[Transcript], int]:
 
 
 def _decisions(transcript: Transcript) -> Iterator[Decision]:
-    """Yield what was decided, in each game as far as it can be followed."""
+    """Yield the decisions of each game, as far as it follows the rules."""
     for game in transcript.games:
         with contextlib.suppress(TranscriptError):
             for step in walk(game):
@@ -107,7 +107,7 @@ COLUMNS: Final[Mapping[str, Callable[[Transcript], CellValue]]] = {
     "gaps": lambda it: _count(it, lambda entry: isinstance(entry, Gap)),
     "whole": lambda it: int(bool(it.games) and all(game.whole and game.result for game in it.games)),
 }
-"""Each column with what stands in it.
+"""The columns and their values.
 
-Times are UTC; an unlimited match has length 0. Decisions are those where there was something to choose.
+Times are UTC; an unlimited match has length 0. Only decisions with a choice are counted.
 """

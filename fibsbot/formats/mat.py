@@ -26,7 +26,7 @@ LEFT_WIDTH: Final = 27
 NAME_WIDTH: Final = 31
 """Columns of the left player's name and score."""
 UNPLAYED_MARK: Final = "???"
-"""In place of a play: the dice were thrown, and nothing more was seen. XG writes it, and gnubg reads it."""
+"""In place of a play: the dice were rolled, and nothing more was seen. XG writes it, and gnubg reads it."""
 
 _LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
 TextCell: TypeAlias = tuple[Seat, str]
@@ -79,7 +79,7 @@ class _Rows:
     """A line below them."""
 
     def add(self, seat: Seat, text: str) -> None:
-        """Put what somebody did beside what the player on the left has done, or into a new row."""
+        """Put an action beside that of the left player, or into a new row."""
         if seat is Seat.A:
             self.rows.append([text, ""])
         elif self.rows and not self.rows[-1][1]:
@@ -88,7 +88,7 @@ class _Rows:
             self.rows.append(["", text])
 
     def end(self, result: Result) -> None:
-        """Say who has won: in the right column beside the last thing that was done on the left, else below."""
+        """Add the winner: in the right column beside the last action on the left, else below."""
         text = f"Wins {result.points} point{'' if result.points == 1 else 's'}"
         if result.winner is Seat.A:
             self.last = f"{'':6}{text}"
@@ -109,7 +109,7 @@ class _Rows:
 
 
 def shown_entries(game: Game) -> tuple[Entry, ...]:
-    """Return the entries that a file can show: those from the opening throw to the first gap."""
+    """Return the entries that a file can show: those from the opening roll to the first gap."""
     if game.start.stage is not Stage.OPENING:
         return ()
     end = next((place for place, entry in enumerate(game.entries) if isinstance(entry, Gap)), len(game.entries))
@@ -117,12 +117,12 @@ def shown_entries(game: Game) -> tuple[Entry, ...]:
 
 
 def _cells(game: Game) -> Iterator[TextCell]:
-    """Yield who did what, in the words of the format."""
+    """Yield each action with its player, in the words of the format."""
     entries = [entry for entry in shown_entries(game) if not isinstance(entry, Resign)]
     entries = [
         entry
         for place, entry in enumerate(entries)
-        if not (isinstance(entry, Throw) and entry.play is None and _thrown_later(entries, place))
+        if not (isinstance(entry, Throw) and entry.play is None and _rolled_later(entries, place))
     ]
     cube = offered = game.start.cube
     boards = _first_boards(game)
@@ -146,8 +146,8 @@ def _cells(game: Game) -> Iterator[TextCell]:
                 yield seat, " Drops"
 
 
-def _thrown_later(entries: list[Entry], place: int) -> bool:
-    """Whether the same throw comes again with its play: a resignation that was rejected stood in between."""
+def _rolled_later(entries: list[Entry], place: int) -> bool:
+    """Whether the same roll comes again with its play, after a rejected resignation."""
     return any(isinstance(entry, Throw) for entry in entries[place + 1 :])
 
 
@@ -187,7 +187,7 @@ def _redouble(entries: list[Entry], place: int) -> str:
 
 
 def _taken_silently(entries: list[Entry], place: int) -> bool:
-    """Whether this is the take of a single beaver, and a throw follows, which says as much."""
+    """Whether this is the take of a single beaver that is followed by a roll, which implies it."""
     return (
         place + 1 < len(entries)
         and _is_cube(entries[place], CubeAction.TAKE)

@@ -1,4 +1,4 @@
-"""What stands above the games of a `.mat` file: `; [Key "value"]`, as XG writes it and gnubg keeps it.
+"""The headers above the games of a `.mat` file: `; [Key "value"]`, as XG writes it and gnubg keeps it.
 
 What we know of a match has a key that XG knows. Whatever else a file says is kept as it is, under its own key. Some
 keys are our own, for what the games cannot say:
@@ -8,7 +8,7 @@ keys are our own, for what the games cannot say:
 | `Transcript ID` | the match's own number, where it is none that XG could read from `Match ID` |
 | `Start N` | what is not seen in game N's scores: `cube 2`, `Crawford`, `before Crawford`, `after Crawford` |
 | `Points N` | points that a file says and no cube and level make; game N counts what they can mean |
-| `Gap N` | what is missing in game N, of which only the result is told then |
+| `Gap N` | what is missing in game N, which has only its result then |
 | `Rejected N` | resignations that were rejected |
 """
 
@@ -51,7 +51,7 @@ def column_name(name: str) -> str:
 
 
 def write_headers(transcript: Transcript, notes: Mapping[str, str]) -> list[str]:
-    """Return the lines; `notes` are those of our own keys that are told of single games."""
+    """Return the lines; `notes` are our own keys about single games."""
     tags = dict(_standard_headers(transcript))
     for key, value in (*transcript.tags.items(), *notes.items()):
         if key != COMMENT and (name := _safe_key(key)):
@@ -91,7 +91,7 @@ def _standard_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
     if transcript.started:
         started = transcript.started.astimezone(dt.UTC)
         yield "EventDate", f"{started.year:04}.{started.month:02}.{started.day:02}"
-        if (time := f"{started.hour:02}.{started.minute:02}") != "00.00":  # midnight: nobody has told more than the day
+        if (time := f"{started.hour:02}.{started.minute:02}") != "00.00":  # midnight: only the day is known
             yield "EventTime", time
     yield "Variation", "Backgammon"
     yield from _law_headers(transcript)
@@ -126,15 +126,15 @@ def _xg_match_number(number: str) -> str:
 
 @define
 class Headers:
-    """What a file says above its games; what has been understood is taken out of `tags`."""
+    """The headers of a file; those that are understood are removed from `tags`."""
 
     tags: dict[str, str] = field(factory=dict)
     comments: list[str] = field(factory=list)
     beavers: bool = False
-    """Whether instant redoubles are allowed, as far as the file says."""
+    """Whether the file allows instant redoubles."""
 
     def add(self, line: str) -> None:
-        """Take a line, without its `;`."""
+        """Add a line, without its `;`."""
         text = line.strip(" \t")
         tag = _TAG.fullmatch(text)
         if tag and (key := _safe_key(tag[1])):
@@ -143,7 +143,7 @@ class Headers:
             self.comments.append(text)
 
     def note(self, key: str, game: int) -> str | None:
-        """Return what one of our own keys says of a game. It stays among the tags, as no transcript says it."""
+        """Return one of our own notes on a game. It stays in `tags`, as transcripts have no field for it."""
         return self.tags.get(f"{key} {game}")
 
     def laws(self, length: int, line: int) -> tuple[Laws, bool]:
@@ -178,7 +178,7 @@ class Headers:
         """Return the match without its games; names and ratings are those above the first game, empty without one."""
         started = self._started()
         places = self._places(names)
-        first, second = (self._player(*told) for told in zip(places, names, ratings, strict=True))
+        first, second = (self._player(*stated) for stated in zip(places, names, ratings, strict=True))
         number = self.tags.pop("Match ID", "").strip()
         number = self.tags.pop("Transcript ID", "").strip() or number
         site = self.tags.pop("Site", "").strip()
@@ -209,7 +209,7 @@ class Headers:
         return (2, 1) if numbered == above[::-1] != above else (1, 2)
 
     def _player(self, place: int, name: str, rating: str) -> Player:
-        """Return a player by the whole name of the headers, if it is the one that stands above the games."""
+        """Return a player by the full name of the headers, if it matches the one above the games."""
         whole = self.tags.pop(f"Player {place}", "").strip()
         meant = whole and (not name or column_name(whole) == column_name(name))
         player = Player((whole if meant else name) or NAMELESS)

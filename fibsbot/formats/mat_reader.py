@@ -38,38 +38,39 @@ _NO_MOVE: Final = re.compile(
 )
 _UNPLAYED: Final = re.compile(r"\?+")
 _POSITION_DUMP: Final = re.compile(r"\([^()]*;[^()]*\)")
-"""A position, as gnubg and XG write it behind a play that is none; what is in it are no words of the row."""
+"""A position, as gnubg and XG write it after an illegal play; it is not part of the row's words."""
 _ILLEGAL: Final = re.compile(r"illegal play *(?:\((.*)\))?", re.IGNORECASE)
 _SECOND_ROW_NUMBER: Final = re.compile(r"(?<=[ ])[0-9]{1,6}\)[ ]")
-"""The number of a row that stands in the line of the one before."""
+"""The number of a row in the line of the row before it."""
 RIGHT_HALF: Final = 10
-"""So many blanks before the only thing in a row say that it stands in its right half."""
+"""Blanks before the only action of a row that put it into the right half."""
 RIGHT_WINS: Final = 20
+"""The column from which "Wins" is in the right half."""
 
 
 @define
 class _GameReader:
-    """A game as it is read, row by row."""
+    """A game that is being read row by row."""
 
-    building: CheckedGame
+    checked: CheckedGame
     gap: bool
-    """Whether something is missing before its result."""
-    jacoby_open: bool
-    told: Result | None = None
-    """What the file says of the end."""
+    """Whether there is a gap before its result."""
+    jacoby_unknown: bool
+    stated: Result | None = None
+    """The result in the file."""
     loser: Seat | None = None
-    """Who has lost or resigned by a word in an own column."""
+    """The player who lost or resigned, by a word in the player's column."""
     lost_points: str = ""
-    """What stands behind that word."""
+    """The text after that word."""
     unplayed: tuple[int, str] | None = None
-    """Line and text of a throw whose play was not seen, with which the game must come to its end."""
+    """Line and text of a roll whose play was not seen; it must be the last one of the game."""
     problem: FormatError | None = None
-    """Why the rest of the game could not be read."""
-    miscounted: str = ""
-    """What the file says of points that cannot be; empty if they can."""
+    """The error that makes the rest of the game unreadable."""
+    invalid_points: str = ""
+    """The impossible points in the file; empty if they are possible."""
 
     def row(self, line: str, number: int) -> None:
-        """Take a line: what one player or both did, or who has won. What cannot be read costs the rest of the game."""
+        """Process a line: the actions of one or both players, or the winner. An error costs the rest of the game."""
         masked = _POSITION_DUMP.sub(lambda dump: "#" * len(dump[0]), line)
         numbered = _ROW_NUMBER.match(line)
         begins = [numbered.end() if numbered else 0]
@@ -78,11 +79,11 @@ class _GameReader:
             self._cells(line, masked[:end], begin, number, numbered=numbered is not None or begin > begins[0])
 
     def _cells(self, line: str, masked: str, begin: int, number: int, *, numbered: bool) -> None:
-        """Take what stands in a line from one row's number up to where it ends or another begins."""
+        """Process a part of a line: a row from its number up to the next row's number."""
         actions = list(_ACTION.finditer(masked, begin))
         before = masked[begin : actions[0].start() if actions else None].strip()
         if before or not (actions or numbered):
-            self._lose(expected("a row such as '1) 31: 8/5 6/5   42: 8/4 6/4'", line.strip(), number))
+            self._give_up(expected("a row such as '1) 31: 8/5 6/5   42: 8/4 6/4'", line.strip(), number))
         ends = [*(action.start() for action in actions[1:]), len(masked)]
         for place, (action, end) in enumerate(zip(actions, ends, strict=False)):
             right = place > 0 or (numbered and action.start() - begin >= RIGHT_HALF)
@@ -91,10 +92,10 @@ class _GameReader:
             try:
                 self._act(action, rest, seat, number, numbered=numbered)
             except FormatError as error:
-                self._lose(error)
+                self._give_up(error)
 
-    def _lose(self, error: FormatError) -> None:
-        self.building.lose(error)
+    def _give_up(self, error: FormatError) -> None:
+        self.checked.give_up(error)
         self.problem = self.problem or error
 
     def _act(self, action: re.Match[str], rest: str, seat: Seat, line: int, *, numbered: bool) -> None:
@@ -105,9 +106,9 @@ class _GameReader:
         if action["lose"]:  # where the row has no number, the word may stand in either column
             self.loser, self.lost_points = (seat, rest) if numbered else (None, "")
             return
-        if self.building.lost:
+        if self.checked.unreadable:
             return
-        if self.told or self.building.over:
+        if self.stated or self.checked.over:
             raise expected("the next game, as this one is over", text, line)
         if self.unplayed:
             self._missing_play(*self.unplayed)
@@ -116,21 +117,21 @@ class _GameReader:
         elif action["double"] or action["redouble"]:
             self._double(seat, text, line)
         elif action["take"] or action["drop"]:
-            self.building.cube(seat, CubeAction.TAKE if action["take"] else CubeAction.PASS, line)
+            self.checked.cube(seat, CubeAction.TAKE if action["take"] else CubeAction.PASS, line)
 
     def _missing_play(self, line: int, text: str) -> NoReturn:
         raise expected("a play for the dice, or the end of the game after them", text, line)
 
     def _throw(self, seat: Seat, dice: Dice, moves: str, line: int) -> None:
-        building = self.building
-        last = building.entries[-1] if building.entries else None
-        if isinstance(last, Cube) and last.action is CubeAction.BEAVER and building.state.answering is not None:
-            building.cube(building.state.answering, CubeAction.TAKE, line)  # gnubg and XG leave this out
+        checked = self.checked
+        last = checked.entries[-1] if checked.entries else None
+        if isinstance(last, Cube) and last.action is CubeAction.BEAVER and checked.state.answering is not None:
+            checked.cube(checked.state.answering, CubeAction.TAKE, line)  # gnubg and XG leave this out
         if illegal := _ILLEGAL.match(moves):
-            building.add(_after_illegal(illegal[1] or "", building.state, seat, line), line)
+            checked.add(_after_illegal(illegal[1] or "", checked.state, seat, line), line)
             return
         play = self._play(seat, dice, moves, line)
-        building.add(Throw(seat=seat, dice=dice, play=play), line)
+        checked.add(Throw(seat=seat, dice=dice, play=play), line)
         if play is None:
             self.unplayed = line, f"{dice[0]}{dice[1]}: {moves}".strip()
 
@@ -138,12 +139,12 @@ class _GameReader:
         """Return what was played; None where nothing was, although there was something to choose."""
         if _UNPLAYED.fullmatch(moves):
             return None
-        position = self.building.state.position_for(seat)
+        position = self.checked.state.position_for(seat)
         if moves and not _NO_MOVE.fullmatch(moves):
             try:
                 return parse_play(moves.replace("*", ""), position, dice, hits_are_marked=True)
             except RuleError as error:
-                where = f"line {line}: game {self.building.number}, turn {self.building.state.turns + 1}"
+                where = f"line {line}: game {self.checked.number}, turn {self.checked.state.turns + 1}"
                 raise FormatError(f"{where}: {error}") from None
         plays = legal_plays(position, dice) or (Play(),)
         if len(plays) > 1 and moves:
@@ -151,58 +152,58 @@ class _GameReader:
         return plays[0] if len(plays) == 1 else None
 
     def _double(self, seat: Seat, text: str, line: int) -> None:
-        building = self.building
-        building.cube(seat, CubeAction.DOUBLE, line)
+        checked = self.checked
+        checked.cube(seat, CubeAction.DOUBLE, line)
         value = re.search("[0-9]{1,9}", text)
-        offered = building.state.offered
+        offered = checked.state.offered
         if not value or int(value[0]) == offered:
             return
-        first = sum(isinstance(entry, Cube) for entry in building.entries) == 1
+        first = sum(isinstance(entry, Cube) for entry in checked.entries) == 1
         factor, rest = divmod(int(value[0]), offered)
-        if building.start.length or building.start.cube != 1 or not first or rest or factor & (factor - 1):
+        if checked.start.length or checked.start.cube != 1 or not first or rest or factor & (factor - 1):
             raise expected(f"Doubles => {offered}", text, line)
-        # The cube was not at 1 when the game began: ties in the opening throw had raised it.
-        building.start = evolve(building.start, cube=factor)
-        building.state = evolve(building.state, cube=factor, offered=factor * offered)
+        # The cube was not at 1 when the game began: ties in the opening roll had raised it.
+        checked.start = evolve(checked.start, cube=factor)
+        checked.state = evolve(checked.state, cube=factor, offered=factor * offered)
 
     def _win(self, winner: Seat, rest: str, line: int) -> None:
-        """Take what is said of the end; where nothing else has ended the game, the loser has resigned."""
-        building = self.building
+        """Process the result; if nothing else has ended the game, the loser has resigned."""
+        checked = self.checked
         number = re.match("[0-9]{1,9}", rest)
-        if self.told:
+        if self.stated:
             raise expected("the next game, as this one is over", f"Wins {rest}", line)
         points = int(number[0]) if number else 0
-        need = building.start.length - building.start.scores[winner] if building.start.length else HIGHEST_NUMBER
-        level = resigned_level(min(points, need) or 1, building.state.cube)
-        if building.over or self.gap or building.lost:
-            possible = _is_possible_count(points, 0 if building.lost or self.gap else building.state.cube, need)
+        need = checked.start.length - checked.start.scores[winner] if checked.start.length else HIGHEST_NUMBER
+        level = resigned_level(min(points, need) or 1, checked.state.cube)
+        if checked.over or self.gap or checked.unreadable:
+            possible = _is_possible_count(points, 0 if checked.unreadable or self.gap else checked.state.cube, need)
         else:
-            possible = _is_possible_count(points, building.state.cube, need)
-            exact = possible and points % building.state.cube == 0 and points <= 3 * building.state.cube
-            building.resign(winner.other, Level(points // building.state.cube) if exact else level, line)
-        found = building.state.result
-        counted = points if possible else found.points if found else min(need, building.state.cube)
+            possible = _is_possible_count(points, checked.state.cube, need)
+            exact = possible and points % checked.state.cube == 0 and points <= 3 * checked.state.cube
+            checked.resign(winner.other, Level(points // checked.state.cube) if exact else level, line)
+        found = checked.state.result
+        counted = points if possible else found.points if found else min(need, checked.state.cube)
         if number and points != counted:
-            self.miscounted = f"{points}, which no cube and level make"
+            self.invalid_points = f"{points}, which no cube and level make"
         if found is None:
-            self.told = Result(winner, counted, resigned_level(counted, 1), Ending.RESIGNED)
+            self.stated = Result(winner, counted, resigned_level(counted, 1), Ending.RESIGNED)
             return
-        if self.jacoby_open and points == building.state.cube and found.level > 1 and building.state.owner is None:
-            laws = evolve(building.start.laws, jacoby=True)
-            building.start = evolve(building.start, laws=laws)
-            building.state = evolve(building.state, laws=laws)
-        self.told = evolve(found, points=counted)
+        if self.jacoby_unknown and points == checked.state.cube and found.level > 1 and checked.state.owner is None:
+            laws = evolve(checked.start.laws, jacoby=True)
+            checked.start = evolve(checked.start, laws=laws)
+            checked.state = evolve(checked.state, laws=laws)
+        self.stated = evolve(found, points=counted)
 
     def finished(self) -> Game:
-        """Return the game; what the file says of its end comes before what the rules make of it."""
-        if self.loser is not None and not (self.told or self.building.over):
+        """Return the game; the result in the file takes precedence over that of the rules."""
+        if self.loser is not None and not (self.stated or self.checked.over):
             self._win(self.loser.other, self.lost_points, 0)
-        game = self.building.finished(self.told)
-        return evolve(game, result=self.told) if self.told else game
+        game = self.checked.finished(self.stated)
+        return evolve(game, result=self.stated) if self.stated else game
 
 
 def _is_possible_count(points: int, cube: int, need: int) -> bool:
-    """Whether a game can count so much with this cube; 0 is any cube.
+    """Whether a game can count these points with this cube; 0 is any cube.
 
     Some programs count no more than what the winner needs to win the match.
     """
@@ -215,9 +216,9 @@ def _is_possible_count(points: int, cube: int, need: int) -> bool:
 
 
 def _after_illegal(dump: str, state: GameState, seat: Seat, line: int) -> Gap:
-    """Return the gap that a play leaves which could not be written, with the position after it.
+    """Return the gap for an illegal play, with the position after it.
 
-    Raises FormatError where the file does not tell that position.
+    Raises FormatError if the file does not have that position.
     """
     try:
         position = read_snowie(dump).state.position
@@ -228,10 +229,9 @@ def _after_illegal(dump: str, state: GameState, seat: Seat, line: int) -> Gap:
 
 
 LONGEST_LINE: Final = 1000
-"""Characters that a line of a game may have; no program writes more than a hundred."""
+"""Characters of a line, at most; no program writes more than a hundred."""
 HIGHEST_GAME_NUMBER: Final = 1_000_000
-"""No game has a higher number; where a file says so, its games are counted."""
-"""In this column or beyond, "Wins" stands in the right half."""
+"""The highest number of a game; games with higher ones are renumbered."""
 
 _LENGTH: Final = re.compile(r"\s*(?:([0-9]{1,9})[ ]?points?|unlimited|money)[ ](?:match|session|game)\b", re.IGNORECASE)
 _GAME: Final = re.compile(r"\s*Game\s+([0-9]{1,9})\b", re.IGNORECASE)
@@ -259,17 +259,17 @@ def read_mat(text: str) -> Transcript:
 
 @define
 class _Reader:
-    """A file as it is read: one match after another."""
+    """A file that is being read, one match after another."""
 
     matches: list[Transcript] = field(factory=list)
     headers: Headers = field(factory=Headers)
-    """Those since the last line of a game."""
+    """The headers since the last line of a game."""
     match: _Match | None = None
     first: tuple[str, int] = ("", 1)
-    """The first line that says something, with its number."""
+    """The first line that is not blank or a comment, with its number."""
 
     def line(self, line: str, number: int) -> None:
-        """Take a line."""
+        """Process a line."""
         head = line[:LONGEST_LINE].lstrip(" \t\f\v")
         if not head:
             return
@@ -314,46 +314,46 @@ class _Reader:
 
 @define
 class _Match:
-    """A match as it is read."""
+    """A match that is being read."""
 
     headers: Headers
     length: int
-    begun: int
-    """The line in which it says its length."""
+    start_line: int
+    """The line with its length."""
     laws: Laws = field(init=False)
-    jacoby_open: bool = field(init=False)
-    """Whether the file does not say if the Jacoby rule is in force."""
+    jacoby_unknown: bool = field(init=False)
+    """Whether the file leaves the Jacoby rule open."""
     names: tuple[str, str] = ("", "")
     ratings: tuple[str, str] = ("", "")
     games: list[Game] = field(factory=list)
     past_crawford: bool = False
     game: _GameReader | None = None
     scores_due: int | None = None
-    """The number of the game whose scores have to come next."""
+    """The number of the game whose scores must come next."""
     problem: FormatError | None = None
-    """The first thing that could not be read."""
-    miscounted: str = ""
-    """Points of the last game that cannot be, as the file says them; empty if they can."""
+    """The first error."""
+    invalid_points: str = ""
+    """The impossible points of the last game in the file; empty if they are possible."""
 
     def __attrs_post_init__(self) -> None:
-        self.laws, self.jacoby_open = self.headers.laws(self.length, self.begun)
+        self.laws, self.jacoby_unknown = self.headers.laws(self.length, self.start_line)
 
     def begin(self, number: int, line: int) -> None:
-        """Begin a game, whose scores come in the next line."""
+        """Start a game, whose scores come in the next line."""
         self._check_scores(f"Game {number}", line)
         self._end()
         last = self.games[-1].number if self.games else 0
         self.scores_due = max(number if number < HIGHEST_GAME_NUMBER else 0, last + 1)
 
     def row(self, line: str, number: int) -> None:
-        """Take a line below a game's first."""
+        """Process another line of a game."""
         self._check_scores(line, number)
         if not self.game:
             raise expected("a line such as 'Game 1'", line.strip(), number)
         self.game.row(line, number)
 
     def scores(self, line: str, number: int) -> bool:
-        """Take the line of names and scores, if it is one and has its place here."""
+        """Process the line of names and scores; return False if it is another line."""
         if self.scores_due is None or len(line) > LONGEST_LINE:
             return False
         scores = _SCORES.fullmatch(re.sub(r"[ \t]+", " ", line).strip(" "))
@@ -367,10 +367,10 @@ class _Match:
             raise expected(f"the scores of {self.names[0]} and {self.names[1]}", line.strip(), number)
         game, self.scores_due = self.scores_due, None
         points = int(scores[2]), int(scores[4])
-        self._settle(points)
+        self._fix_last_result(points)
         start = self._start(game, points, number)
-        building = CheckedGame.of(game, start, first=not self.games)
-        self.game = _GameReader(building, self.headers.note("Gap", game) is not None, self.jacoby_open)
+        checked = CheckedGame.of(game, start, first=not self.games)
+        self.game = _GameReader(checked, self.headers.note("Gap", game) is not None, self.jacoby_unknown)
         return True
 
     def _check_scores(self, line: str, number: int) -> None:
@@ -378,7 +378,7 @@ class _Match:
             raise expected("the scores, such as 'alice : 0   bob : 0'", line.strip(), number)
 
     def _start(self, game: int, scores: tuple[int, int], line: int) -> GameState:
-        """Return a game's first state, as the scores and our own notes have it."""
+        """Return a game's first state by the scores and our own notes."""
         try:
             start = start_match(self.laws, self.length, scores, post_crawford=self.past_crawford)
         except RuleError as error:
@@ -397,16 +397,16 @@ class _Match:
         if self.game:
             game = self.game.finished()
             self.games.append(game)
-            self._learn(game.start.laws)
+            self._adopt_laws(game.start.laws)
             self.past_crawford |= game.start.crawford or game.start.post_crawford
-            self.miscounted = self.game.miscounted
-            if self.miscounted:
-                self.headers.tags[f"Points {game.number}"] = self.miscounted
+            self.invalid_points = self.game.invalid_points
+            if self.invalid_points:
+                self.headers.tags[f"Points {game.number}"] = self.invalid_points
             self.problem = self.problem or self.game.problem
             self.game = None
 
-    def _settle(self, scores: tuple[int, int]) -> None:
-        """See by the scores of the next game what the last one's result was, where the file does not say it well."""
+    def _fix_last_result(self, scores: tuple[int, int]) -> None:
+        """Correct the last game's result by the scores of the next one, if the file gives it wrong or not at all."""
         last = self.games[-1] if self.games else None
         if last is None:
             return
@@ -418,36 +418,36 @@ class _Match:
                 self.games[-1] = evolve(
                     last, result=Result(winner, points, resigned_level(points, end.then.cube), Ending.RESIGNED)
                 )
-            elif self.miscounted and last.result and last.result.winner is winner and isinstance(end, Resign):
+            elif self.invalid_points and last.result and last.result.winner is winner and isinstance(end, Resign):
                 level = resigned_level(points, last.result.points // last.result.level)
                 entries = (*last.entries[:-1], evolve(end, level=level))
                 result = evolve(last.result, points=points, level=level)
                 self.games[-1] = evolve(last, entries=entries, result=result)
-                if self.miscounted.startswith(f"{points},"):  # the next score bears the file out
+                if self.invalid_points.startswith(f"{points},"):  # the next score bears the file out
                     del self.headers.tags[f"Points {last.number}"]
-        self._settle_jacoby(scores)
+        self._fix_jacoby(scores)
 
-    def _settle_jacoby(self, scores: tuple[int, int]) -> None:
-        """See by the scores of the next game whether a gammon counted once; gnubg says "Wins 2 points" nevertheless."""
+    def _fix_jacoby(self, scores: tuple[int, int]) -> None:
+        """Infer from the next scores that a gammon counted once; gnubg writes "Wins 2 points" all the same."""
         last = self.games[-1] if self.games else None
-        if not self.jacoby_open or last is None or last.result is None or last.result.level is Level.SINGLE:
+        if not self.jacoby_unknown or last is None or last.result is None or last.result.level is Level.SINGLE:
             return
         gained = scores[last.result.winner] - last.start.scores[last.result.winner]
         if gained * last.result.level == last.result.points:
             laws = evolve(last.start.laws, jacoby=True)
             result = evolve(last.result, points=gained)
             self.games[-1] = evolve(last, start=evolve(last.start, laws=laws), result=result)
-            self._learn(laws)
+            self._adopt_laws(laws)
 
-    def _learn(self, laws: Laws) -> None:
-        """Play on by the laws that a game has shown to be in force."""
+    def _adopt_laws(self, laws: Laws) -> None:
+        """Use the laws of a game for the games after it."""
         if laws.jacoby:
-            self.jacoby_open = False
+            self.jacoby_unknown = False
         self.laws = evolve(self.laws, jacoby=self.laws.jacoby or laws.jacoby, crawford=laws.crawford)
 
     def finished(self) -> Transcript:
         """Return the match."""
-        self._check_scores("the end of the match", self.begun)
+        self._check_scores("the end of the match", self.start_line)
         self._end()
         if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
             raise self.problem
@@ -456,6 +456,6 @@ class _Match:
 
 
 def _name_and_rating(name: str) -> tuple[str, str]:
-    """Split what GamesGrid writes into name and rating."""
+    """Split a name as GamesGrid writes it into name and rating."""
     rated = _NAME_WITH_RATING.fullmatch(name)
     return (rated[1].strip() or NAMELESS, rated[2]) if rated else (name or NAMELESS, "")

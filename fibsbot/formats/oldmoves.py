@@ -17,11 +17,10 @@ from typing import Final, Self, TypeAlias
 from attrs import define, evolve, field, frozen
 from fibs_protocol.words import Colour, FibsMove
 
-from fibsbot.fibs import DIRECTIONS, to_fibs
+from fibsbot.fibs_numbering import DIRECTIONS, to_fibs
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats.checked_game import (
     CheckedGame,
-    ended_state,
     only_one,
     reading_laws,
     resigned_level,
@@ -34,7 +33,7 @@ from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, add_points, end_game
 
 Line: TypeAlias = tuple[int, str]
 """A line with its number, counted from 1."""
@@ -55,7 +54,7 @@ SEATS_BY_LETTER: Final[Mapping[str, Seat]] = {"X": Seat.A, "O": Seat.B}
 SWAPPED_SEATS: Final[Mapping[str, Seat]] = {"X": Seat.B, "O": Seat.A}
 CANNOT_MOVE_TEXTS: Final = ("can't move", "cannot move", "")
 STARTING_CUBES: Final = (1, 2, 4, 8, 16, 32, 64)
-"""What a game may be played for from its beginning, after automatic doubles."""
+"""The cube at the start of a game, after automatic doubles."""
 
 _SCORE_LINE: Final = re.compile(r"Score is ([0-9]{1,9})-([0-9]{1,9}) in an? (?:([0-9]{1,9}) point|unlimited) match")
 _NAMES_LINE: Final = re.compile(r"(.*?\S) is X - (.*\S) is O\.?")
@@ -79,14 +78,18 @@ class _Header:
 
 @define
 class _GameText:
-    """A game as it stands in the text."""
+    """The lines of a game."""
 
     header: _Header
     lines: list[Line] = field(factory=list)
 
 
-def matches_in(text: str) -> Iterator[Transcript]:
-    """Yield the matches of a text, at least one. Raises FormatError."""
+def iter_oldmoves(text: str) -> Iterator[Transcript]:
+    """Yield the matches of a text, at least one. Raises FormatError.
+
+    Other output of the server may surround the lists, and they may use either player's numbers or both. A score that
+    is the wrong way round, or is the one after the game, is corrected by the games around it.
+    """
     blocks: list[_GameText] = []
     for block in _game_texts(text):
         if blocks and not _goes_on(blocks[0].header, block.header):
@@ -138,7 +141,7 @@ def _goes_on(first: _Header, header: _Header) -> bool:
 def game_of_lines(
     lines: Sequence[Line], length: int, number: int = 1, seats: Mapping[str, Seat] = SEATS_BY_LETTER
 ) -> Game:
-    """Return the game that these lines tell, at no particular score. Raises FormatError where a line cannot be read."""
+    """Return the game of these lines, at no particular score. Raises FormatError if a line cannot be read."""
     game, problem = read_game(lines, length, number, seats)
     if problem:
         raise problem
@@ -148,32 +151,32 @@ def game_of_lines(
 def read_game(
     lines: Sequence[Line], length: int, number: int, seats: Mapping[str, Seat]
 ) -> tuple[Game, FormatError | None]:
-    """Return the game that these lines tell, at no particular score; from a line on that cannot be read it is a gap.
+    """Return the game of these lines, at no particular score; from the first unreadable line on it is a gap.
 
     What it counted is believed, where the text says it: more than the moves make it can only come from a cube that
     stood higher from the beginning.
     """
-    told = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
-    games = (_GameReader.of(cube, length, number, seats).read(lines, told) for cube in STARTING_CUBES)
+    stated = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
+    games = (_GameReader.of(cube, length, number, seats).read(lines, stated) for cube in STARTING_CUBES)
     first, problem = next(games)
-    if problem or told is None or first.result is None or first.result.points == told:
+    if problem or stated is None or first.result is None or first.result.points == stated:
         return first, problem
-    fitting = next((game for game, _ in games if game.result and game.result.points == told), None)
-    return fitting or evolve(first, result=evolve(first.result, points=told)), None
+    fitting = next((game for game, _ in games if game.result and game.result.points == stated), None)
+    return fitting or evolve(first, result=evolve(first.result, points=stated)), None
 
 
 @define
 class _GameReader:
-    """A game as it is read line by line."""
+    """A game that is being read line by line."""
 
-    building: CheckedGame
+    checked: CheckedGame
     seats: Mapping[str, Seat]
     resigning: Seat | None = None
-    """Who wants to resign and has no answer yet."""
+    """The player whose offer to resign has no answer yet."""
     resigned: Seat | None = None
-    """Who has lost; how much is seen at the end."""
+    """The player who has resigned; the points come at the end."""
     problem: FormatError | None = None
-    """Why the rest of the game could not be read."""
+    """The error that makes the rest of the game unreadable."""
 
     @classmethod
     def of(cls, cube: int, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
@@ -181,53 +184,53 @@ class _GameReader:
         start = start_match(reading_laws(length), length, post_crawford=True)
         return cls(CheckedGame.of(number, evolve(start, cube=cube)), seats)
 
-    def read(self, lines: Sequence[Line], told: int | None) -> tuple[Game, FormatError | None]:
-        """Return the game, and what could not be read of it; `told` is what it counted."""
+    def read(self, lines: Sequence[Line], stated: int | None) -> tuple[Game, FormatError | None]:
+        """Return the game and the first error; `stated` is the points in the text."""
         for number, line in lines:
             seat, words = self.seats[line[0]], line[3:].strip()
             if _WINS.fullmatch(words):
                 self.resigned = self.resigned or seat.other
                 break
             self._read_line(seat, words, number)
-        cube = self.building.state.cube
+        cube = self.checked.state.cube
         if self.problem:
-            game = self.building.finished()
+            game = self.checked.finished()
             winner = None if self.resigned is None else self.resigned.other
-            points = told or cube
-            lost = None if winner is None else Result(winner, points, resigned_level(points, cube), Ending.RESIGNED)
-            return evolve(game, result=lost), self.problem
-        if self.resigned is not None and not self.building.over:
-            level = next((level for level in Level if level == (told or 0) / cube), Level.SINGLE)
-            self.building.resign(self.resigned, level, lines[-1][0])
-        return self.building.finished(), None
+            points = stated or cube
+            result = None if winner is None else Result(winner, points, resigned_level(points, cube), Ending.RESIGNED)
+            return evolve(game, result=result), self.problem
+        if self.resigned is not None and not self.checked.over:
+            level = next((level for level in Level if level == (stated or 0) / cube), Level.SINGLE)
+            self.checked.resign(self.resigned, level, lines[-1][0])
+        return self.checked.finished(), None
 
     def _read_line(self, seat: Seat, words: str, number: int) -> None:
         """Take a line; what cannot be read costs the rest of the game, but for who wins it."""
-        if self.building.over or self.resigned is not None or self.problem:
+        if self.checked.over or self.resigned is not None or self.problem:
             return
         try:
             self._line(seat, words, number)
         except FormatError as error:
-            self.building.lose(error)
+            self.checked.give_up(error)
             self.problem = error
 
     def _line(self, seat: Seat, words: str, number: int) -> None:
         offer, self.resigning = self.resigning, None
         if play := _PLAY.fullmatch(words):
             moves = _read_moves(play[3], number)
-            self.building.throw(seat, (int(play[1]), int(play[2])), moves, number)
+            self.checked.throw(seat, (int(play[1]), int(play[2])), moves, number)
         elif words.startswith("wants to resign"):
             self.resigning = seat
         elif offer is seat.other and words in {"accepts", "rejects"}:
             self._answer(offer, words, number)
         elif words in CUBE_ACTIONS:
-            self.building.cube(seat, CUBE_ACTIONS[words], number)
+            self.checked.cube(seat, CUBE_ACTIONS[words], number)
 
     def _answer(self, offer: Seat, words: str, number: int) -> None:
         if words == "accepts":
             self.resigned = offer
         else:
-            self.building.resign(offer, Level.SINGLE, number, accepted=False)
+            self.checked.resign(offer, Level.SINGLE, number, accepted=False)
 
 
 def _read_moves(text: str, line: int) -> list[tuple[int, int]]:
@@ -266,21 +269,21 @@ def _single_moves(points: Points, *, mirrored: bool) -> Iterator[tuple[int, int]
 
 @frozen
 class _ReadGame:
-    """A game that has been read, and what its score can mean."""
+    """A game that has been read, and the possible meanings of its score."""
 
     header: _Header
     game: Game
-    told: Scores
-    """As the text says it, but seat A's first."""
+    stated: Scores
+    """The scores in the text, seat A's first."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether the end of the game could not be read: nobody knows what the cube showed then."""
+        """Whether the end of the game could not be read, so that the cube is unknown."""
         return bool(self.game.entries) and isinstance(self.game.entries[-1], Gap)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """What the game can have counted: several things where it is not told how much was resigned."""
+        """The possible points of the game; several if the level of a resignation is unknown."""
         result = self.game.result
         if result is None:
             return ()
@@ -295,14 +298,14 @@ class _ReadGame:
         result = self.game.result
         if result is None:
             return {}
-        return {_added(start, result.winner, points): points for points in self.counts}
+        return {add_points(start, result.winner, points): points for points in self.counts}
 
     def beginnings(self, *, after: bool) -> list[Scores]:
-        """Return the scores before the game that the text can mean; `after`: it tells those after it."""
-        scores = [self.told, self.told[::-1]]
+        """Return the possible scores before the game; `after`: the text has those after it."""
+        scores = [self.stated, self.stated[::-1]]
         result = self.game.result
         if after and result:
-            scores = [_added(score, result.winner, -points) for score in scores for points in self.counts]
+            scores = [add_points(score, result.winner, -points) for score in scores for points in self.counts]
         length = self.header.length
         return [score for score in scores if min(score) >= 0 and not (length and max(score) >= length)]
 
@@ -317,11 +320,6 @@ class _ReadGame:
         *entries, last = self.game.entries
         resigned = evolve(last, level=level) if isinstance(last, Resign) else last
         return evolve(self.game, entries=(*entries, resigned), result=evolve(result, points=points, level=level))
-
-
-def _added(scores: Scores, winner: Seat, points: int) -> Scores:
-    a, b = scores
-    return (a + points, b) if winner is Seat.A else (a, b + points)
 
 
 def _transcript(blocks: Sequence[_GameText]) -> Transcript:
@@ -347,7 +345,7 @@ def _start_scores(reads: Sequence[_ReadGame], *, after: bool) -> list[Scores]:
     starts: list[Scores] = []
     expected: Mapping[Scores, int] = {}
     for read in reads:
-        options = read.beginnings(after=after) or [read.told]
+        options = read.beginnings(after=after) or [read.stated]
         starts.append(next((option for option in options if option in expected), options[0]))
         expected = read.afterwards(starts[-1])
     return starts
@@ -366,7 +364,7 @@ def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after:
     """Yield the games at the scores at which they began."""
     played = False
     for number, (read, scores) in enumerate(zip(reads, starts, strict=True)):
-        following = sum(read.told) if after else sum(starts[number + 1]) if number + 1 < len(starts) else 0
+        following = sum(read.stated) if after else sum(starts[number + 1]) if number + 1 < len(starts) else 0
         game = read.counting(following - sum(scores))
         laws, length = game.start.laws, read.header.length
         try:
@@ -386,7 +384,7 @@ def _with_start(game: Game, start: GameState) -> Game:
         return evolve(game, start=start)
     crawford, post = start.crawford, start.post_crawford
     then = evolve(last.then, laws=start.laws, scores=start.scores, crawford=crawford, post_crawford=post)
-    gap = evolve(last, then=ended_state(then, game.result) if game.result else then)
+    gap = evolve(last, then=end_game(then, game.result) if game.result else then)
     return evolve(game, start=start, entries=(*game.entries[:-1], gap))
 
 
@@ -443,7 +441,7 @@ def _point_to_point(move: FibsMove) -> str:
 
 
 def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
-    """Yield who wins; the points only where the moves, read again, would tell others."""
+    """Yield the winner; the points only if the moves, read again, would give others."""
     result = game.result
     if result is None or not game.whole:
         return
@@ -452,19 +450,10 @@ def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
         again = game_of_lines([(1, line) for line in (*moves, wins)], length)
     except FormatError:  # a match by laws that the server has not
         again = None
-    told = again.result.points if again and again.result else None
-    yield wins if told == result.points else f"{wins} {result.points} point{'s' * (result.points != 1)}"
+    stated = again.result.points if again and again.result else None
+    yield wins if stated == result.points else f"{wins} {result.points} point{'s' * (result.points != 1)}"
 
 
 def read_oldmoves(text: str) -> Transcript:
     """Read the match of a text. Raises FormatError, also where there are several."""
     return only_one(iter_oldmoves(text))
-
-
-def iter_oldmoves(text: str) -> Iterator[Transcript]:
-    """Yield the matches of a text, at least one. Raises FormatError.
-
-    The text may stand in anything that the server said besides, and may use either player's numbers or both. A score
-    that the server tells the wrong way round, or as it was after the game, is put right by the games around it.
-    """
-    yield from matches_in(text)

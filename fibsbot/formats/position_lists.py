@@ -43,7 +43,7 @@ class SnowiePosition:
     """A position line."""
 
     state: MatchState
-    """Before the throw or with the dice, seen by the player on roll."""
+    """Before the roll or with the dice, seen by the player on roll."""
     names: tuple[str, str] = ("", "")
     """Of the player on roll and of the other."""
     seat: Seat = Seat.A
@@ -102,10 +102,10 @@ def _read_position(line: str, place: int) -> SnowiePosition:
     length, jacoby, _, _, seat, _, _, crawford, *score, cube, owner = numbers[:12]
     position = Position(tuple(numbers[_CELLS]))
     first, second = numbers[_CELLS.stop :]
-    thrown = (first, second) != (0, 0)
+    rolled = (first, second) != (0, 0)
     problems = {
         "expected a position of at most 15 checkers a side": position.status() is not Flaw.VALID,
-        "expected two dice from 1 to 6, or 0 and 0": thrown and not all(1 <= die <= 6 for die in (first, second)),
+        "expected two dice from 1 to 6, or 0 and 0": rolled and not all(1 <= die <= 6 for die in (first, second)),
         "expected scores below the length of the match": min(score) < 0 or (length and max(score) >= length),
         f"expected a cube from 1 to {HIGHEST_CUBE}, owned by 1, -1 or 0": not 1 <= cube <= HIGHEST_CUBE
         or abs(owner) > 1,
@@ -123,8 +123,8 @@ def _read_position(line: str, place: int) -> SnowiePosition:
         owner=Owner(owner),
         crawford=in_crawford,
         post_crawford=infer_post_crawford(length, (score[0], score[1]), crawford=in_crawford),
-        phase=Phase.MOVE if thrown else Phase.ROLL,
-        dice=(first, second) if thrown else None,
+        phase=Phase.MOVE if rolled else Phase.ROLL,
+        dice=(first, second) if rolled else None,
         jacoby=bool(jacoby) and not length,
     )
     first_name, second_name = (single_line(fields[index]) for index in NAME_FIELDS)

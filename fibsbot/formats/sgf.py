@@ -13,7 +13,7 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats import sgf_properties as boards
+from fibsbot.formats import sgf_properties as properties
 from fibsbot.formats.checked_game import HIGHEST_CUBE, CheckedGame, only_one, resigned_level, with_beavers_allowed
 from fibsbot.formats.sgf_properties import BACKGAMMON, RootInfo, read_match_details, write_root
 from fibsbot.formats.sgf_trees import Node, Tree, escape_value, parse_trees
@@ -38,7 +38,7 @@ REBUILT: Final = "rebuilt"
 GAP_PREFIX: Final = "gap: "
 """How the comment begins on a board that was seen after something unknown had happened."""
 UNKNOWN_REASON: Final = "unknown"
-"""Why something is missing, where nobody says it."""
+"""The reason of a gap for which the file has none."""
 ACTIONS: Final = {"double": CubeAction.DOUBLE, "take": CubeAction.TAKE, "drop": CubeAction.PASS}
 COLOUR_NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
 LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
@@ -62,7 +62,7 @@ def write_sgf(transcript: Transcript) -> str:
 
 def _write_game(transcript: Transcript, game: Game, *, first: bool) -> str:
     head = write_root(transcript, game, _result(game), first=first)
-    nodes = [head] if game.start.stage is Stage.OPENING else [head, *_set_up(game.start, game.entries)]
+    nodes = [head] if game.start.stage is Stage.OPENING else [head, *_setup_nodes(game.start, game.entries)]
     for index, entry in enumerate(game.entries):
         written = _write_entry(entry, game.entries[index + 1 :])
         if entry.rebuilt and written:
@@ -74,24 +74,24 @@ def _write_game(transcript: Transcript, game: Game, *, first: bool) -> str:
 def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
     match entry:
         case Throw(play=None, seat=seat, dice=dice):
-            # Where only a refused resignation came in between, the same throw comes once more, with its play.
-            return [] if _played_later(rest) else [boards.write_dice(seat, dice)]
+            # If only a refused resignation came in between, the same roll comes again with its play.
+            return [] if _played_later(rest) else [properties.write_dice(seat, dice)]
         case Throw():
             return [_write_play(entry)]
         case Cube(seat=seat, action=action):
             word = next((word for word, meant in ACTIONS.items() if meant is action), "double")
-            return [f"{boards.COLOURS[seat]}[{word}]"]
+            return [f"{properties.COLOURS[seat]}[{word}]"]
         case Resign(accepted=False, seat=seat, level=level):
             return [f"C[{COLOUR_NAMES[seat]} wants to resign {LEVEL_NAMES[level]}: refused]"]
         case Gap(then=then):
-            nodes = _set_up(then, rest)
+            nodes = _setup_nodes(then, rest)
             nodes[0] += f"C[{GAP_PREFIX}{escape_value(single_line(entry.reason, UNKNOWN_REASON))}]"
             return nodes
     return []  # an accepted resignation is in the result
 
 
 def _played_later(rest: tuple[Entry, ...]) -> bool:
-    """Whether a throw that has not been played is played after all, by the first throw of what follows."""
+    """Whether a roll without its play comes again with it, as the next roll."""
     following = next((entry for entry in rest if isinstance(entry, Throw | Gap)), None)
     return isinstance(following, Throw)
 
@@ -99,20 +99,21 @@ def _played_later(rest: tuple[Entry, ...]) -> bool:
 def _write_play(entry: Throw) -> str:
     moves = entry.play.ordered if entry.play else []
     letters = "".join(
-        boards.point_letter(move.source, entry.seat) + boards.point_letter(move.target, entry.seat) for move in moves
+        properties.point_letter(move.source, entry.seat) + properties.point_letter(move.target, entry.seat)
+        for move in moves
     )
-    return f"{boards.COLOURS[entry.seat]}[{entry.dice[0]}{entry.dice[1]}{letters}]"
+    return f"{properties.COLOURS[entry.seat]}[{entry.dice[0]}{entry.dice[1]}{letters}]"
 
 
-def _set_up(state: GameState, rest: tuple[Entry, ...]) -> list[str]:
+def _setup_nodes(state: GameState, rest: tuple[Entry, ...]) -> list[str]:
     """Return the nodes that bring a game into a state; `rest` is what happens after it."""
     turn = state.turn
     if state.stage is Stage.OPENING:  # who is on turn will be seen
         turn = next((entry.seat for entry in rest if isinstance(entry, Throw)), turn)
-    nodes = boards.write_setup(state, turn)
+    nodes = properties.write_setup(state, turn)
     if state.stage is Stage.DOUBLED:
         seats = [turn if step % 2 == 0 else turn.other for step in range(state.redoubles + 1)]
-        nodes += [f"{boards.COLOURS[seat]}[double]" for seat in seats]
+        nodes += [f"{properties.COLOURS[seat]}[double]" for seat in seats]
     return nodes
 
 
@@ -122,7 +123,7 @@ def _result(game: Game) -> str:
         return ""
     last = game.entries[-1] if game.entries else None
     resigned = result.how is Ending.RESIGNED or (isinstance(last, Resign) and last.accepted)
-    return f"{boards.COLOURS[result.winner]}+{result.points}{'R' * resigned}"
+    return f"{properties.COLOURS[result.winner]}+{result.points}{'R' * resigned}"
 
 
 def _reached_result(game: Game) -> Result | None:
@@ -158,7 +159,7 @@ def iter_sgf(text: str) -> Iterator[Transcript]:
             other = f"GM[{kind[:10]}]"
             continue
         head = RootInfo.read(tree[0])
-        if match is None or not match.goes_on(head):
+        if match is None or not match.continues(head):
             if match is not None:
                 yield match.transcript()
             match = _MatchReader(head, read_match_details(tree[0], head.names))
@@ -170,16 +171,16 @@ def iter_sgf(text: str) -> Iterator[Transcript]:
 
 @define
 class _MatchReader:
-    """A match as it is read."""
+    """A match that is being read."""
 
     head: RootInfo
     """Of the first game."""
     details: Transcript
     games: list[Game] = field(factory=list)
     problem: FormatError | None = None
-    """The first thing that could not be read."""
+    """The first error."""
 
-    def goes_on(self, head: RootInfo) -> bool:
+    def continues(self, head: RootInfo) -> bool:
         """Whether a game is the next one of this match."""
         same = (self.head.names, self.head.length) == (head.names, head.length)
         return same and (head.number is None or head.number > self.games[-1].number)
@@ -200,123 +201,123 @@ class _MatchReader:
 
 @define
 class _SgfGameReader:
-    """A game as it is read."""
+    """A game that is being read."""
 
-    building: CheckedGame
-    set_up: bool = False
+    checked: CheckedGame
+    after_setup: bool = False
     """Whether the last thing that happened is that a board was set up."""
     offered: tuple[Seat, Level] | None = None
-    """Who wants to resign what, until that is answered."""
+    """The player and the level of an offer to resign that has no answer yet."""
     problem: FormatError | None = None
-    """Why the rest of the game could not be read."""
+    """The error that makes the rest of the game unreadable."""
 
     def read(self, tree: Tree) -> Game:
         """Read a game's main line."""
         root = tree[0]
-        if boards.has_board(root):  # CV and CP mean something else here
+        if properties.has_board(root):  # CV and CP mean something else here
             wanted = {
-                name: values for name, values in root.properties.items() if name in {*boards.BOARD_PROPERTIES, "PL"}
+                name: values for name, values in root.properties.items() if name in {*properties.BOARD_PROPERTIES, "PL"}
             }
-            self._set_up(Node(root.line, wanted))
+            self._apply_setup(Node(root.line, wanted))
         try:
             self._moves(root)
             for node in tree[1:]:
-                if boards.sets_up(node):
-                    self._set_up(node)
+                if properties.sets_up(node):
+                    self._apply_setup(node)
                 self._moves(node)
                 self._refused(node)
         except FormatError as error:  # costs the rest of this game
             self.problem = error
-            self.building.lose(error)
+            self.checked.give_up(error)
         return self._finished(root)
 
-    def _set_up(self, node: Node) -> None:
-        building = self.building
+    def _apply_setup(self, node: Node) -> None:
+        checked = self.checked
         comment = single_line(node.value("C") or "")
-        state = boards.read_setup(node, building.state)
-        dice = boards.read_dice(node.value("DI") or "")
-        thrown = not self.set_up or building.state.dice is not None
-        if dice and thrown and not boards.has_board(node):
-            building.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
-            self.set_up = False
+        state = properties.read_setup(node, checked.state)
+        dice = properties.read_dice(node.value("DI") or "")
+        rolled = not self.after_setup or checked.state.dice is not None
+        if dice and rolled and not properties.has_board(node):
+            checked.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
+            self.after_setup = False
             return
-        if not building.entries and not comment.startswith(GAP_PREFIX):
-            building.restart(state)
-        elif self.set_up and not boards.has_board(node):
+        if not checked.entries and not comment.startswith(GAP_PREFIX):
+            checked.restart(state)
+        elif self.after_setup and not properties.has_board(node):
             self._replace(state)
         else:
             reason = comment.removeprefix(GAP_PREFIX) or UNKNOWN_REASON
-            building.add(Gap(reason=reason, then=state), node.line)
-        self.set_up = self.set_up or boards.has_board(node)
+            checked.add(Gap(reason=reason, then=state), node.line)
+        self.after_setup = self.after_setup or properties.has_board(node)
 
     def _replace(self, state: GameState) -> None:
         """Say otherwise what has been set up last."""
-        building = self.building
-        if not building.entries:
-            building.restart(state)
+        checked = self.checked
+        if not checked.entries:
+            checked.restart(state)
             return
-        gap = building.entries[-1]
+        gap = checked.entries[-1]
         if isinstance(gap, Gap):
-            building.entries[-1] = evolve(gap, then=state)
-            building.state = state
+            checked.entries[-1] = evolve(gap, then=state)
+            checked.state = state
 
     def _moves(self, node: Node) -> None:
-        for seat, colour in boards.COLOURS.items():
+        for seat, colour in properties.COLOURS.items():
             for value in node.properties.get(colour, ())[:1]:
-                self._turn_round(seat)
+                self._correct_turn(seat)
                 self._move(seat, "".join(value.split()).lower(), node)
-                self.set_up = False
+                self.after_setup = False
 
-    def _turn_round(self, seat: Seat) -> None:
+    def _correct_turn(self, seat: Seat) -> None:
         """Believe a player who acts first on a board that was set up: GNU Backgammon often writes a wrong PL."""
-        state = self.building.state
-        if self.set_up and state.stage is Stage.ROLL and state.turn is not seat:
+        state = self.checked.state
+        if self.after_setup and state.stage is Stage.ROLL and state.turn is not seat:
             self._replace(evolve(state, turn=seat, position=state.position.swapped()))
 
     def _move(self, seat: Seat, value: str, node: Node) -> None:
-        building = self.building
+        checked = self.checked
         if value in ACTIONS:
-            building.cube(seat, ACTIONS[value], node.line)
+            checked.cube(seat, ACTIONS[value], node.line)
         elif resignation := _RESIGNATION.fullmatch(value):
-            cube = building.state.cube  # the number is what the game counts then
+            cube = checked.state.cube  # the number is what the game counts then
             self.offered = seat, resigned_level(int(resignation[1] or cube), cube)
         elif value in _ANSWERS:
             self._answer(seat, value, node)
         elif found := _PLAY.fullmatch(value):
-            points = [boards.letter_point(name, seat) for name in found[3]]
+            points = [properties.letter_point(name, seat) for name in found[3]]
             moves = list(zip(points[::2], points[1::2], strict=True))
-            building.throw(seat, (int(found[1]), int(found[2])), moves, node.line)
+            checked.throw(seat, (int(found[1]), int(found[2])), moves, node.line)
         else:
             raise expected("a move such as 31hefe, double, take or drop", value, node.line)
         if single_line(node.value("C") or "") == REBUILT:
-            building.entries[-1] = evolve(building.entries[-1], rebuilt=True)
+            checked.entries[-1] = evolve(checked.entries[-1], rebuilt=True)
 
     def _answer(self, seat: Seat, value: str, node: Node) -> None:
         """Add the offer to resign that this answers."""
         if self.offered is None or self.offered[0] is seat:
             raise expected("an offer to resign before its answer", value, node.line)
         (loser, level), self.offered = self.offered, None
-        self.building.resign(loser, level, node.line, accepted=_ANSWERS[value])
+        self.checked.resign(loser, level, node.line, accepted=_ANSWERS[value])
 
     def _refused(self, node: Node) -> None:
         found = _REFUSED_RESIGNATION.fullmatch(single_line(node.value("C") or ""))
         if found:
             seat = next(seat for seat, name in COLOUR_NAMES.items() if name == found[1])
             level = next(level for level, name in LEVEL_NAMES.items() if name == found[2])
-            self.building.resign(seat, level, node.line, accepted=False)
+            self.checked.resign(seat, level, node.line, accepted=False)
 
     def _finished(self, root: Node) -> Game:
-        building = self.building
+        checked = self.checked
         found = _RESULT.match("".join((root.value("RE") or "").split()))
-        if not found or building.over:
-            return building.finished()
-        winner = boards.SEATS[found[1].upper()]
-        cube = building.state.cube
+        if not found or checked.over:
+            return checked.finished()
+        winner = properties.SEATS[found[1].upper()]
+        cube = checked.state.cube
         points = int(found[2] or cube)
         if not 1 <= points <= 3 * HIGHEST_CUBE:
             raise FormatError(f"line {root.line}: expected a result of at least a point, got {points}")
         level = Level(min(max(points // cube, 1), 3))
         result = Result(winner, points, level, Ending.RESIGNED if found[3] else Ending.BORNE_OFF)
-        if found[3] and not building.lost:
-            building.resign(winner.other, level, root.line)
-        return evolve(building.finished(result), result=result)
+        if found[3] and not checked.unreadable:
+            checked.resign(winner.other, level, root.line)
+        return evolve(checked.finished(result), result=result)

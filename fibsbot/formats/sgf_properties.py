@@ -183,7 +183,7 @@ PLAYER_PROPERTIES: Final = (("PW", "WR", "White"), ("PB", "BR", "Black"))
 
 @frozen
 class RootInfo:
-    """What the first node of a game says of it."""
+    """The information in the first node of a game."""
 
     line: int
     names: tuple[str, str]
@@ -234,7 +234,7 @@ def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
 
 
 def read_match_details(node: Node, names: tuple[str, str]) -> Transcript:
-    """Return an empty transcript with everything that the first node of a match tells besides."""
+    """Return a transcript without games with the other details in the first node of a match."""
     players = tuple(
         _player(name, node.value(rank) or "") for name, (_, rank, _) in zip(names, PLAYER_PROPERTIES, strict=True)
     )

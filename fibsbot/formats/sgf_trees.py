@@ -39,7 +39,7 @@ _ESCAPED: Final = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
 
 
 def parse_trees(text: str) -> Iterator[Tree]:
-    """Yield the main line of each game tree. What stands before the first one is passed over.
+    """Yield the main line of each game tree. Text before the first one is skipped.
 
     A text that breaks off is read as far as it goes. Raises FormatError where there is no tree, or something in one
     that cannot be there.

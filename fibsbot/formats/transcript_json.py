@@ -136,7 +136,7 @@ def _problem(state: GameState, length: int) -> str:
     return next((problem for problem, there in problems.items() if there), "")
 
 
-# -- the classes and what stands for them -----------------------------------------------------------------------------
+# -- classes and their JSON values ------------------------------------------------------------------------------------
 
 
 @cache

@@ -1,6 +1,6 @@
 """Plays as people write them: `24/18*/13`, `bar/22(2)`, `6/off`; and as in the server's `move` command, `13-7`.
 
-A point where a checker stops is written between slashes, `*` marks a hit, `(2)` says that two checkers do the same.
+A point where a checker stops is written between slashes, `*` marks a hit, `(2)` means that two checkers do the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fibsbot.rules.plays import check_dice, check_play
 CANNOT_MOVE: Final = "cannot move"
 """The text of the empty play."""
 Path: TypeAlias = tuple[int, ...]
-"""The points that one checker touches, from where it leaves to where it stops."""
+"""The points that one checker touches, from its first to its last."""
 
 _PATH: Final = re.compile(r"(?P<path>(?:bar|b|\d{1,2})(?:[/-](?:off|o|\d{1,2})\*?)+)(?:\((?P<times>[1-4])\))?")
 _WORDS: Final = {"bar": BAR, "b": BAR, "off": OFF, "o": OFF}
@@ -26,8 +26,8 @@ _WORDS: Final = {"bar": BAR, "b": BAR, "off": OFF, "o": OFF}
 def format_play(play: Play, position: Position) -> str:
     """Write a play that can be made in this position.
 
-    The moves of one checker are joined, and where it touched down in between is written if it hit there, or if the play
-    could be misread without it. Only the first checker that comes to a blot is marked.
+    The moves of one checker are joined; an intermediate point is written if it hit there, or if the play could be
+    misread without it. Only the first checker that comes to a blot is marked.
     """
     if not play.moves:
         return CANNOT_MOVE
@@ -41,7 +41,7 @@ def format_play(play: Play, position: Position) -> str:
 
 
 def paths_of(play: Play, position: Position) -> list[Path]:
-    """Return the way of each checker in a play as `format_play` writes it: from the back, equal ones together.
+    """Return the path of each checker in a play as `format_play` writes it: from the back, equal ones together.
 
     Intermediate points are only included if it hit there or if the play could be misread without them.
     """
@@ -58,7 +58,7 @@ def _blots(position: Position) -> set[int]:
 
 
 def _joined(play: Play) -> list[Path]:
-    """Join moves into paths: a checker that arrives goes on before one that stood there."""
+    """Join moves into paths: a checker that arrives on a point moves on before one that was there already."""
     paths: list[Path] = []
     for move in play.ordered:
         source, target = move.source, move.target
@@ -73,7 +73,7 @@ def _joined(play: Play) -> list[Path]:
 
 
 def _shortened(path: Path, blots: set[int]) -> Path:
-    """Leave out the points between where nothing was hit.
+    """Leave out intermediate points without a hit.
 
     A single one stays if another way between the same ends passes a blot, or if one number could bear the checker off.
     """
@@ -93,12 +93,12 @@ def _format_path(path: Path, blots: set[int]) -> str:
 
 
 def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bool = False) -> Play:
-    """Read a play and return it as single moves, in an order in which they can be made.
+    """Parse a play and return it as single moves, in an order in which they can be made.
 
-    Moves may be joined (`13/3` for 6-4); a hit need not be marked. Points are those of the player on roll. Where
-    `hits_are_marked`, a checker that can come to its point in two ways takes the one that hits nothing.
+    Moves may be joined (`13/3` for 6-4); a hit need not be marked. Points are those of the player on roll. If
+    `hits_are_marked`, a checker with two ways to its point takes the one without a hit.
 
-    Raises InvalidPlayError if the text is no play, IllegalPlayError if a law forbids it, AmbiguousPlayError if it
+    Raises InvalidPlayError if the text is not a play, IllegalPlayError if a law forbids it, AmbiguousPlayError if it
     can be read in two ways with different results, DiceError for impossible dice.
     """
     paths = _parse_paths(text, position)
@@ -131,7 +131,7 @@ def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bo
 
 
 def _parse_paths(text: str, position: Position) -> list[Path]:
-    """Read every checker's path; raise for what is wrong whatever the dice are."""
+    """Parse the path of every checker; raise for errors that do not depend on the dice."""
     if text.strip().lower() in {CANNOT_MOVE, "can't move"}:
         return []
     paths = []
@@ -154,7 +154,7 @@ def _parse_paths(text: str, position: Position) -> list[Path]:
 
 
 def _read(paths: list[Path], numbers: tuple[int, ...]) -> list[Move] | None:
-    """Split paths into single moves that take the numbers in this order; None when the numbers do not fit."""
+    """Split paths into single moves that take the numbers in this order; None if the numbers do not fit."""
     left = iter(numbers)
     moves = []
     for path in paths:

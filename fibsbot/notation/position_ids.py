@@ -1,6 +1,6 @@
 """Position IDs: GNU Backgammon's Position ID and Match ID, and XGID, the format of eXtreme Gammon.
 
-The manual of GNU Backgammon describes its IDs ("Technical notes"). What it leaves out was found by asking version
+The manual of GNU Backgammon describes its IDs ("Technical notes"). What it leaves out was found by testing version
 1.07: the Position ID begins with the player who is not on roll, and the Match ID has one bit more than the manual
 says. An XGID has ten fields between colons; X is at the bottom and has capital letters, and the board is always X's
 view.
@@ -21,11 +21,11 @@ from fibsbot.position import CHECKERS, Flaw, Position
 
 
 class NotationError(ValueError):
-    """A text is no ID, or a state cannot be written as one: one line that says what was expected and what came."""
+    """A text is not an ID, or a state cannot be written as one; the message is one line, `expected X, got Y`."""
 
 
 def notation_error(what: str, got: object) -> NotationError:
-    """Return the error for a part of an ID that is not as it has to be."""
+    """Return the error for an invalid part of an ID."""
     return NotationError(f"expected {what}, got {got!r}")
 
 
@@ -42,7 +42,7 @@ def infer_post_crawford(length: int, score: tuple[int, int], *, crawford: bool) 
 
 
 CACHED_IDS: Final = 8
-"""Positions whose IDs are kept in mind: a player decides about doubling and about the play in the same one."""
+"""Number of cached positions: a player decides about the double and about the play in the same one."""
 POSITION_BITS: Final = 80
 POSITION_LETTERS: Final = 14
 """The length of a Position ID."""
@@ -67,13 +67,13 @@ def position_id(position: Position) -> str:
 
 
 def parse_position_id(text: str) -> Position:
-    """Read a Position ID; the position is seen by the player on roll. Raises NotationError."""
+    """Parse a Position ID; the position is seen by the player on roll. Raises NotationError."""
     bits = f"{_decode(text, POSITION_BITS, 'Position ID'):0{POSITION_BITS}b}"[::-1]
     counts = [len(ones) for ones in bits.split("0")[:50]]
     if len(counts) < 50:
         raise notation_error("a Position ID with 50 points", text)
     position = Position.from_sides(own=counts[25:], opponent=counts[:25])
-    # Written again it differs if both sides stood on one point, or if ones followed the last point.
+    # The text differs if both sides have a point, or if ones follow the last point.
     if position.status() is not Flaw.VALID or position_id(position) != text:
         raise notation_error("a Position ID with at most 15 checkers a side, each point held by one side", text)
     return position
@@ -95,7 +95,7 @@ class MatchKey:
     """The player who has to decide: differs from `on_roll` while a double or a resignation is pending."""
     doubled: int
     resigned: int
-    """0 nobody resigns, else 1 to 3."""
+    """The level of the resignation offered, 1 to 3; 0 if there is none."""
     die1: int
     die2: int
     """The dice, the higher first; 0 before the roll."""
@@ -103,11 +103,11 @@ class MatchKey:
     score0: int
     score1: int
     no_jacoby: int
-    """The bit that the manual does not know: 0 where the Jacoby rule is in force."""
+    """The bit that the manual does not mention: 0 if the Jacoby rule is in force."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a Match ID. Raises NotationError."""
+        """Parse a Match ID. Raises NotationError."""
         key = _decode(text, MATCH_BITS, "Match ID")
         fields = {}
         for name, width in _MATCH_KEY_WIDTHS.items():
@@ -146,7 +146,7 @@ _MATCH_KEY_WIDTHS: Final = {
 def format_gnubg_id(state: MatchState, player: int = 1) -> str:
     """Write a state as `PositionID:MatchID`; `player` is the number, 0 or 1, of the player who decides.
 
-    Raises NotationError for a cube that is no power of two or a number that its bits cannot hold.
+    Raises NotationError for a cube that is not a power of two or a number that its bits cannot hold.
     """
     doubled = state.phase is Phase.DOUBLED
     on_roll = 1 - player if doubled else player
@@ -176,9 +176,9 @@ def format_gnubg_id(state: MatchState, player: int = 1) -> str:
 
 
 def parse_gnubg_id(text: str) -> MatchState:
-    """Read `PositionID:MatchID`; the state is seen by the player who decides.
+    """Parse `PositionID:MatchID`; the state is seen by the player who decides.
 
-    The ID does not tell how many instant redoubles are allowed, so there are none. Raises NotationError.
+    The ID does not contain the number of instant redoubles allowed, so there are none. Raises NotationError.
     """
     first, _, second = text.strip().partition(":")
     position = parse_position_id(first)
@@ -249,11 +249,11 @@ def _decode(text: str, bits: int, name: str) -> int:
 
 XGID_PREFIX: Final = "XGID="
 XGID_DOUBLED: Final = "D"
-"""In the place of the dice: the player on turn has doubled."""
+"""Instead of dice: the player on turn has doubled."""
 XGID_JACOBY: Final = 1
 """In `rules` of an unlimited match: the Jacoby rule is in force."""
 XGID_BEAVER: Final = 2
-"""In `rules` of an unlimited match: the one who is doubled may redouble at once."""
+"""In `rules` of an unlimited match: the doubled player may redouble at once."""
 XGID_FIELDS: Final = (
     "board",
     "cube",
@@ -267,7 +267,7 @@ XGID_FIELDS: Final = (
     "maximum cube",
 )
 XGID_MAX_CUBE: Final = 20
-"""The greatest logarithm of a cube that we read; XG itself stops at 10."""
+"""The greatest logarithm of a cube that is accepted; XG itself stops at 10."""
 
 
 @frozen
@@ -279,9 +279,9 @@ class Xgid:
     cube: int
     """Logarithm of the cube's value to the base 2."""
     owner: int
-    """Of the cube: 1 X, -1 O, 0 nobody."""
+    """The owner of the cube: 1 for X, -1 for O, 0 for a centred cube."""
     turn: int
-    """The player on turn: 1 X, -1 O. A player who has doubled is still on turn."""
+    """The player on turn: 1 for X, -1 for O. A player who has doubled is still on turn."""
     dice: str
     """Two digits, `00` before the roll, or DOUBLED."""
     score_x: int
@@ -295,7 +295,7 @@ class Xgid:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read an XGID, with or without its prefix. Raises NotationError.
+        """Parse an XGID, with or without its prefix. Raises NotationError.
 
         XG's letters for a pending beaver and raccoon (B, R) are refused: what the other fields mean then is not
         documented.
@@ -327,9 +327,9 @@ class Xgid:
 
     @classmethod
     def of(cls, state: MatchState, side: int = 1) -> Self:
-        """Return a state as an XGID; `side` is what the player who decides is in it: 1 X, -1 O.
+        """Return a state as an XGID; `side` is the side of the player who decides: 1 for X, -1 for O.
 
-        Raises NotationError when a resignation is pending or the cube is no power of two: no XGID can say that.
+        Raises NotationError if a resignation is pending or the cube is not a power of two: an XGID cannot express that.
         """
         if state.phase is Phase.RESIGNED:
             raise notation_error("a roll, a play or a double to decide on for an XGID", state.phase.value)
@@ -350,14 +350,14 @@ class Xgid:
 
     @property
     def side(self) -> int:
-        """The player who has to decide: 1 X, -1 O."""
+        """The player who has to decide: 1 for X, -1 for O."""
         return -self.turn if self.dice == XGID_DOUBLED else self.turn
 
     def state(self) -> MatchState:
         """Return the decision, seen by the player who has to make it.
 
-        A match in which somebody is a point away outside the Crawford game is taken to be past it. BEAVER allows one
-        instant redouble.
+        A match in which a player is one point away outside the Crawford game is taken to be post-Crawford. BEAVER
+        allows one instant redouble.
         """
         score = (self.score_x, self.score_o) if self.side == 1 else (self.score_o, self.score_x)
         crawford = bool(self.length) and bool(self.rules)

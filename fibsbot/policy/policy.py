@@ -14,7 +14,7 @@ from attrs import frozen
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
 _CODE: Final = "="
-"""The first character of client codes, which only programs have."""
+"""The first character of the codes that only programs use as client names."""
 _PROGRAM: Final = re.compile(r"(?i:bot)(?![a-z])|(?i:computer)")
 """`GammonBot`, `bot_1p`, `fibsbot_2`, `RepBotNG`, `Computer_player`; not `Botticelli` or `bottle`."""
 _KNOWN: Final = re.compile(r"(?i:gnubg|matchdog|montecarlo|wildbg)")
@@ -29,13 +29,13 @@ def is_bot(name: str, client: str | None = None) -> bool:
 
 
 _SHORTEST: Final = 3
-"""Characters of the shortest names on FIBS."""
+"""Length of the shortest names on FIBS."""
 _RULE: Final = re.compile(r"([A-Za-z_*?]{1,20})(?::(from|to))?")
 
 
 @frozen
 class NamePattern:
-    """A pattern of names with the wildcards `*` and `?`, and the invitations it is about. Case matters, as on FIBS."""
+    """A case-sensitive pattern of names with the wildcards `*` and `?`, and the invitations it applies to."""
 
     pattern: str
     from_them: bool = True
@@ -78,7 +78,7 @@ _PLAYER_NAME: Final = re.compile(r"[A-Za-z_]{1,20}")
 
 
 def is_player_name(text: str) -> bool:
-    """Whether a text can be the name of a player."""
+    """Return whether a text can be the name of a player."""
     return _PLAYER_NAME.fullmatch(text) is not None
 
 

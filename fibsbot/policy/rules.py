@@ -58,7 +58,7 @@ def _pauses(policy: Policy) -> Iterator[str]:
 
 
 Rule: TypeAlias = Callable[[Policy, MatchRequest], str | None]
-"""Returns the sentence for the other player, or None if the rule has nothing against the match."""
+"""Returns the sentence for the other player, or None if the rule does not refuse the match."""
 
 
 def reasons_to_refuse(policy: Policy, request: MatchRequest) -> tuple[RefusalReason, ...]:

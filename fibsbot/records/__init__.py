@@ -1,1 +1,1 @@
-"""What happened: the session log, and whatever is read from it."""
+"""Records of past play: session logs and the match store."""

@@ -127,7 +127,7 @@ class Archive:
         try:
             for leftover in self.path.parent.glob(f".{glob.escape(self.path.stem)}-*{_COMPRESSED}.*{UNFINISHED}"):
                 leftover.unlink()
-            self._remove()  # makes room first
+            self._remove()  # frees space first
             while file := next((file for file in finished_files(self.path) if not file.compressed), None):
                 _compress(file.path)
                 self._remove()

@@ -66,7 +66,7 @@ class Header:
 
     time: dt.datetime
     fields: Mapping[str, Any] = field(factory=dict)
-    """What the writer says of the session: `server`, `user`, `version` and so on."""
+    """Facts about the session from the writer: `server`, `user`, `version` and so on."""
 
 
 @frozen

@@ -1,6 +1,6 @@
 """Write a session log (its format: `session_log.py`) into a file that is rotated by size and by day.
 
-Nothing here raises once the file is open. What cannot be written is not written at all: there are no half lines.
+Nothing here raises once the file is open. A line that cannot be written whole is not written at all.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from fibsbot.records.session_log import FIRST_KEY, VERSION, Rotation, utc_now
 from fibsbot.redaction import StreamRedactor, redact, redact_record
 
 RETRY_INTERVAL: Final = dt.timedelta(minutes=1)
-"""Time between two attempts to begin a new file."""
+"""Time between two attempts to start a new file."""
 _NEXT: Final = ".next"
-"""Ends the name of a file that is being begun; one that is left over from a crash holds nothing but a header."""
+"""Suffix of a new file until it has its header; a file left by a crash contains nothing else."""
 _LONGEST_HEADER: Final = 2**16
 
 Header: TypeAlias = Callable[[str | None], bytes]
-"""Makes a file's first line; the argument is the name of the file that it continues, if there is one."""
+"""Returns a file's first line; the argument is the name of the file that it continues, if any."""
 
 
 class LogFile:
-    """Lines in a file, or with a rotation in one file after the other."""
+    """A file of lines; with a rotation, a series of files."""
 
     def __init__(self, path: Path, header: Header, clock: Clock, rotation: Rotation | None = None) -> None:
         """Open `path` for appending, and write a header; raise OSError when the file cannot be opened.
@@ -48,7 +48,7 @@ class LogFile:
         self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
         self._least = 0
-        """Bytes of the header, where nothing but a header is in the file yet."""
+        """Size of the header while the file contains nothing else."""
         self._torn = not _ends_with_newline(self._file)
         self._headed = False
         self._begun: dt.date | None = _first_day(path) if self._size else clock().date()
@@ -61,7 +61,7 @@ class LogFile:
         self._head()
 
     def append(self, line: bytes) -> bool:
-        """Write a line whole, or nothing of it; return whether it was written."""
+        """Write a whole line or nothing; return whether it was written."""
         if self._file.closed:
             return False
         if self._rotation and self._is_due(self._rotation, len(line)):
@@ -75,7 +75,7 @@ class LogFile:
         self._file.close()
 
     def _head(self) -> bool:
-        """Write the header, unless it is there; nothing goes before it."""
+        """Write the header unless the file has one; nothing may precede it."""
         self._headed = self._headed or self._put(self._header(None))
         return self._headed
 
@@ -101,9 +101,9 @@ class LogFile:
         return other_day or self._size + more > rotation.max_bytes
 
     def _begin_next(self, *, continuing: bool) -> None:
-        """Begin a new file, whose header may say that it continues the old one.
+        """Start a new file, whose header may say that it continues the old one.
 
-        The old one gives its name away only when that header is written; where that fails, it goes on.
+        The old file is renamed only when that header has been written; if that fails, the old file stays in use.
         """
         if self._archive is None:
             return
@@ -115,7 +115,7 @@ class LogFile:
             file = _opened(begun)
             header = self._header(finished.name if continuing else None)
             _write_whole(file, header)
-            with contextlib.suppress(FileNotFoundError):  # somebody has cleared it away
+            with contextlib.suppress(FileNotFoundError):  # the file was deleted
                 self.path.rename(finished)
             begun.rename(self.path)
         except OSError as error:
@@ -146,7 +146,7 @@ def _opened(path: Path) -> io.FileIO:
 
 
 def _write_whole(file: io.FileIO, data: bytes) -> None:
-    """Append all of it; raise OSError and leave the file as it was, if that can be done, where only a part has room."""
+    """Append all the data; on a full disk restore the file if possible, and raise OSError."""
     written = os.write(file.fileno(), data)
     if written < len(data):
         os.ftruncate(file.fileno(), os.fstat(file.fileno()).st_size - written)
@@ -159,7 +159,7 @@ def _ends_with_newline(file: io.FileIO) -> bool:
 
 
 def _first_day(path: Path) -> dt.date | None:
-    """Return the day on which a file was begun; None if its first line does not tell."""
+    """Return the day on which a file was started; None if its first line does not say."""
     with path.open("rb") as file:
         line = file.readline(_LONGEST_HEADER)
     try:
@@ -172,10 +172,10 @@ _RESERVED: Final = frozenset({"time", "event", "sent", "received", FIRST_KEY})
 
 
 class SessionLogWriter:
-    """Appends records to a file. Each goes to the operating system at once, whole and alone.
+    """Appends records to a file. Each is passed to the operating system at once, in one write.
 
-    Nothing raises after the file was opened: a full disk costs records, not the match. What was lost is counted and
-    noted in the log (event `records_lost`) as soon as it can be written again.
+    Nothing raises after the file was opened: a full disk costs records, not the match. Lost records are counted, and
+    the count is logged (event `records_lost`) as soon as the file can be written again.
     """
 
     def __init__(
@@ -188,13 +188,12 @@ class SessionLogWriter:
     ) -> None:
         """Open `path` for appending and write the first line with `fields`; raise OSError when that fails.
 
-        With a `rotation` the log goes on in new files (fibsbot/records/archive.py), each with a first line of its own,
-        which has the name of the file before it in the field `continues`; `path` is always the one that is being
-        written.
+        With a `rotation` the log continues in new files (fibsbot/records/archive.py). Each has its own first line, with
+        the previous file's name in the field `continues`; `path` is always the current file.
         """
         self.path = path
         self.lost = 0
-        """Records that could not be written since the last one that could."""
+        """Number of records lost since the last one that was written."""
         self._clock = clock
         self._received = StreamRedactor()
         self._fields = redact_record(_json_value(fields))
@@ -210,13 +209,13 @@ class SessionLogWriter:
         self._write({"time": self._now(), "sent": redact(data.decode("latin-1"))})
 
     def event(self, name: str, /, **fields: Any) -> None:
-        """Record something that happened; `fields` must be what JSON can write, anything else is written by `str`."""
+        """Record an event; values in `fields` that JSON does not have are written with `str`."""
         if wrong := _RESERVED & fields.keys():
             raise ValueError(f"expected fields other than {sorted(_RESERVED)}, got {sorted(wrong)}")
         self._write({"time": self._now(), "event": name, **redact_record(_json_value(fields))})
 
     def close(self) -> None:
-        """Write what was held back and close the file; later records are dropped."""
+        """Write the bytes held back for redaction and close the file; later records are dropped."""
         if text := self._received.flush():
             self._write({"time": self._now(), "received": text})
         self._file.close()
@@ -236,13 +235,13 @@ class SessionLogWriter:
 
     def _write(self, record: Mapping[str, Any]) -> None:
         line = _line(record)
-        if self.lost:  # both or neither: a full disk might have room for one of them alone, again and again
+        if self.lost:  # both or neither: on a full disk one of them alone might fit, again and again
             line = _line({"time": self._now(), "event": "records_lost", "count": self.lost}) + line
         self.lost = 0 if self._file.append(line) else self.lost + 1
 
 
 def _json_value(value: Any) -> Any:
-    """Return a value as JSON can write it."""
+    """Return a value as a JSON value."""
     match value:
         case None | bool() | int() | float():
             return value

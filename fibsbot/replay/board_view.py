@@ -8,7 +8,7 @@ from attrs import frozen
 from fibs_protocol.board import BoardState
 
 from fibsbot.evolve import evolve
-from fibsbot.fibs import cube_owner, is_crawford, length_from_fibs, player_position
+from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, player_position
 from fibsbot.match import Dice, Owner
 from fibsbot.position import Position
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws

@@ -18,7 +18,7 @@ from attrs import field, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
-from fibs_protocol.drawn import DrawingReader
+from fibs_protocol.drawing_reader import DrawingReader
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.lines import LineSplitter

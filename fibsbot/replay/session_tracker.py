@@ -14,7 +14,7 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.evolve import evolve
-from fibsbot.fibs import play_from_fibs, player_position
+from fibsbot.fibs_numbering import play_from_fibs, player_position
 from fibsbot.transcript.reconstruction import find_play
 
 _MATCH_LEFT: Final = frozenset([m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho])

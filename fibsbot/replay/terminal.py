@@ -24,8 +24,8 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from fibsbot.draw.board_text import draw_game, styled_board
 from fibsbot.draw.markup import clean
-from fibsbot.draw.text import draw_game, styled_board
 from fibsbot.replay.event_text import (
     LONGEST_TEXT,
     difference_text,

@@ -17,7 +17,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU, FibsMove
 
-from fibsbot.fibs import length_from_fibs, play_from_fibs
+from fibsbot.fibs_numbering import length_from_fibs, play_from_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.board_view import BoardView

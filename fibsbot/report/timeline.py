@@ -10,7 +10,7 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics
-from fibsbot.draw.text import RESIGNATIONS
+from fibsbot.draw.board_text import RESIGNATIONS
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
@@ -65,7 +65,7 @@ class TimelineEntry:
     seat: Seat | None
     """The player; None in a gap."""
     words: str
-    """What was done, in a few words; for a roll the play."""
+    """The action in a few words; for a roll the play."""
     state: MatchState | None
     """The position before it; None if there is none to show."""
     viewer: Seat

@@ -258,7 +258,7 @@ def next_game(state: GameState) -> GameState:
 
 
 def match_winner(state: GameState) -> Seat | None:
-    """Return the winner of the match; None while it goes on, as unlimited ones do for ever."""
+    """Return the winner of the match; None while it goes on, as unlimited ones always do."""
     if not state.length:
         return None
     return next((seat for seat in Seat if state.scores[seat] >= state.length), None)

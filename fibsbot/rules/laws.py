@@ -1,6 +1,6 @@
-"""The laws of backgammon as options, the named sets of options, and what a game counts.
+"""The laws of backgammon as options, the named sets of options, and the scoring of games.
 
-All sets move checkers alike (see plays.py). They differ in what a game counts and how the cube is raised. Options that
+All sets move checkers alike (see plays.py). They differ in scoring and in how the cube is raised. Options that
 a document leaves to the players' agreement are off; `attrs.evolve(LAWS_1931, ...)` turns them on. Scoring:
 laws 19 to 21 of 1931, "Scoring" of 1970.
 """
@@ -39,30 +39,30 @@ class Laws:
     cube: bool = True
     """Whether a doubling cube is used."""
     cube_limit: int | None = None
-    """The highest value of the cube; None is no limit, though a real cube ends at 64."""
+    """The highest value of the cube; None is no limit, although a real cube ends at 64."""
     dead_cube: bool = True
-    """Whether a player may double who would win the match at the present value already."""
+    """Whether a player may double who would already win the match at the current value of the cube."""
     crawford: bool = False
-    """Matches only: nobody doubles in the first game after a player has come within one point of winning."""
+    """Matches only: no doubles in the first game after a player has come within one point of winning."""
     jacoby: bool = False
     """Unlimited matches only: gammons and backgammons count as single games unless a double was accepted."""
     redoubles: int = 0
-    """Unlimited matches only: instant redoubles in a row. 1 is the beaver, 2 the raccoon too, 3 the otter."""
+    """Unlimited matches only: instant redoubles in a row. 1 allows the beaver, 2 also the raccoon, 3 also the otter."""
     triple: bool = True
     """Whether a backgammon counts three times; otherwise it counts as a gammon."""
     point_game: bool = False
-    """Whether the winner scores for each checker that the loser has left, instead (law 21 of 1931)."""
+    """Whether the winner scores for each checker that the loser has left instead (law 21 of 1931)."""
 
 
 LAWS_1931: Final = Laws("1931")
-"""Racquet and Tennis Club, New York. By agreement: `automatic` in either form with its limit, `point_game`."""
+"""Racquet and Tennis Club, New York. Optional: `automatic` in either form with its limit, `point_game`."""
 
 LAWS_1970: Final = Laws("1970")
-"""International Backgammon Association. By agreement: `automatic` with its limit. A later afterword says that `jacoby`
+"""International Backgammon Association. Optional: `automatic` with its limit. A later afterword says that `jacoby`
 and the beaver (`redoubles`) are in widespread use."""
 
 MODERN: Final = Laws("modern", crawford=True, jacoby=True, redoubles=1)
-"""As played today: Crawford in matches, Jacoby and the beaver for money. By agreement: `automatic`,
+"""As played today: Crawford in matches, Jacoby and the beaver for money. Optional: `automatic`,
 `reject_first_throw`, no `triple`."""
 
 FIBS: Final = Laws("fibs", crawford=True)

@@ -80,14 +80,14 @@ class GameState:
     post_crawford: bool
     """Whether the Crawford game has been played."""
     position: Position
-    """Seen by the player on `turn`."""
+    """The position as seen by the player on `turn`."""
     turn: Seat
     """The player on turn, also while the opponent has a double to answer; meaningless in OPENING."""
     stage: Stage
     dice: Dice | None = None
-    """In MOVE; after the opening roll the winner's own die comes first."""
+    """The dice in MOVE; after the opening roll the winner's own die comes first."""
     cube: int = 1
-    """The present value of the cube."""
+    """The current value of the cube."""
     owner: Seat | None = None
     """The owner of the cube; None while it is centred."""
     offered: int = 0
@@ -95,15 +95,15 @@ class GameState:
     answering: Seat | None = None
     """In DOUBLED, the player who has to answer."""
     redoubles: int = 0
-    """In DOUBLED, instant redoubles so far in this exchange."""
+    """In DOUBLED, the number of instant redoubles so far in this exchange."""
     turns: int = 0
-    """Turns completed in this game."""
+    """Number of turns completed in this game."""
     rejected: bool = False
     """Whether the first roll of this turn was rejected (`Laws.reject_first_throw`)."""
     resignation: Resignation | None = None
     """The offer that waits for an answer."""
     result: Result | None = None
-    """In OVER."""
+    """The result in OVER."""
 
     def position_for(self, seat: Seat) -> Position:
         """Return the position seen by one of the players."""

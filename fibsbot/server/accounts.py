@@ -17,7 +17,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
 
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 NEW_RATING: Final = 1500.0
 """The rating of a new user, with an experience of 0."""

@@ -36,7 +36,7 @@ class MatchView:
         return YOU if seat is self.seat and not self.is_watcher else self.match.names[seat]
 
     def is_player(self, seat: Seat) -> bool:
-        """Whether this user is the player on a seat."""
+        """Return whether this user is the player in a seat."""
         return seat is self.seat and not self.is_watcher
 
     @property
@@ -79,7 +79,7 @@ def watched_view(world: World, user: User, name: str) -> MatchView:
 
 
 def send_to_viewers(world: World, match: ServerMatch, message_for: Callable[[MatchView], Message | None]) -> None:
-    """Send everybody who sees a match the message for their view, if there is one."""
+    """Send each viewer of a match the message for their view, if there is one."""
     for view in match_views(world, match):
         message = message_for(view)
         if message is not None:
@@ -89,10 +89,10 @@ def send_to_viewers(world: World, match: ServerMatch, message_for: Callable[[Mat
 def send_boards(
     world: World, match: ServerMatch, *, rolled: bool = False, except_for: Callable[[MatchView], bool] | None = None
 ) -> None:
-    """Send the board to everybody who wants it, except for views for which `except_for` returns True.
+    """Send the board to all viewers who want it, except for views for which `except_for` returns True.
 
     After a move, these are the users with `autoboard` on; after a roll, those with `moreboards` on who read raw boards:
-    a person who looks at drawings would see each of them twice.
+    a person who reads drawings would see each of them twice.
     """
     for view in match_views(world, match):
         wanted = view.wants_board_after_roll if rolled else view.user.settings[Toggle.AUTOBOARD]

@@ -23,7 +23,7 @@ def _listeners(users: Iterable[User], speaker: User) -> list[User]:
 
 @HANDLERS.on(c.Shout)
 def shout(world: World, user: User, command: c.Shout) -> None:
-    """Shout to everybody who is not silent."""
+    """Shout to all users who are not silent."""
     if user.settings[Toggle.SILENT]:
         raise CommandError(m.SilentRefusesShout())
     world.send(user, m.YouShout(command.text))
@@ -35,7 +35,7 @@ def shout(world: World, user: User, command: c.Shout) -> None:
 def kibitz(world: World, user: User, command: c.Kibitz) -> None:
     """Talk to players and watchers of the match that the user plays or watches.
 
-    A gag does not help against what the players themselves say (`help gag`).
+    A gag has no effect on what the players themselves say (`help gag`).
     """
     players, watchers = _match_audience(world, user)
     world.send(user, m.YouKibitz(command.text))
@@ -100,7 +100,7 @@ def tell(world: World, user: User, command: c.Tell | c.Tellx | c.AlertCommand) -
 
 @HANDLERS.on(c.Mail)
 def mail(world: World, user: User, command: c.Mail) -> None:
-    """Leave a message for a user, or show what came since the login."""
+    """Leave a message for a user, or show those received since the login."""
     if command.name is None:
         world.send(user, *(user.mail or (m.NoMail(),)))
         return
@@ -162,7 +162,7 @@ def gag(world: World, user: User, command: c.Gag) -> None:
 
 @HANDLERS.on(c.Away)
 def away(world: World, user: User, command: c.Away) -> None:
-    """Set the user away, or list those who are. The reminder after every command follows this one, too."""
+    """Set the user away, or list the users who are away. The reminder after every command follows this one, too."""
     if command.text:
         user.away = command.text
         world.show_status(user)

@@ -26,7 +26,7 @@ ECHO_OFF: Final = bytes((IAC, WILL, ECHO))
 ECHO_ON: Final = bytes((IAC, WONT, ECHO))
 
 MAX_ANSWERS: Final = 64
-"""Options that are refused on one connection; further ones get no answer."""
+"""Maximum number of options refused on one connection; further ones are ignored."""
 
 _ERASES: Final = b"\x08\x7f"
 """Backspace and delete."""
@@ -141,7 +141,7 @@ _EOL: Final = "\r\n"
 
 @define
 class _TokenBucket:
-    """A token bucket: use empties it, and time fills it again."""
+    """A token bucket: use empties it, and time refills it."""
 
     size: float
     rate: float
@@ -151,7 +151,7 @@ class _TokenBucket:
     """The time of the last update."""
 
     def take(self, amount: float) -> float:
-        """Take tokens; return the seconds to wait until there are enough."""
+        """Remove tokens; return the seconds to wait until there are enough."""
         now = time.monotonic()
         self.level = min(self.size, self.level + (now - self.at) * self.rate) - amount
         self.at = now
@@ -213,7 +213,7 @@ class ClientConnection:
                 self._input.answers.clear()
         await self._fair_queue.wait_for_turn(self.share)
         self._prompted = False
-        # Lines that came before the end are not carried out for a user who has left.
+        # Lines received before the end are not executed for a user who has left.
         return None if self.closed else self._input.lines.popleft()
 
     async def wait_for_turn(self, expected: float) -> None:
@@ -283,7 +283,7 @@ class ClientConnection:
             self._reading.reschedule(asyncio.get_running_loop().time())
 
     async def finish(self) -> None:
-        """Close the connection and wait until the client has received everything and closed it, too, but not for ever.
+        """Close the connection and wait a limited time until the client has received everything and closed it, too.
 
         Further input is read and dropped: closing a socket with unread input makes the client lose the last output.
         """

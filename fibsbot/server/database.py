@@ -16,16 +16,16 @@ from attrs import frozen
 
 from fibsbot.files import private_database
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 VERSION: Final = 1
 """The version of the schema, kept in the database as `user_version`."""
 KEPT_DAYS: Final = 7
 """Days for which `oldmoves` can show a finished match."""
 MAX_MAIL: Final = 100
-"""Messages waiting for one user; more are refused."""
+"""Maximum number of messages stored for one user; more are refused."""
 MAX_PANICS: Final = 1000
-"""Games kept by `panic`; the oldest are deleted."""
+"""Maximum number of games kept by `panic`; the oldest are deleted."""
 
 _SCHEMA: Final = """
 CREATE TABLE users (
@@ -153,16 +153,16 @@ class Database:
         return _account(row) if row else None
 
     def registered(self, name: str) -> bool:
-        """Whether a user of this name exists."""
+        """Return whether a user of this name exists."""
         return self._db.execute("SELECT 1 FROM users WHERE name = ?", (name,)).fetchone() is not None
 
     def count_users(self) -> int:
-        """Return how many users are registered."""
+        """Return the number of registered users."""
         (count,) = self._db.execute("SELECT count(*) FROM users").fetchone()
         return int(count)
 
     def save_accounts(self, *accounts: Account) -> None:
-        """Add or update users; all of them or none."""
+        """Add or update users, all of them or none."""
         with self._transaction():
             self._db.executemany(
                 "INSERT OR REPLACE INTO users (name, password, rating, experience, email, last_login, last_logout,"
@@ -224,7 +224,7 @@ class Database:
         return [_match(row) for row in rows]
 
     def count_matches(self, name: str) -> int:
-        """Return how many unfinished matches a user has."""
+        """Return the number of a user's unfinished matches."""
         (count,) = self._db.execute(
             "SELECT count(*) FROM matches WHERE NOT over AND (low = :name OR high = :name)", {"name": name}
         ).fetchone()
@@ -243,7 +243,7 @@ class Database:
             )
 
     def save_panic(self, state: str, now: float) -> None:
-        """Keep a game for debugging."""
+        """Store a game for debugging."""
         with self._transaction():
             row = self._db.execute("INSERT INTO panics (time, state) VALUES (?, ?)", (int(now), state)).lastrowid
             self._db.execute("DELETE FROM panics WHERE id <= ?", ((row or 0) - MAX_PANICS,))
@@ -251,7 +251,7 @@ class Database:
     # -- mail -------------------------------------------------------------------------------------------------------
 
     def add_mail(self, recipient: str, sender: str, now: float, text: str) -> bool:
-        """Keep a message for a user who is not logged in; return False if too many wait already."""
+        """Store a message for a user who is not logged in; return False if too many are already stored."""
         with self._transaction():
             (waiting,) = self._db.execute("SELECT count(*) FROM mail WHERE recipient = ?", (recipient,)).fetchone()
             if waiting >= MAX_MAIL:
@@ -263,7 +263,7 @@ class Database:
         return True
 
     def take_mail(self, recipient: str) -> list[tuple[str, int, str]]:
-        """Return and delete the messages that wait for a user, oldest first (sender, time, text)."""
+        """Return and delete the stored messages for a user, oldest first (sender, time, text)."""
         with self._transaction():
             rows = self._db.execute(
                 "SELECT sender, time, text FROM mail WHERE recipient = ? ORDER BY id", (recipient,)

@@ -87,7 +87,7 @@ class DiceTest:
             self._runs[self._face - 1][min(self._run, MAX_RUN)] += 1
 
     def _place(self, face: int) -> None:
-        """Gather eight dice into a point of the four-dimensional unit cube; see how far it is from a corner."""
+        """Gather eight dice into a point of the four-dimensional unit cube; check its distance from a corner."""
         self._recent.append(face - 1)
         if len(self._recent) == 8:
             point = [(6 * self._recent[i] + self._recent[i + 1] + 0.5) / 36 for i in range(0, 8, 2)]

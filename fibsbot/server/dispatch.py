@@ -25,7 +25,7 @@ for _module in (chat, game_commands, info, match_commands, sessions, watchers, w
 
 
 def handle(world: World, user: User, line: str) -> None:
-    """Carry out one line from a user; an empty one does nothing.
+    """Execute one line from a user; an empty one does nothing.
 
     Changes are saved before the messages about them are delivered.
     """
@@ -46,7 +46,7 @@ def handle(world: World, user: User, line: str) -> None:
 
 
 def parse_line(text: str) -> Command:
-    """Parse a line; the full name of a help topic that is no command asks for that help.
+    """Parse a line; the full name of a help topic that is not a command shows that help.
 
     Raises:
         CommandError: with the refusal.

@@ -14,7 +14,7 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
 
-from fibsbot import fibs
+from fibsbot import fibs_numbering
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError
 from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
@@ -221,7 +221,7 @@ def move(world: World, user: User, command: c.Move) -> None:
         raise CommandError(m.RollFirst())
     direction = match.direction(seat)
     try:
-        game_flow.make_play(world, match, fibs.play_from_fibs(command.moves, direction))
+        game_flow.make_play(world, match, fibs_numbering.play_from_fibs(command.moves, direction))
     except PlayError:
         state = match.state
         dice = state.dice or (0, 0)

@@ -18,7 +18,7 @@ from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import UNLIMITED, FibsMove, Toggle
 
-from fibsbot import fibs
+from fibsbot import fibs_numbering
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
 from fibsbot.rules import game
@@ -69,7 +69,7 @@ def refusal_of_move(position: Position, dice: Dice, moves: tuple[FibsMove, ...],
     left = [dice[0]] * 4 if dice[0] == dice[1] else list(dice)
     which, move = 0, Move(0, 0)
     for which, fibs_move in enumerate(moves, 1):
-        move = fibs.from_fibs(fibs_move, direction)
+        move = fibs_numbering.from_fibs(fibs_move, direction)
         reason = _refusal_of_one(position, left, move, which, direction)
         if reason is not None:
             return reason
@@ -79,7 +79,7 @@ def refusal_of_move(position: Position, dice: Dice, moves: tuple[FibsMove, ...],
 
 
 def _refusal_of_one(position: Position, left: list[int], move: Move, which: int, direction: int) -> Refusal | None:
-    fibs_move = fibs.to_fibs(move, direction)
+    fibs_move = fibs_numbering.to_fibs(move, direction)
     source = FIBS_BAR_NUMBERS[direction] if fibs_move.source is None else fibs_move.source
     off = move.target == OFF
     reasons = (
@@ -147,7 +147,7 @@ def _opening_roll(view: MatchView, dice: Dice) -> Message:
 
 
 def asks_after_resume(world: World, view: MatchView) -> bool:
-    """Whether a user asks for the board of a resumed match: a player's program does."""
+    """Return whether a user asks for the board of a resumed match: a player's program does."""
     return not view.is_watcher and view.wants_raw_boards and not world.quirks.board_after_resume
 
 
@@ -165,7 +165,7 @@ def continue_game(world: World, match: ServerMatch, *, skip_board: bool = False)
 
 
 def _rolls_automatically(match: ServerMatch) -> bool:
-    """Whether the server rolls for the player on turn, who cannot double or does not want to be asked."""
+    """Return whether the server rolls for the player on turn, who cannot double or does not want to be asked."""
     seat = match.state.turn
     return not match.users[seat].settings[Toggle.DOUBLE] or refusal_to_double(match.state, seat) is not None
 
@@ -176,7 +176,7 @@ def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
     Args:
         world: the world.
         match: the match.
-        skip_board: whether clients ask for the board because of what has just happened (`can't move`, a resumed
+        skip_board: whether clients ask for the board because of the last event (`can't move`, a resumed
             match): then the player on turn does not get the board of this roll as well.
 
     Returns:
@@ -208,7 +208,7 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     if settings[Toggle.AUTOMOVE]:
         play = only_play(position, dice)
         if play is not None:
-            made = m.OnlyMove(fibs.play_to_fibs(play, match.direction(seat)))
+            made = m.OnlyMove(fibs_numbering.play_to_fibs(play, match.direction(seat)))
             make_play(world, match, play, lambda _: made)
             return
     world.send(match.users[seat], m.MovePrompt(count))
@@ -226,9 +226,9 @@ def _store_movable_checkers(match: ServerMatch) -> int:
 
 
 def make_bear_off(world: World, match: ServerMatch, play: Play) -> None:
-    """Make a play that the server has found and that only bears off."""
+    """Make a play chosen by the server that only bears off."""
     seat = match.state.turn
-    off = m.BearsOff(tuple(move.source or 0 for move in fibs.play_to_fibs(play, match.direction(seat))))
+    off = m.BearsOff(tuple(move.source or 0 for move in fibs_numbering.play_to_fibs(play, match.direction(seat))))
     send_to_viewers(world, match, lambda _: off)
     make_play(world, match, play)
 
@@ -244,7 +244,7 @@ def make_play(
     seat, dice = match.state.turn, match.state.dice
     match.state = game.play(match.state, seat, play)
     match.record_play(seat, dice or (0, 0), play)
-    made = fibs.play_to_fibs(play, match.direction(seat))
+    made = fibs_numbering.play_to_fibs(play, match.direction(seat))
     send_to_viewers(
         world, match, message_for or (lambda view: None if view.is_player(seat) else m.Moves(match.names[seat], made))
     )

@@ -18,7 +18,7 @@ from fibs_protocol.words import Setting, Toggle
 from fibsbot import __version__
 from fibsbot.server import texts
 from fibsbot.server.accounts import MIN_PASSWORD, Passwords
-from fibsbot.server.settings import timezones
+from fibsbot.server.user_settings import timezones
 from fibsbot.server.users import User
 from fibsbot.server.world import ClearScreen, CommandHandlers, World
 

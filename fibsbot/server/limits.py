@@ -22,17 +22,17 @@ class ServerLimits:
     """Bounds of the server. A connection that exceeds one is slowed down, cut short or closed; others never wait."""
 
     line: int = 1024
-    """Characters of a line; the rest of a longer one is dropped."""
+    """Maximum length of a line in characters; the rest of a longer one is dropped."""
     send_buffer: int = 2**20
-    """Bytes waiting for a client that does not read; with more the connection is closed."""
+    """Bytes of output buffered for a client that does not read; with more the connection is closed."""
     connections: int = 2000
-    """Connections at a time."""
+    """Maximum number of connections at a time."""
     connections_per_address: int = 1500
-    """Connections at a time from one address. Bots and tests all come from this machine's own."""
+    """Maximum number of connections at a time from one address. All local bots and tests share one address."""
     login_time: float = 120.0
     """Seconds to log in."""
     login_attempts: int = 5
-    """Wrong passwords, after which the connection is closed."""
+    """Number of wrong passwords after which the connection is closed."""
     idle_time: float = 3600.0
     """Seconds without a command, after which the connection is closed ("about an hour"; specification: "Timeout")."""
     commands_per_second: float = 500.0
@@ -46,7 +46,7 @@ class ServerLimits:
     receive_buffer: int = 2**14
     """Bytes that the system keeps of what a connection has sent and we have not read (it may double them)."""
     accounts: int = 100_000
-    """Users that can be registered."""
+    """Maximum number of registered users."""
     password_cost: int = 2**14
     """Cost of a password's hash (scrypt's N); a test may want it cheap."""
 
@@ -56,7 +56,7 @@ WORK_SLICE: Final = 0.002
 LEAST_CHARGE: Final = 2e-5
 """Minimum seconds that a turn is charged: the work around the measured part."""
 LOGIN_COST: Final = 0.01
-"""Seconds that a login is expected to cost: it is announced to everybody, and the list of users is long."""
+"""Seconds that a login is expected to cost: it is announced to all users, and the list of users is long."""
 
 
 @define(eq=False)
@@ -82,7 +82,7 @@ class FairQueue:
     """A queue that gives the connections of one event loop fair shares of the processor."""
 
     def __init__(self) -> None:
-        """Start with nobody waiting."""
+        """Start with an empty queue."""
         self._clock = 0.0
         """The time used by the connection that went last; one that returns from a pause is set to it."""
         self._left = WORK_SLICE
@@ -109,7 +109,7 @@ class FairQueue:
             asyncio.get_running_loop().call_soon(self._renew)
 
     def _renew(self) -> None:
-        """Grant another slice of work, after the event loop has been through everything once."""
+        """Grant another slice of work, after one iteration of the event loop."""
         self._renewing = False
         self._left = WORK_SLICE
         while self._waiting and self._left > 0:

@@ -2,7 +2,7 @@
 
 Specification: "Logging In"; help text "autologin". Failures are counted per address and name, per address, and per
 name, so that passwords cannot be tried fast for one name or many from one address, nor for one name from many
-addresses. Nobody can lock somebody else's account.
+addresses. A user cannot lock another user's account.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _FailureCounts:
 
 
 class _FairLock:
-    """A lock that goes to the key that has held it least often, so that nobody waits for frequent callers."""
+    """A lock that goes to the key that has held it least often, so that frequent callers do not delay others."""
 
     def __init__(self) -> None:
         self._taken = False
@@ -141,13 +141,13 @@ class LoginThrottle:
         return pause if known_host else max(pause, self._addresses.pause(address, now), self._names.pause(name, now))
 
     async def verify(self, address: str, name: str, check: Callable[[], Awaitable[bool]], *, known_host: bool) -> bool:
-        """Wait as long as the failures so far demand, then return whether `check` accepts the password."""
+        """Wait as long as the failures so far require, then return whether `check` accepts the password."""
         while True:
             if pause := self.pause(address, name, known_host=known_host):
                 await self._sleep(pause)
             async with self._checking.hold((address, name)):
                 if self.pause(address, name, known_host=known_host):
-                    continue  # somebody else has failed in the meantime
+                    continue  # another login has failed in the meantime
                 right = await check()
                 self._count(address, name, right=right)
                 return right
@@ -178,7 +178,7 @@ class LoginDialog:
     """The log of logins with a wrong name or password."""
 
     async def run(self, connection: ClientConnection) -> User | None:
-        """Send the banner, and return the user who logs in; None if nobody does.
+        """Send the banner, and return the user who logs in; None if none does.
 
         Raises what `ClientConnection.read_line` raises.
         """
@@ -240,7 +240,7 @@ class LoginDialog:
     # -- registration -----------------------------------------------------------------------------------------------
 
     async def _register(self, connection: ClientConnection) -> User | None:
-        """Let a guest choose a name and a password; None if the guest leaves without."""
+        """Let a guest choose a name and a password; None if the guest leaves without doing so."""
         _send(connection, *texts.guest())
         while True:
             connection.send([], prompt=True)

@@ -34,7 +34,7 @@ HANDLERS: Final = CommandHandlers()
 
 @HANDLERS.on(c.Invite)
 def invite(world: World, user: User, command: c.Invite) -> None:
-    """Invite another user. An invitation waits for ever, but a user has only one at a time."""
+    """Invite another user. An invitation never expires, but a user has only one at a time."""
     if user.match is not None:
         raise CommandError(m.YouArePlaying())
     if not user.ready:
@@ -181,7 +181,7 @@ def _resume(world: World, host: User, guest: User) -> None:
 
 
 def _repeat_prompt(world: World, match: ServerMatch) -> None:
-    """Repeat what the match was waiting for when it was interrupted."""
+    """Repeat the prompt that was open when the match was interrupted."""
     state = match.state
     if state.resignation is not None:
         game_commands.announce_resignation(world, match, state.resignation)
@@ -203,7 +203,7 @@ def _begin_playing(world: World, match: ServerMatch, host: User, guest: User) ->
 
 
 def _announce_match(world: World, match: ServerMatch, message: m.MatchReportStart | m.MatchReportResume) -> None:
-    """Announce a match to its watchers and stop those whom a player has banned, then to all who want reports."""
+    """Announce a match to its watchers, removing those whom a player has banned, then to all users who want reports."""
     banned = {name for user in match.users.values() for name in user.blinded}
     for view in list(match_views(world, match)):
         if not view.is_watcher:

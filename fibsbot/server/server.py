@@ -59,7 +59,7 @@ class Server:
 
         Args:
             host: address to listen on.
-            port: port to listen on; 0 takes a free one, which `port` then holds.
+            port: port to listen on; 0 selects a free one, which `port` then contains.
             db: file of the database; None keeps everything in memory.
             seed: seed of repeatable dice; None takes them from the system.
             limits: bounds of the connections.
@@ -120,7 +120,7 @@ class Server:
         _log.info("listening", host=self.host, port=self.port)
 
     async def stop(self) -> None:
-        """Log everybody out, save everything, close all connections; a second call does nothing."""
+        """Log all users out, save everything, close all connections; a second call does nothing."""
         if self._stopped:
             return
         self._stopped = True
@@ -141,7 +141,7 @@ class Server:
             _log.info("stopped")
 
     async def _end_connections(self) -> None:
-        """Close all connections and wait until they are closed, but not for ever."""
+        """Close all connections and wait a limited time until they are closed."""
         for connection in self._open:
             connection.close()
         for task in self._logging_in:  # some are in a long pause after failed logins
@@ -161,7 +161,7 @@ class Server:
         await self.stop()
 
     async def register(self, name: str, password: str) -> None:
-        """Add an account without a connection, for programs that embed the server; keep one that exists."""
+        """Add an account without a connection, for programs that embed the server; do nothing if it exists."""
         if not self.world.database.registered(name):
             self.world.database.save_accounts(Account(name, await self.passwords.hash(password)))
 

@@ -12,7 +12,7 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import write
 from fibs_protocol.words import Colour, Toggle
 
-from fibsbot import fibs
+from fibsbot import fibs_numbering
 from fibsbot.match import Dice
 from fibsbot.position import Play
 from fibsbot.rules.game import match_winner, start_match
@@ -22,7 +22,7 @@ from fibsbot.server.database import SavedMatchRow
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
-"""The highest value of the cube: a `board:` line has room for four digits."""
+"""The highest value of the cube: a `board:` line holds four digits."""
 MAX_SHOWN: Final = 9999
 """The highest score that a `board:` line can show; an unlimited match may pass it."""
 CRAWFORD_OFF: Final = 3
@@ -42,7 +42,7 @@ class ServerMatch:
     serial: int
     """The number of this match of the pair, from 1; with the names it determines seeded dice."""
     rolls: int = 0
-    """Rolls so far."""
+    """Number of rolls so far."""
     moves: list[str] = field(factory=list)
     """The list of moves of the current game, as `oldmoves` shows it."""
     can_move: tuple[int, int] = (0, 0)
@@ -55,7 +55,7 @@ class ServerMatch:
     @property
     def length(self) -> int:
         """The length as in messages: UNLIMITED for an unlimited match."""
-        return fibs.length_to_fibs(self.state.length)
+        return fibs_numbering.length_to_fibs(self.state.length)
 
     @property
     def key(self) -> str:
@@ -69,7 +69,7 @@ class ServerMatch:
 
     @property
     def on_turn(self) -> Seat:
-        """The player whose turn the server says it is: while a double waits, the one who answers."""
+        """The player on turn according to the server: while a double waits, the one who answers."""
         return self.state.turn if self.state.answering is None else self.state.answering
 
     def seat(self, name: str) -> Seat:
@@ -78,7 +78,7 @@ class ServerMatch:
 
     def direction(self, seat: Seat) -> int:
         """Return the direction in which a player moves."""
-        return fibs.DIRECTIONS[self.colours[seat]]
+        return fibs_numbering.DIRECTIONS[self.colours[seat]]
 
     def swap_colours(self) -> None:
         """Swap the colours, as before every game but the first."""
@@ -88,7 +88,7 @@ class ServerMatch:
 
     def record_play(self, seat: Seat, dice: Dice, play: Play) -> None:
         """Add a play to the list."""
-        moves = fibs.play_to_fibs(play, self.direction(seat))
+        moves = fibs_numbering.play_to_fibs(play, self.direction(seat))
         self.moves.append(write(m.MovesPlay(self.colours[seat], dice, moves)))
 
     def record_action(self, seat: Seat, text: str) -> None:
@@ -122,7 +122,7 @@ class ServerMatch:
             length=self.length,
             score=min(state.scores[seat], MAX_SHOWN),
             opponent_score=min(state.scores[seat.other], MAX_SHOWN),
-            points=fibs.cells_from_position(position, colour, direction),
+            points=fibs_numbering.cells_from_position(position, colour, direction),
             turn=None if self.between_games or state.stage is Stage.OPENING else self.colours[turn],
             dice=dice if own_turn else (0, 0),
             opponent_dice=(0, 0) if own_turn else dice,
@@ -191,7 +191,7 @@ class ServerMatch:
 
 def new_match(inviter: User, joiner: User, length: int, serial: int) -> ServerMatch:
     """Return a new match by both players' toggles, the inviter as X; `length` is as in messages."""
-    own_length = fibs.length_from_fibs(length)
+    own_length = fibs_numbering.length_from_fibs(length)
     state = start_match(_laws(inviter, joiner), own_length)
     return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)
 

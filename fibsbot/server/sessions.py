@@ -10,8 +10,8 @@ from fibs_protocol.words import YOU, Departure, Toggle
 
 from fibsbot.server import match_commands, watchers
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import UserSettings
 from fibsbot.server.texts import goodbye, motd
+from fibsbot.server.user_settings import UserSettings
 from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import CommandHandlers, World
 
@@ -54,7 +54,7 @@ def log_in(  # noqa: PLR0913 - all that is known about a login
 
 
 def _announce(world: World, user: User, text: str) -> None:
-    """Announce a login to everybody else."""
+    """Announce a login to all other users."""
     world.recent_logins.append((world.now(), text))
     message, status, end = m.LoggedIn(user.name, text), user.who_info(world.now()), m.WhoEnd()
     for other in world.users.values():
@@ -114,7 +114,7 @@ def bye(world: World, user: User, command: c.Bye) -> None:  # noqa: ARG001 - all
 
 @HANDLERS.on(c.Wave)
 def wave(world: World, user: User, command: c.Wave) -> None:  # noqa: ARG001 - as above
-    """Wave to everybody who hears shouts; the second time, log out."""
+    """Wave to all users who hear shouts; the second time, log out."""
     again, user.waved = user.waved, True
     world.send(user, m.Waves(YOU, again))
     others = (other for other in world.users.values() if other is not user and not other.settings[Toggle.SILENT])

@@ -11,15 +11,15 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
 
 from fibsbot.server.accounts import Account
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
     from fibsbot.server.server_match import ServerMatch
 
 MAX_NAMES: Final = 100
-"""Names that one user can gag, blind or wait for."""
+"""Maximum number of names that one user can gag, blind or wait for."""
 MAX_KEPT_MAIL: Final = 100
-"""Messages received since the login that `message` can show again."""
+"""Number of messages received since the login that `message` can show again."""
 
 
 def toggle_name(names: set[str], name: str) -> bool:
@@ -93,7 +93,7 @@ class User:
 
     @property
     def clip(self) -> bool:
-        """Whether a client is connected that understands numbered lines."""
+        """Whether the user's client understands numbered lines."""
         return self.mode is ClientMode.CLIP
 
     @property

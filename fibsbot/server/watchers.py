@@ -52,7 +52,7 @@ def _banned_by(player: User, user: User) -> User | None:
 
 
 def stop_watching(world: World, user: User) -> None:
-    """Stop watching, if the user does, and tell the players."""
+    """Stop watching, if the user watches anybody, and notify the players."""
     name = user.watching
     if name is None:
         return

@@ -49,7 +49,7 @@ _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
 
 @HANDLERS.on(c.Who, c.Rawwho)
 def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
-    """List users. `who` sends a `6` only if there is nobody to list (pitfall 6); `rawwho` always does."""
+    """List users. `who` sends a `6` only if the list is empty (pitfall 6); `rawwho` always does."""
     raw = isinstance(command, c.Rawwho)
     words = (command.argument or "").split()
     if words[:1] == ["count"]:

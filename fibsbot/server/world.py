@@ -21,7 +21,7 @@ from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 
 LAST_LOGINS: Final = 20
-"""Logins and logouts that `last` shows."""
+"""Number of logins and logouts that `last` shows."""
 
 
 @frozen
@@ -32,8 +32,8 @@ class Quirks:
     """Whether the list of moves after a game begins on the line with the result, as on FIBS
     (`... Congratulations!Score is 1-0 in a 3 point match.`)."""
     board_after_resume: bool = False
-    """Whether a resumed match begins with a board for programs, too. They ask for one, as FIBS does not always send it:
-    with this they get two."""
+    """Whether a resumed match begins with a board for programs, too. They request one, because FIBS does not
+    always send it, so they get two."""
 
 
 @frozen
@@ -48,7 +48,7 @@ class TrafficCounts:
     sent: int = 0
     received: int = 0
     ratings: int = 0
-    """Ratings changed by matches."""
+    """Number of ratings changed by matches."""
 
 
 class World:
@@ -63,7 +63,7 @@ class World:
         quirks: Quirks | None = None,
         user_limit: int = 1000,
     ) -> None:
-        """Start with nobody logged in.
+        """Start without users.
 
         Args:
             database: accounts, saved matches and mail.

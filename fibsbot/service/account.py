@@ -18,7 +18,15 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.current_match import BotStatus
-from fibsbot.bot.interface import End, Event, FinishRequested, PauseRequested, QuitRequested, Record, SettingsChanged
+from fibsbot.bot.events_and_actions import (
+    End,
+    Event,
+    FinishRequested,
+    PauseRequested,
+    QuitRequested,
+    Record,
+    SettingsChanged,
+)
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.connection import ConnectionFailedError
@@ -262,7 +270,7 @@ class BotAccount(Observer):
         self._hooks.on_decision(self.name, answer, seconds)
 
     def _expect(self, seconds: float) -> None:
-        """Consider the account healthy during so many seconds of silence, and a little longer."""
+        """Consider the account healthy during this many seconds of silence, plus SLACK."""
         self._quiet_until = self._clock() + seconds + SLACK
 
     def is_responsive(self) -> bool:
@@ -314,7 +322,7 @@ class AccountStatus:
     state: str
     """State of the connection, as in `fibs_protocol.session`; RESTING between two runs, or how it ended."""
     sentence: str
-    """What it is doing, in words."""
+    """A phrase for what it is doing, such as `playing ford, 3-2 of 5`."""
     agent: BotStatus | None
     """None while there is no run."""
     counters: Counters

@@ -15,7 +15,7 @@ from attrs import define
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store.state_json import write_play, write_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEvent
@@ -110,7 +110,7 @@ class MatchRecorder:
         except Exception as error:  # noqa: BLE001 - the play goes on in any case
             self._transcriber = self._game = None
             if not self._failed:
-                _log.exception("matches are not written down until the next connection", error=str(error))
+                _log.exception("matches are not recorded until the next connection", error=str(error))
             self._failed = True
 
     # -- games and entries --------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class MatchRecorder:
 
 
 def _fields(entry: Entry) -> dict[str, Any]:
-    """Return an entry as names and values."""
+    """Return the fields of an entry's record."""
     known = {"equity": entry.equity, "seconds": entry.seconds, "rebuilt": entry.rebuilt}
     match entry:
         case Throw(seat=seat, dice=dice, play=play):

@@ -13,7 +13,7 @@ import structlog
 from attrs import field, frozen
 
 from fibsbot.bot.context import AgentMemory
-from fibsbot.bot.interface import SettingsChanged, event_for_order
+from fibsbot.bot.events_and_actions import SettingsChanged, event_for_order
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks

@@ -25,7 +25,7 @@ class SystemdNotifier:
     """Notifies systemd about the state of this process, if it was started by systemd. Nothing here raises or blocks."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
-        """Take systemd's socket and watchdog from the environment."""
+        """Read the address of systemd's socket and the watchdog's time from the environment."""
         address = environment.get(SOCKET, "")
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
         self._warned = False
@@ -61,7 +61,7 @@ class SystemdNotifier:
                 sock.sendto("\n".join(lines).encode(), self._address)
         except (OSError, ValueError) as error:
             if not self._warned:
-                _log.warning("systemd cannot be told", error=str(error))
+                _log.warning("systemd cannot be notified", error=str(error))
             self._warned = True
 
 

@@ -16,7 +16,7 @@ from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.engine import EngineOptions
+from fibsbot.strategies.engine_strategy import EngineOptions
 from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.heuristic.strategy import is_beavered
 

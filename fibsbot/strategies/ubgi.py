@@ -18,7 +18,7 @@ from fibsbot.match import MatchState
 from fibsbot.notation import NotationError, Xgid
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.child_process.process import (
+from fibsbot.strategies.child_process.engine_process import (
     ChildProcess,
     DeclinedError,
     EngineError,

@@ -259,8 +259,8 @@ def apply(state: GameState, entry: Entry) -> GameState:
     """Return the game after an entry. Raises RuleError if the rules forbid it."""
     match entry:
         case Throw():
-            thrown = _after_roll(state, entry)
-            return thrown if entry.play is None else rules.play(thrown, entry.seat, entry.play)
+            rolled = _after_roll(state, entry)
+            return rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
         case Cube(action=CubeAction() as action) if action in _CUBE_RULES:
             return _CUBE_RULES[action](state, entry.seat)
         case Resign():
@@ -279,8 +279,8 @@ def _after_roll(state: GameState, entry: Throw) -> GameState:
         return state
     if state.stage is Stage.OPENING and entry.dice[0] != entry.dice[1]:
         high, low = max(entry.dice), min(entry.dice)
-        thrown = rules.roll_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
-        return evolve(thrown, dice=entry.dice)
+        rolled = rules.roll_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
+        return evolve(rolled, dice=entry.dice)
     return rules.roll(state, entry.seat, entry.dice)
 
 

@@ -1,1 +1,1 @@
-"""FIBS and CLIP without I/O: bytes to typed messages and commands, and back, for both ends of a connection."""
+"""FIBS and CLIP without I/O: parses and writes typed messages and commands, for both ends of a connection."""

@@ -1,4 +1,4 @@
-"""BoardState: the 53 tokens of a `board:` line, both ways (docs/protocol.md; specification: "Board State")."""
+"""BoardState: the 53 tokens of a `board:` line, read and written (docs/protocol.md; specification: "Board State")."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour, Dice
 
 CHECKERS: Final = 15
-"""Checkers of each side: points, bar and off add up to it."""
+"""Number of checkers of each side on the points, on the bar and borne off."""
 TOKENS: Final = 53
 CELLS: Final = 26
-"""Cells of `points`."""
+"""Number of cells in `points`."""
 PREFIX: Final = "board:"
-REMEMBERED: Final = 32
-"""Rows of cells that are kept in mind."""
+CACHED_ROWS: Final = 32
+"""Number of cached rows of cells."""
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
 
 
 class _Numbers(dict[str, int]):
-    """Tokens and their numbers: the usual ones are only looked up, for a board has 50 of them."""
+    """A cache of tokens and their numbers, because a board has 50 of them."""
 
     def __missing__(self, token: str) -> int:
         if not _NUMBER.fullmatch(token):
@@ -40,13 +40,13 @@ def _numbers(tokens: str) -> tuple[int, ...]:
     return tuple(map(_NUMBERS.__getitem__, tokens.split(":")))
 
 
-_points: Final = lru_cache(REMEMBERED)(_numbers)
-"""Reads the points; cached, as consecutive boards share them."""
+_points: Final = lru_cache(CACHED_ROWS)(_numbers)
+"""Reads the points; cached, because consecutive boards often have the same ones."""
 
 
-@lru_cache(8 * REMEMBERED)
+@lru_cache(8 * CACHED_ROWS)
 def _others(tokens: str) -> tuple[int, Dice, Dice, int, tuple[bool, bool, bool], int, list[int]]:
-    """Read what follows the cells, which is often the same again: turn, dice, cube and its flags, colour, the rest."""
+    """Read the tokens after the cells, which repeat often: turn, dice, cube and its flags, colour, the rest."""
     turn, a, b, c, d, cube, may_double, opponent_may, doubled, colour, *counts = _numbers(tokens)
     return turn, (a, b), (c, d), cube, (may_double != 0, opponent_may != 0, doubled != 0), colour, counts
 
@@ -56,7 +56,7 @@ class BoardState:
     """A `board:` line. The fields have the order of its tokens and the names of the specification."""
 
     player: str
-    """YOU in a game of our own, else the name of the player whom we watch."""
+    """YOU in our own game, otherwise the name of the player we watch."""
     opponent: str
     length: int
     """Match length; UNLIMITED is 9999."""
@@ -65,7 +65,7 @@ class BoardState:
     points: tuple[int, ...]
     """26 cells: 0 is X's bar, 1 to 24 the points, 25 O's bar; O's checkers are positive, X's negative."""
     turn: Colour | None
-    """None when the game is over or between two games. Not to be trusted while a double is pending."""
+    """None after the end of a game and between two games. Unreliable while a double is pending."""
     dice: Dice
     """The player's dice; (0, 0) when there are none."""
     opponent_dice: Dice
@@ -74,7 +74,7 @@ class BoardState:
     """True even in the Crawford game and when the cube is dead: see docs/protocol.md, pitfall 13."""
     opponent_may_double: bool
     was_doubled: bool
-    """True only on a board that was asked for while the opponent's double is pending."""
+    """True only on a board that was requested while the opponent's double is pending."""
     colour: Colour
     """The player's colour."""
     direction: int
@@ -88,9 +88,9 @@ class BoardState:
     """The player's checkers on the bar."""
     opponent_on_bar: int
     can_move: int
-    """Stale except right after the player's own roll."""
+    """Outdated except directly after the player's own roll."""
     forced_move: int
-    """Not to be trusted."""
+    """Unreliable."""
     post_crawford: int
     """1 after the Crawford game was played ("did Crawford")."""
     redoubles: int
@@ -98,20 +98,20 @@ class BoardState:
 
     @property
     def double_pending(self) -> bool:
-        """Whether the opponent's double waits for the player's answer, as far as a board can tell.
+        """Whether the opponent's double waits for the player's answer, as far as a board shows it.
 
         `was_doubled` alone is not enough: there are servers that leave it set for the rest of the game. While a double
-        is pending nobody has rolled and nobody may double.
+        is pending, the dice have not been rolled and neither player may double.
         """
         rolled = self.dice != (0, 0) or self.opponent_dice != (0, 0)
         return self.was_doubled and not rolled and not self.may_double and not self.opponent_may_double
 
     @classmethod
     def from_line(cls, text: str) -> BoardState:
-        """Read a `board:` line and check that it can be true.
+        """Read a `board:` line and check that it is consistent.
 
         Checked: the count of tokens, the ranges, both bars against cells 0 and 25, and 15 checkers a side.
-        Taken as they come: the flags that servers leave stale (may double, was doubled, can move, forced
+        Not checked: the flags that servers do not update (may double, was doubled, can move, forced
         move) and the obsolete home and bar.
 
         Raises:
@@ -125,7 +125,7 @@ class BoardState:
 
     @classmethod
     def unchecked(cls, text: str) -> BoardState:
-        """Read a `board:` line whose fields may contradict each other: `flaw` says whether they do.
+        """Read a `board:` line whose fields may contradict each other; `flaw` returns the contradiction.
 
         Raises:
             BoardError: if the tokens are not those of a board.
@@ -197,7 +197,7 @@ class BoardState:
         return f"{PREFIX}{self.player}:{self.opponent}:{':'.join(tokens)}"
 
     def flaw(self) -> str | None:
-        """Return the first reason why this board cannot be true, or None."""
+        """Return the first contradiction in this board, or None."""
         if len(self.points) != CELLS:
             return f"expected {CELLS} cells, got {len(self.points)}"
         if self.length < 1 or self.score < 0 or self.opponent_score < 0:
@@ -210,7 +210,7 @@ class BoardState:
         )
 
     def repaired(self) -> BoardState | None:
-        """Return the board that is meant if the bars disagree and only the cells or only the counts can be right.
+        """Return the corrected board if the bars disagree and only the cells or only the counts can be right.
 
         JIBS writes X's bar with O's sign, or into O's cell, while the counts are right. None if neither or both make 15
         checkers a side.
@@ -227,7 +227,7 @@ class BoardState:
         return sound[0] if len(sound) == 1 else None
 
 
-@lru_cache(8 * REMEMBERED)
+@lru_cache(8 * CACHED_ROWS)
 def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> str | None:
     """Return the first contradiction between these tokens and the points, or None."""
     for pair in (dice, opponent_dice):
@@ -240,9 +240,9 @@ def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> 
     return None
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED_ROWS)
 def _flaw_of_checkers(points: tuple[int, ...], o: tuple[int, int], x: tuple[int, int]) -> str | None:
-    """Return the first reason why the cells cannot go with the checkers of O and X off the board and on the bar."""
+    """Return the first contradiction between the cells and the checkers of O and X off the board and on the bar."""
     (o_off, o_bar), (x_off, x_bar) = o, x
     if points[25] != o_bar or points[0] != -x_bar:
         return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
@@ -255,7 +255,7 @@ def _flaw_of_checkers(points: tuple[int, ...], o: tuple[int, int], x: tuple[int,
     return None
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED_ROWS)
 def _name(token: str) -> str:
     name = token.strip()
     if not _NAME.fullmatch(name):

@@ -12,7 +12,7 @@ from fibs_protocol.words import FibsMove, Setting, Toggle
 
 @frozen
 class Command:
-    """Something that a client says: one line."""
+    """The base class of commands: one line that a client sends."""
 
     @classmethod
     def kind(cls) -> str:
@@ -45,7 +45,7 @@ class Login(Command):
 
 @frozen
 class Name(Command):
-    """`name X`: choose a name (guest) ."""
+    """`name X`: choose a name (guest)."""
 
     name: str
 
@@ -120,7 +120,7 @@ class Mail(Command):
 
 @frozen
 class Waitfor(Command):
-    """`waitfor X Y`; without names, list whom we wait for."""
+    """`waitfor X Y`; without names, list the awaited users."""
 
     names: tuple[str, ...] = ()
 
@@ -141,7 +141,7 @@ class Blind(Command):
 
 @frozen
 class Away(Command):
-    """`away text`; without a text, list who is away."""
+    """`away text`; without a text, list the users who are away."""
 
     text: str = ""
 
@@ -299,7 +299,7 @@ class ToggleCommand(Command):
 
 @frozen
 class SetCommand(Command):
-    """`set boardstyle 3`; without a value, tell it; without arguments, list all; `sortwho name` is short."""
+    """`set boardstyle 3`; without a value, show it; without arguments, list all; `sortwho name` is a short form."""
 
     setting: Setting | None = None
     value: str | None = None

@@ -1,7 +1,7 @@
-"""The board as the server draws it for people: board styles 1 and 2 (help text "boardstyle").
+"""Draw the board as the server does for people: board styles 1 and 2 (help text "boardstyle").
 
-Style 1 agrees with captures of FIBS. Style 2 needs two lines more: the points' numbers stand outside the frame. How
-FIBS draws an unlimited match, or a board on which nobody is on turn, no source shows; that is our own choice.
+Style 1 agrees with captures of FIBS. Style 2 needs two more lines, as the point numbers are outside the frame. No
+source shows how FIBS draws an unlimited match or a board without a player on turn; that is our own choice.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.words import UNLIMITED, Colour
 
 ROWS: Final = 5
-"""Rows of each half. Of more checkers on a point the innermost row tells the number."""
+"""Number of rows of each half. The innermost row shows the number of checkers on a point if there are more."""
 
 _BAR: Final = 0
-"""In a row of places: where the bar is."""
+"""Stands for the bar in a row of points."""
 
 
 def draw(board: BoardState, *, style: int = 1, own_name: str | None = None) -> list[str]:
-    """Draw a board from the player's point of view: his home is below.
+    """Draw a board from the player's point of view, with the player's home at the bottom.
 
     Args:
-        board: what to draw.
-        style: 1, or 2 with the points' numbers outside the frame.
+        board: the board to draw.
+        style: 1, or 2 with the point numbers outside the frame.
         own_name: the name to draw for the player; in the board itself it may be YOU.
     """
     if style not in {1, 2}:
@@ -53,7 +53,7 @@ def _edge(places: list[int], label: str, style: int) -> list[str]:
 
 
 def _row(board: BoardState, places: list[int], bar: Colour, depth: int) -> str:
-    """Draw the row `depth` places from the edge; `bar` says whose checkers are on the bar in this half."""
+    """Draw the row `depth` places from the edge; `bar` is the colour of the checkers on the bar in this half."""
     cells = [_cell(_on_bar(board, bar) if place == _BAR else board.points[place], depth) for place in places]
     return f"   |{' '.join(cells[:6])} |{cells[6]} | {' '.join(cells[7:])} |"
 
@@ -63,7 +63,7 @@ def _on_bar(board: BoardState, colour: Colour) -> int:
 
 
 def _cell(checkers: int, depth: int) -> str:
-    """Draw two characters of a column; the sign of `checkers` is their colour's."""
+    """Draw two characters of a column; the sign of `checkers` is that of their colour."""
     count = abs(checkers)
     if count <= depth:
         return "  "

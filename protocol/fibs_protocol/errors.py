@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ProtocolError(ValueError):
-    """Something does not fit the protocol."""
+    """The base class of the protocol's errors."""
 
 
 class LocalProtocolError(ProtocolError):
@@ -24,11 +24,11 @@ class RemoteProtocolError(ProtocolError):
 
 
 class BoardError(RemoteProtocolError):
-    """A `board:` line that cannot be true; the text says why."""
+    """A `board:` line that contradicts itself; the text says how."""
 
 
 class CommandError(ProtocolError):
-    """A line from a client that is no command which the server could carry out."""
+    """A line from a client that is not a command the server can carry out."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(type(refusal).__name__)
@@ -37,7 +37,7 @@ class CommandError(ProtocolError):
 
 
 class UnknownCommandError(CommandError):
-    """The first word is no command's name and no command's prefix."""
+    """The first word is neither the name nor a prefix of a command."""
 
 
 class AmbiguousCommandError(UnknownCommandError):

@@ -1,8 +1,8 @@
-"""Bytes in, logical lines out: line ends, prompts without newline, telnet bytes, bounds.
+"""LineSplitter: splits bytes into logical lines, with telnet bytes, prompts without newline and overlong lines.
 
-A line ends with CR LF, LF, CR NUL, or a CR that none of them follows. Telnet commands (`IAC ...`), BEL and NUL are no
-part of its text. The protocol has 7 bits: every other byte that no terminal prints becomes `?` in the text, a tab as
-a blank. Whatever way the same bytes are cut into chunks, the same lines come out.
+A line ends with CR LF, LF, CR NUL, or a CR that neither LF nor NUL follows. Telnet commands (`IAC ...`), BEL and NUL
+are not part of its text. The protocol has 7 bits: every other byte that is not printable becomes `?` in the text, a tab
+becomes a blank. The lines do not depend on how the bytes are cut into chunks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from attrs import frozen
 from fibs_protocol.errors import LocalProtocolError
 
 MAX_LINE: Final = 8192
-"""Bytes of the longest line that is read whole. A message of the server has a few hundred."""
+"""Length in bytes of the longest line that is not cut. A message of the server has a few hundred."""
 
 PROMPTS: Final = (
     b"login: ",
@@ -26,10 +26,10 @@ PROMPTS: Final = (
     b"Please retype your password: ",
     b"** The two passwords were not identical. Please give them again. Password: ",
 )
-"""Prompts, which do not end their line. At the start of a line each of them is a line of its own."""
+"""Prompts, which have no line end. At the start of a line each of them is a line of its own."""
 
 BLOCK: Final = 4096
-"""Bytes in which lines are found at once."""
+"""Maximum size in bytes of a block that is searched for plain lines at once."""
 
 _IAC, _SB = 0xFF, 0xFA
 _WILL, _DONT = 0xFB, 0xFE
@@ -55,15 +55,15 @@ class Line:
     offset: int
     """The offset of `raw`, in bytes since the start of the connection."""
     raw: bytes
-    """The bytes as they came, with the line's end and the telnet bytes inside; at most the bound and two more."""
+    """The bytes as received, with the line's end and any telnet bytes; at most `max_line` and two more."""
     terminated: bool
     """False for a prompt, a line that was cut because of its length, and the rest before the end of the stream."""
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines. Memory is bounded by the longest line and by what was not yet asked for.
+    """Splits a stream of bytes into lines. Memory is bounded by the longest line and the lines not yet taken.
 
-    A line of more than `max_line` bytes is cut there; its rest is skipped, not handed out as a line of its own:
+    A line of more than `max_line` bytes is cut there; its rest is skipped, not returned as a line of its own:
     otherwise a long enough kibitz could place any text at the start of a line.
     """
 
@@ -71,7 +71,7 @@ class LineSplitter:
         """Start at offset 0.
 
         Args:
-            max_line: bytes of the longest line that is handed out whole, at least 128.
+            max_line: length in bytes of the longest line that is not cut, at least 128.
             prompts: whether prompts are recognised; a server, whose clients send none, turns this off.
         """
         if max_line < 128:
@@ -81,20 +81,20 @@ class LineSplitter:
         self._buffer = bytearray()
         self._offset = 0  # of the buffer's first byte
         self._start = 0  # of the current line, in the buffer
-        self._searched = 0  # up to here the current line goes on
-        self._telnet = False  # whether the current line holds telnet bytes
+        self._searched = 0  # the current line does not end before here
+        self._telnet = False  # whether the current line contains telnet bytes
         self._head = bytearray() if prompts else None  # text that may yet become a prompt; None: it will not
         self._walked = 0  # where that text ends
         self._skipping = False  # the rest of a line that was cut
         self._ended = False
         self._plain: deque[Line] = deque()  # lines that were found at once, before `_start`
-        self._rough = 0  # lines are found one by one up to here: some are not plain
+        self._rough = 0  # up to here lines are found one by one, as some are not plain
 
     def receive_data(self, data: bytes) -> None:
         """Buffer received bytes; `b""` is the end of the stream. `next_line` does the work.
 
         Raises:
-            LocalProtocolError: if data follow the end.
+            LocalProtocolError: if data follows the end.
         """
         if not data:
             self._ended = True
@@ -105,13 +105,13 @@ class LineSplitter:
             self._buffer += data
 
     def next_line(self) -> Line | None:
-        """Return the next line, or None when more data are needed for it (or, after the end, none is left)."""
+        """Return the next line, or None if more data is needed (or, after the end, if none is left)."""
         plain = self._plain
         if not plain and self._searched == self._start and not self._skipping:
             self._find_plain_lines()
         if plain:
             return plain.popleft()
-        waits = self._start == len(self._buffer) and not self._ended  # nothing is left of what has come
+        waits = self._start == len(self._buffer) and not self._ended  # all received bytes are consumed
         if waits or (self._skipping and not self._skip()):
             return None
         prompt = 0 if self._head is None else self._find_prompt(self._head)
@@ -123,9 +123,9 @@ class LineSplitter:
         return self._next_full_line()
 
     def _find_plain_lines(self) -> None:
-        """Take the next lines that are complete and hold nothing but printable ASCII, as nearly all do.
+        """Find the next lines that are complete and contain only printable ASCII, as nearly all do.
 
-        Any other line is found by the general way, from the same place.
+        Any other line is left to the general search, from the same place.
         """
         start, buffer = self._start, self._buffer
         if start == len(buffer):
@@ -168,7 +168,7 @@ class LineSplitter:
     # -- searching --------------------------------------------------------------------------------------------------
 
     def _find_end(self, stops: re.Pattern[bytes]) -> tuple[int, int]:
-        """Find where the current line's content ends, and where the next line begins (0: not known yet)."""
+        """Return where the current line's content ends and where the next line begins (0: not known yet)."""
         buffer = self._buffer
         while True:
             found = stops.search(buffer, self._searched)
@@ -188,7 +188,7 @@ class LineSplitter:
             self._searched = after
 
     def _after_return(self, place: int) -> int:
-        """Return where the next line begins; 0 while the byte after the CR has not come."""
+        """Return where the next line begins; 0 while the byte after the CR is missing."""
         if place + 1 < len(self._buffer):
             return place + (2 if self._buffer[place + 1] in (_LF, _NUL) else 1)
         return place + 1 if self._ended else 0
@@ -206,16 +206,16 @@ class LineSplitter:
         return after if after <= len(buffer) else 0
 
     def _skip(self) -> bool:
-        """Pass the rest of a line that was cut, telnet bytes or not; False while its end has not come."""
+        """Skip the rest of a line that was cut; return False while its end is missing."""
         end, after = self._find_end(_ENDS)
         self._consume(after or end)
         self._skipping = not after
         return not self._skipping
 
     def _find_prompt(self, head: bytearray) -> int | None:
-        """Return where the prompt ends that begins the current line, 0 if it begins with none, None if not yet known.
+        """Return the end of the prompt at the start of the current line, 0 if there is none, None if not yet known.
 
-        Walks on from where it stopped, past telnet bytes, BEL and NUL.
+        Continues where it stopped, past telnet bytes, BEL and NUL.
         """
         buffer, limit = self._buffer, min(len(self._buffer), self._start + self._max)
         if self._walked == self._start < limit and buffer[self._start] not in _HEADS:
@@ -240,7 +240,7 @@ class LineSplitter:
                     head.append(byte)
         return 0
 
-    # -- handing out ------------------------------------------------------------------------------------------------
+    # -- building lines ---------------------------------------------------------------------------------------------
 
     def _take(self, end: int, after: int, *, terminated: bool) -> Line:
         start = self._start

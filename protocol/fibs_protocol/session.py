@@ -1,11 +1,12 @@
-"""The state table of a connection: what each end may send in each state, and the next state.
+"""The state table of a connection: the messages and commands allowed in each state, and the next state.
 
-`TABLE[role][state][cue]` is the next state. The client's part is complete: a command that it lacks is not sent. The
-server's part holds only what changes the state: most of what a server says does not, and a message that the table
-lacks leaves the state as it is, because lines get lost, come twice or come when nobody expects them (docs/protocol.md,
-pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state from anywhere in a match.
+`TABLE[role][state][trigger]` is the next state. The client's part is complete: a command that is not in it is not
+sent. The server's part contains only what changes the state: most messages of a server do not, and a message that is
+not in the table leaves the state unchanged, because lines get lost, are duplicated or come unexpectedly
+(docs/protocol.md, pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state from every
+state of a match.
 
-This file knows the kinds of messages and commands, and nothing else.
+This module depends on the kinds of messages and commands only.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ class State(enum.Enum):
     """The states of a connection, named as the client sees them."""
 
     CONNECTING = "connecting"
-    """Connected; the banner, no prompt yet."""
+    """Connected; the banner is sent, but no prompt yet."""
     LOGIN = "login"
     """`login: ` waits for an answer."""
     AUTHENTICATING = "authenticating"
-    """Name and password are sent."""
+    """Name and password have been sent."""
     REFUSED = "refused"
     """A second `login: `: wrong name or password. Such a connection is of no further use (pitfall 3)."""
     REGISTERING = "registering"
@@ -48,11 +49,11 @@ class State(enum.Enum):
     LOBBY = "lobby"
     """Logged in, without a match."""
     WATCHING = "watching"
-    """Watching somebody else's match."""
+    """Watching a match of others."""
     BETWEEN_GAMES = "between games"
-    """In a match, no game running."""
+    """In a match, between two games."""
     UNCLEAR = "unclear"
-    """In a game; a board has to tell whose turn it is (after a resume, a rejected resignation)."""
+    """In a game, not knowing whose turn it is until a board shows it (after a resume or a rejected resignation)."""
     MY_ROLL = "my roll"
     """Our turn, dice not rolled."""
     MY_MOVE = "my move"
@@ -64,11 +65,11 @@ class State(enum.Enum):
     """Our offer to resign waits for an answer."""
     THEY_RESIGNED = "they resigned"
     CLOSED = "closed"
-    """Logged out, or put out."""
+    """Logged out, or disconnected by the server."""
 
 
 class TriggerCase(enum.Enum):
-    """The difference between two messages of one kind."""
+    """The case that distinguishes two messages of one kind."""
 
     YOU = "you"
     OTHER = "other"
@@ -81,7 +82,7 @@ class TriggerCase(enum.Enum):
 
 @frozen
 class Trigger:
-    """A kind of message or command, for some messages with the case that matters."""
+    """What can change the state: a kind of message or command, for some messages with a case."""
 
     kind: type[Message | Command]
     case: TriggerCase | None = None
@@ -91,10 +92,10 @@ class Trigger:
 
 
 PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED})
-"""An offer waits for its answer.
+"""The states in which an offer waits for its answer.
 
-Boards tell nothing here: a pending double flips their turn (docs/protocol.md, token 32), a pending resignation does not
-show.
+Boards are no help here: a pending double flips their turn (docs/protocol.md, token 32), and they do not show a pending
+resignation.
 """
 IN_GAME: Final[frozenset[State]] = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
 IN_MATCH: Final[frozenset[State]] = IN_GAME | {State.BETWEEN_GAMES}
@@ -109,21 +110,21 @@ _WHOSE: Final[Mapping[type[Message], str]] = {
     m.RedoubleAccepted: "player",
     m.ResignOffer: "player",
 }
-"""The kinds that say of whom they speak, with the field that does."""
+"""The kinds of messages that name the player concerned, with the name of that field."""
 
 
-def trigger_of(spoken: Message | Command) -> Trigger:
-    """Return the cue that a message or a command is."""
-    if isinstance(spoken, m.Board):
-        return Trigger(m.Board, _board_case(spoken.state))
-    kind = type(spoken)
-    if isinstance(spoken, Message) and (name := _WHOSE.get(type(spoken))):
-        return Trigger(kind, TriggerCase.YOU if getattr(spoken, name) == YOU else TriggerCase.OTHER)
+def trigger_of(event: Message | Command) -> Trigger:
+    """Return the trigger of a message or a command."""
+    if isinstance(event, m.Board):
+        return Trigger(m.Board, _board_case(event.state))
+    kind = type(event)
+    if isinstance(event, Message) and (name := _WHOSE.get(type(event))):
+        return Trigger(kind, TriggerCase.YOU if getattr(event, name) == YOU else TriggerCase.OTHER)
     return Trigger(kind)
 
 
 def _board_case(board: BoardState) -> TriggerCase | None:
-    """Return what the board says about us; None when we only watch."""
+    """Return the case of a board of our match; None if we only watch."""
     if board.player != YOU:
         return None
     if board.double_pending:
@@ -150,7 +151,7 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
     ((State.REGISTERING,), (c.Name,), None),
     (LOGGED_IN, _ANYTIME_COMMANDS, None),
     ((State.LOBBY, State.WATCHING), (c.Invite, c.Join, c.Watch), None),
-    # `board` in the lobby finds out whether we play after all: the line that told us may have been lost.
+    # `board` in the lobby finds out whether we are in a match: the line that announced it may have been lost.
     ((State.LOBBY,), (c.ShowBoard,), None),
     ((State.WATCHING,), (c.Unwatch, c.ShowBoard, c.Pip), None),
     (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
@@ -160,27 +161,27 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
     ((State.THEIR_TURN,), (c.Resign,), None),
     ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
     ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
-    # Who offers to resign may play on before the answer.
+    # A player who offers to resign may play on before the answer.
     ((State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN), (c.Accept, c.Reject), None),
     ((State.LOGIN, State.REGISTERING, *LOGGED_IN), (c.Bye,), None),
 )
-"""States, what the client may say in them, and where it leads; None: where the server's answer leads."""
+"""States, the commands that the client may send in them, and the next state; None: the server's answer decides it."""
 
 _you, _other = TriggerCase.YOU, TriggerCase.OTHER
 _SERVER: Final[
     tuple[tuple[Iterable[State], State, tuple[type[Message] | tuple[type[Message], TriggerCase], ...]], ...]
 ] = (
     ((State.CONNECTING,), State.LOGIN, (m.LoginPrompt,)),
-    # A server whose first line we cannot read has let us in all the same when it goes on.
+    # The login has succeeded even if the server's first line is unknown, provided that the next ones are not.
     ((State.AUTHENTICATING,), State.LOBBY, (m.Welcome, m.OwnInfo, m.MotdStart, m.WhoInfo)),
     ((State.AUTHENTICATING, State.REFUSED), State.REFUSED, (m.LoginPrompt,)),
     ((State.LOGIN,), State.REGISTERING, (m.GuestWelcome,)),
-    # Watching does not keep anybody from being invited, nor a message about the match that we are in from arriving.
+    # A user who watches can be invited, and messages about the user's own match can still arrive.
     (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoined, m.YouJoined)),
     (LOGGED_IN, State.UNCLEAR, (m.OpponentResumed, m.YouResumed)),
     ((State.LOBBY,), State.WATCHING, (m.YouWatch,)),
     ((State.WATCHING,), State.LOBBY, (m.YouStopWatching, m.WatchedGone)),
-    # A login can lead straight into a running game (pitfall 5), of which a board is then the first sign.
+    # A login can lead directly into a running game (pitfall 5), which a board is then the first to show.
     ((State.LOBBY,), State.MY_ROLL, ((m.Board, TriggerCase.YOUR_ROLL), m.RollOrDouble)),
     ((State.LOBBY,), State.MY_MOVE, ((m.Board, TriggerCase.YOUR_MOVE), m.MovePrompt)),
     ((State.LOBBY,), State.THEIR_TURN, ((m.Board, TriggerCase.THEIR_TURN),)),
@@ -206,7 +207,7 @@ _SERVER: Final[
     (IN_GAME - PENDING, State.BETWEEN_GAMES, ((m.Board, TriggerCase.OVER),)),
     (set(State) - {State.CLOSED}, State.CLOSED, (m.Goodbye, m.ConnectionTimedOut)),
 )
-"""States, the state that follows, and the messages after which it does."""
+"""States, the next state, and the messages that lead to it."""
 
 
 def _build() -> dict[Role, dict[State, dict[Trigger, State]]]:
@@ -217,36 +218,38 @@ def _build() -> dict[Role, dict[State, dict[Trigger, State]]]:
     for states, target, messages in _SERVER:
         for state in states:
             for message in messages:
-                cue = Trigger(*message) if isinstance(message, tuple) else Trigger(message)
-                table[Role.SERVER][state][cue] = target
+                trigger = Trigger(*message) if isinstance(message, tuple) else Trigger(message)
+                table[Role.SERVER][state][trigger] = target
     return table
 
 
 TABLE: Final = _build()
-"""`{role: {state: {cue: next state}}}`."""
-_RELEVANT_KINDS: Final = {state: frozenset(cue.kind for cue in cues) for state, cues in TABLE[Role.SERVER].items()}
-"""The kinds of messages that may lead out of each state: of any other nobody needs to find out which cue it is."""
+"""`{role: {state: {trigger: next state}}}`."""
+_RELEVANT_KINDS: Final = {
+    state: frozenset(trigger.kind for trigger in row) for state, row in TABLE[Role.SERVER].items()
+}
+"""The kinds of messages that can change each state: only for these the trigger is looked up."""
 
 
 class Session:
-    """The state of one connection, followed through what both ends say."""
+    """The state of one connection, updated with each message and command."""
 
     def __init__(self) -> None:
-        """Begin where a connection has just been made."""
+        """Start in the state of a new connection."""
         self.state = State.CONNECTING
 
     def server_says(self, message: Message) -> State:
-        """Follow a message; return the state after it."""
+        """Update the state with a message and return it."""
         if type(message) in _RELEVANT_KINDS[self.state]:
             self.state = TABLE[Role.SERVER][self.state].get(trigger_of(message), self.state)
         return self.state
 
     def may_say(self, command: Command) -> bool:
-        """Return whether the table has this command in the present state."""
+        """Return whether the command is allowed in the current state."""
         return trigger_of(command) in TABLE[Role.CLIENT][self.state]
 
     def client_says(self, command: Command) -> State:
-        """Follow a command; return the state after it. Raises LocalProtocolError when it may not be said now."""
+        """Update the state with a command and return it. Raises LocalProtocolError if it is not allowed now."""
         if not self.may_say(command):
             raise LocalProtocolError(f"expected a command for the state {self.state.value!r}, got {command.kind()!r}")
         self.state = TABLE[Role.CLIENT][self.state][trigger_of(command)]
@@ -263,35 +266,36 @@ _GROUPS: Final[Mapping[str, frozenset[State]]] = {
     "Turn": IN_GAME - PENDING,
     "Offer": PENDING,
 }
-"""Composite states of the diagram, the largest first; two of them lie side by side or one within the other."""
+"""Composite states of the diagram, the largest first; any two are disjoint or nested."""
 
 
 def mermaid_diagram() -> str:
     """Draw the server's part of the table as a Mermaid state diagram.
 
-    What leads to one state from every state of a group is drawn once, from the group. What changes nothing is left out.
+    A transition from every state of a group to one state is drawn once, from the group. Transitions that do not change
+    the state are omitted.
     """
     sources: dict[tuple[Trigger, State], set[State]] = {}
-    for state, cues in TABLE[Role.SERVER].items():
-        for cue, target in cues.items():
-            sources.setdefault((cue, target), set()).add(state)
+    for state, row in TABLE[Role.SERVER].items():
+        for trigger, target in row.items():
+            sources.setdefault((trigger, target), set()).add(state)
     arrows: dict[tuple[str, str], list[str]] = {}
-    for (cue, target), states in sources.items():
+    for (trigger, target), states in sources.items():
         left = set(states)
         for name, group in _GROUPS.items():
             if group <= left:
-                arrows.setdefault((name, target.name), []).append(str(cue))
+                arrows.setdefault((name, target.name), []).append(str(trigger))
                 left -= group
         for state in (state for state in State if state in left - {target}):
-            arrows.setdefault((state.name, target.name), []).append(str(cue))
-    drawn = [f"    {source} --> {target}: {', '.join(cues)}" for (source, target), cues in arrows.items()]
+            arrows.setdefault((state.name, target.name), []).append(str(trigger))
+    edges = [f"    {source} --> {target}: {', '.join(labels)}" for (source, target), labels in arrows.items()]
     return "\n".join(
-        ["stateDiagram-v2", "    [*] --> CONNECTING", *_composite("Connection"), *drawn, "    CLOSED --> [*]"]
+        ["stateDiagram-v2", "    [*] --> CONNECTING", *_composite("Connection"), *edges, "    CLOSED --> [*]"]
     )
 
 
 def _composite(name: str) -> list[str]:
-    """Write a composite state: the composites right within it, then the states that are in none of them."""
+    """Return the lines of a composite state: the composites directly in it, then the remaining states."""
     states = _GROUPS[name]
     within = [other for other, group in _GROUPS.items() if group < states]
     direct = [other for other in within if not any(_GROUPS[other] < _GROUPS[third] for third in within)]

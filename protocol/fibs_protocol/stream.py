@@ -1,4 +1,4 @@
-"""MessageReader: a server's bytes in, messages out. Lines are cut, glued lines taken apart, blocks recognised."""
+"""MessageReader: parses a server's bytes into messages, splits glued lines and recognises blocks."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from fibs_protocol.lines import MAX_LINE, Line, LineSplitter
 
 @frozen(slots=False)
 class Received:
-    """A message, and where it came from."""
+    """A message with its text and its offset."""
 
     message: m.Message
     text: str
     """The line, or the part of a glued line, without its end."""
     offset: int
-    """Its offset in bytes since the start of the connection; inside a line, counted in printed characters."""
+    """The offset in bytes since the start of the connection; within a glued line, counted in printed characters."""
 
 
 class MessageReader:
-    """Reads what a server sends. Blank lines are left out, except inside blocks such as the message of the day."""
+    """Parses the bytes that a server sends. Skips blank lines, except in blocks such as the message of the day."""
 
     def __init__(self, max_line: int = MAX_LINE, *, banner: bool = False) -> None:
         """Start at the first byte.
 
         Args:
             max_line: as for LineSplitter.
-            banner: whether this is a connection's first byte, so that lines without a meaning belong to the banner. A
+            banner: whether this is a connection's first byte, so that unknown lines belong to the banner. A
                 file may begin anywhere.
         """
         self._splitter = LineSplitter(max_line)
@@ -46,7 +46,7 @@ class MessageReader:
         self._splitter.receive_data(data)
 
     def next_message(self) -> Received | None:
-        """Return the next message, or None when more data are needed."""
+        """Return the next message, or None if more data is needed."""
         ready, next_line = self._ready, self._splitter.next_line
         while not ready:
             line = next_line()
@@ -77,7 +77,7 @@ class MessageReader:
             offset += len(text)
 
     def _row_of_block(self, line: Line, message: m.Message) -> m.Message | None:
-        """Read a line of a block that has an end, or the end; None if no such block is open, or a line breaks it."""
+        """Return a line of a block that has an end, or the end; None if no such block is open or the line breaks it."""
         block = self._block
         if block is None or block.end is None or not line.terminated or isinstance(message, _BREAKING):
             return None
@@ -89,7 +89,7 @@ class MessageReader:
         return row
 
     def _in_context(self, text: str, message: m.Message) -> m.Message:
-        """Open and close blocks; tell a row of an open list from a line that says nothing."""
+        """Open and close blocks; recognise rows of an open list among unknown lines."""
         if isinstance(message, m.Unknown) and self._block is not None:
             row: m.Message | None = self._block.row.read(text.lstrip())
             if row is not None:
@@ -104,26 +104,26 @@ _BREAKING: Final = (m.Board, m.WhoInfo, m.WhoEnd, m.Welcome, m.OwnInfo)
 _IN_BANNERS: Final = (m.Unknown, m.ServerTime)
 """Messages that do not end the banner."""
 _MEANINGLESS: Final = (m.Unknown, m.RefusedBoard)
-"""Messages that match no wording."""
+"""Messages of lines that match no wording."""
 
 _SPECIAL: Final = frozenset([*_MEANINGLESS, m.YouSay, *BLOCKS])
-"""Messages that need more work: they may be split, or start a block."""
+"""Messages that need more work: they may be glued, or start a block."""
 
-_SEAMS: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
+_SPLIT_PLACES: Final = re.compile(r"(?<=[!-~])(?=(?:[1-9]|1[0-9]|20) |\*\* |board:|[A-Z])|(?<=[.!?])(?=[!-~])")
 """Where a second message can begin inside a line: no blank before it, and a CLIP number, stars, `board:`, a capital, or
-anything behind the end of a sentence."""
+anything after the end of a sentence."""
 _LONGEST_GLUED: Final = 2048
-"""Longer lines are left alone: two messages and a long text are shorter."""
-_MOST_SEAMS: Final = 64
-"""Seams that are tried in one line."""
+"""Longer lines are not split: two messages and a long text are shorter."""
+_MOST_SPLIT_PLACES: Final = 64
+"""Maximum number of places at which a line is tried to be split."""
 
 
 def split_glued(text: str) -> list[str]:
     """Split a line to which other messages were glued (specification: "A Spanner In The Works").
 
-    A line is cut only if it says nothing as a whole, and only behind complete messages without free text, so that
-    nothing another user wrote is ever taken for a message. The one exception is the echo of what we told somebody,
-    whose line BaldLies does not end: these are our own words, behind which a whole message can only be the server's.
+    A line is split only if it is unknown as a whole, and only after complete messages without free text, so that
+    another user's text is never taken for a message. The one exception is the echo of our own `tell`,
+    whose line BaldLies does not end: this is our own text, after which a whole message can only be the server's.
     """
     if len(text) > _LONGEST_GLUED:
         return [text]
@@ -132,15 +132,15 @@ def split_glued(text: str) -> list[str]:
         return _cut_echo(text)
     if _has_meaning(message):
         return [text]
-    return _cut(text, iter(range(_MOST_SEAMS))) or [text]
+    return _cut(text, iter(range(_MOST_SPLIT_PLACES))) or [text]
 
 
 def _cut(text: str, tries: Iterator[int]) -> list[str]:
-    """Return the parts of a line that says nothing as a whole; none if it cannot be cut so that each says something."""
-    for seam in _SEAMS.finditer(text):
+    """Return the parts of a line that is unknown as a whole; none if no split makes each part a known message."""
+    for place in _SPLIT_PLACES.finditer(text):
         if next(tries, None) is None:
             break
-        left, right = text[: seam.start()], text[seam.start() :]
+        left, right = text[: place.start()], text[place.start() :]
         message = parse(left)
         if _has_meaning(message) and not holds_free_text(message):
             rest = [right] if _has_meaning(parse(right)) else _cut(right, tries)
@@ -150,12 +150,12 @@ def _cut(text: str, tries: Iterator[int]) -> list[str]:
 
 
 def _cut_echo(text: str) -> list[str]:
-    """Cut the echo of a `tell` before a message that was glued to it: one without free text, and more than a number."""
-    for seam, _ in zip(_SEAMS.finditer(text), range(_MOST_SEAMS), strict=False):
-        right = text[seam.start() :]
+    """Split the echo of a `tell` from a glued message that has no free text and is more than a number."""
+    for place, _ in zip(_SPLIT_PLACES.finditer(text), range(_MOST_SPLIT_PLACES), strict=False):
+        right = text[place.start() :]
         message = parse(right)
         if not right.strip().isdigit() and _has_meaning(message) and not holds_free_text(message):
-            return [text[: seam.start()], right]
+            return [text[: place.start()], right]
     return [text]
 
 

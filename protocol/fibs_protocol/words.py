@@ -1,4 +1,4 @@
-"""The protocol's own words: names, numbers and enumerations that messages, commands and boards share."""
+"""Constants, enumerations and small types that messages, commands and boards share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNLIMITED: Final = 9999
 """Match length of an unlimited match, as field 3 of a `board:` line writes it."""
 
 Dice: TypeAlias = tuple[int, int]
-"""Two dice, each 1 to 6; (0, 0) where none were rolled."""
+"""Two dice, each 1 to 6; (0, 0) if they are not rolled."""
 
 
 @frozen
@@ -24,7 +24,7 @@ class FibsMove:
     source: int | None
     """Point that the checker leaves; None is the bar."""
     target: int | None
-    """Point that it comes to; None is off the board."""
+    """Point that it moves to; None is off the board."""
 
 
 class Colour(enum.IntEnum):

@@ -24,7 +24,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.engine import EngineStrategy
+from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk

@@ -15,7 +15,7 @@ from fibsbot.analysis.luck import LuckAdjustedResults, luck_adjusted_result, mea
 from fibsbot.analysis.match_analysis import AnalysisError
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.analysis.results import Z_95, ConnectionStatistics, WinLossRecord, chance_before, chance_by_rating, wilson
-from fibsbot.records.views import Connection, Match, Outcome
+from fibsbot.records.stored_rows import Connection, Match, Outcome
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Transcript
 from tests.formats.simulated_matches import simulate

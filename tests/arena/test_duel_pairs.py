@@ -11,9 +11,9 @@ from attrs import evolve
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.match_analysis import analyse_match
+from fibsbot.arena.duel.pairs import PairPlayer, TimedStrategy
 from fibsbot.arena.duel.plan import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary
-from fibsbot.arena.duel.workers import PairPlayer, TimedStrategy
 from fibsbot.formats.mat import read_mats
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy

@@ -1,4 +1,4 @@
-"""A script for the agent: what the server says, what the agent must send, and how much time goes by."""
+"""A script for the agent: the lines of the server, the expected commands, and the time that passes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Colour
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,
@@ -28,7 +28,7 @@ from fibsbot.bot.interface import (
     Woken,
 )
 from fibsbot.bot.settings import AgentSettings, ChatSettings, Timings
-from fibsbot.fibs import cells_from_position, position_from_cells
+from fibsbot.fibs_numbering import cells_from_position, position_from_cells
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
@@ -44,10 +44,10 @@ from tests.bot.live_bots import agent_settings
 
 ME = "marvin"
 OWN_INFO = f"2 {ME} 1 1 0 0 0 0 1 1 2396 0 1 0 1 1457.85 0 1 0 0 0 UTC"
-"""Everything as the agent wants it."""
+"""Line 2 with all settings as the agent wants them."""
 PROMPT = "It's your turn. Please roll or double"
 TIME = "Friday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )"
-"""What answers `time`."""
+"""The answer to `time`."""
 START_CELLS = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
 """The opening position: O, from 24 to 1, has five checkers on 6."""
 
@@ -70,7 +70,7 @@ def board(
     can_move: int = 2,
     crawford: int = 0,
 ) -> str:
-    """Write a `board:` line. The numbers of checkers off and on the bar follow from the cells."""
+    """Return a `board:` line. The numbers of checkers off and on the bar follow from the cells."""
     counts = [int(cell) for cell in cells.split(":")]
     own = [n * colour for n in counts]
     bars = {-1: (own[25], -own[0]), 1: (own[0], -own[25])}[direction]
@@ -90,17 +90,17 @@ def after(cells: str, play: Play, colour: Colour = Colour.O, direction: int = -1
 
 
 class Script:
-    """An agent whose world is a script."""
+    """An agent that is driven by a script."""
 
     def __init__(self, **settings: Any) -> None:
-        """Make an agent called ME that waits for nothing but the server, unless the settings say otherwise."""
+        """Create an agent called ME without any pauses, unless the settings have some."""
         settings.setdefault("timings", Timings(pause=0, invitation=1))
         settings.setdefault("strict", True)
         settings.setdefault("chat", ChatSettings(greet=False))
         self.agent = Agent(agent_settings(settings.pop("name", ME), "pass:word", **settings))
         self.now = 1000.0
         self.questions: list[Ask] = []
-        """Questions that were not answered yet."""
+        """Questions without an answer yet."""
         self.records: list[Record] = []
         self.hang_ups: list[Disconnect] = []
         self.sent_so_far: list[str] = []
@@ -110,7 +110,7 @@ class Script:
     # -- events: each returns the lines that the agent sends ------------------------------------------------------
 
     def event(self, event: Event) -> list[str]:
-        """Let something happen."""
+        """Handle an event."""
         sent: list[str] = []
         for action in self.agent.handle(event):
             sent += self._do(action)
@@ -134,7 +134,7 @@ class Script:
         return []
 
     def connect(self) -> list[str]:
-        """Make a connection."""
+        """Connect."""
         self._reader = MessageReader()
         return self.event(Connected(self.now))
 
@@ -143,11 +143,11 @@ class Script:
         return self.event(ConnectionLost(self.now, "test", by_server))
 
     def finish(self) -> list[str]:
-        """Ask for an end."""
+        """Request the end of the run."""
         return self.event(FinishRequested(self.now))
 
     def raw(self, data: bytes) -> list[str]:
-        """Let bytes come."""
+        """Receive bytes."""
         self._reader.receive_data(data)
         sent: list[str] = []
         while (received := self._reader.next_message()) is not None:
@@ -155,7 +155,7 @@ class Script:
         return sent
 
     def server(self, *lines: str) -> list[str]:
-        """Let the server say lines, a millisecond apart."""
+        """Receive lines of the server, a millisecond apart."""
         sent: list[str] = []
         for line in lines:
             self.now += 0.001
@@ -163,7 +163,7 @@ class Script:
         return sent
 
     def wait(self, seconds: float) -> list[str]:
-        """Let time go by, and wake the agent whenever it wants to be woken."""
+        """Advance the clock, and wake the agent whenever it is due."""
         end = self.now + seconds
         sent: list[str] = []
         while self._wake_at is not None and self._wake_at <= end:
@@ -194,7 +194,7 @@ class Script:
         return self.answer(PlayAnswer(self.plays()[0]))
 
     def plays(self) -> tuple[Play, ...]:
-        """Return the plays among which the oldest question asks to choose."""
+        """Return the plays of the oldest question."""
         question = self.questions[0].question
         assert isinstance(question, PlayQuestion)
         return question.plays
@@ -208,13 +208,13 @@ class Script:
 
     @property
     def state(self) -> MatchState:
-        """The state that the oldest question is about."""
+        """The state of the oldest question."""
         question = self.questions[0].question
         assert isinstance(question, PlayQuestion | RollQuestion | TakeQuestion | ResignationQuestion)
         return question.state
 
     def to_my_move(self, length: int = 5) -> Script:
-        """Roll 6 and 4, and get the question which play."""
+        """Roll 6 and 4, and wait for the question about the play."""
         self.to_my_roll(length)
         assert ["roll"] == self.roll()
         rolled = board(cells=AFTER_61, dice="6:4", length=length)
@@ -225,10 +225,10 @@ class Script:
         """Return the fields of all records with this name."""
         return [dict(record.fields) for record in self.records if record.name == name]
 
-    # -- well-known places ----------------------------------------------------------------------------------------
+    # -- common situations ----------------------------------------------------------------------------------------
 
     def to_lobby(self, own_info: str = OWN_INFO, saved: tuple[str, ...] = ("no saved games.",)) -> Script:
-        """Log in with everything set as wanted."""
+        """Log in with all settings right."""
         assert [] == self.connect()
         assert [f"login {AgentSettings('x', 'y').client} 1008 {ME} pass:word"] == self.raw(b"WELCOME\r\nlogin: ")
         who = f"5 {ME} - - 1 0 1500.00 0 0 1 h - -"
@@ -250,7 +250,7 @@ class Script:
         return self
 
     def to_their_turn(self, length: int = 5) -> Script:
-        """Let ford win the opening throw."""
+        """Let ford win the opening roll."""
         self.to_match(length)
         assert [] == self.server(
             "You rolled 1, ford rolled 6",
@@ -260,7 +260,7 @@ class Script:
         return self
 
     def to_my_roll(self, length: int = 5) -> Script:
-        """Let ford play 8/2 6/5 from the other side: the prompt is there."""
+        """Let ford play 8/2 6/5, seen from the other side; the prompt to roll follows."""
         self.to_their_turn(length)
         assert [] == self.server(
             "ford moves 17-23 19-20 .",

@@ -1,4 +1,4 @@
-"""A world without connections in which an agent and people meet: what the people read is written down."""
+"""A simulated world with an agent and people; everything that the people read is recorded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Departure, Toggle
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,
@@ -28,7 +28,7 @@ from fibsbot.bot.interface import (
     WakeAt,
     Woken,
 )
-from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.match import MatchState
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server import dispatch, sessions
@@ -51,11 +51,11 @@ PLAYED: Final = (
     *(m.RatingFactor, m.RatingChange, m.ResumeTurn, m.ResumeLength, m.ResumePoints, m.WatchesYou, m.StopsWatching),
     *(m.Unknown, m.MotdLine, m.YouShout, m.YouWatch, m.StartsWatching),
 )
-"""What is left out: the game itself, and what people are told about what they did themselves."""
+"""Messages that are not recorded: the game itself, and answers to people's own commands."""
 
 
 class Resigning(LastResort):
-    """A strategy that resigns when it is told to."""
+    """A strategy that resigns on request."""
 
     level: int = 0
 
@@ -66,10 +66,10 @@ class Resigning(LastResort):
 
 
 class ChatSimulation:
-    """The bot, the people, and what they say to each other."""
+    """The bot, the people, and their conversation."""
 
     def __init__(self, **settings: Any) -> None:
-        """Begin at eight in the evening; the bot, called marvin, is not there yet."""
+        """Start at eight in the evening; the bot, marvin, is not logged in yet."""
         self.now = float(NOON + 8 * HOUR)
         self._store = Database(None, self.now)
         self._world = World(self._store, ListedDice(), lambda: self.now)
@@ -77,9 +77,9 @@ class ChatSimulation:
         self._settings = agent_settings("marvin", "pass_word", strict=True, **settings)
         self.agent = Agent(self._settings)
         self.lines: list[str] = []
-        """What people typed and read, each with the time and who it was."""
+        """The lines that people typed and read, each with the time and the name."""
         self.sent: list[str] = []
-        """The bot's commands."""
+        """The commands of the bot."""
         self.records: list[Record] = []
         self._reader = MessageReader()
         self._bot: User | None = None
@@ -95,17 +95,17 @@ class ChatSimulation:
 
     @property
     def present(self) -> set[str]:
-        """Who is logged in."""
+        """The people who are logged in."""
         return set(self._world.users)
 
-    # -- what the scenes are made of ----------------------------------------------------------------------------------
+    # -- the steps of a scene -----------------------------------------------------------------------------------------
 
     def title(self, text: str) -> None:
-        """Write down what follows."""
+        """Record a heading."""
         self.lines += ["", f"# {text}"]
 
     def enter(self, name: str, rating: float = 1500, *, client: str | None = None, notify: bool = False) -> None:
-        """Let somebody come who reads plain lines, with `notify` also who else comes and goes."""
+        """Log in a person who reads plain lines, with `notify` also about the logins of others."""
         account = self._account(name, rating, 500)
         account.settings.boardstyle = 3
         for toggle in (Toggle.READY, Toggle.AUTOBOARD, Toggle.MOREBOARDS, Toggle.NOTIFY, Toggle.AUTOMOVE):
@@ -115,26 +115,26 @@ class ChatSimulation:
         self._deliver()
 
     def leave(self, name: str, how: Departure = Departure.LOGGED_OUT) -> None:
-        """Let somebody go."""
+        """Log out a person."""
         self._note(name, "(logs out)" if how is Departure.LOGGED_OUT else "(loses the connection)")
         sessions.log_out(self._world, self._players.pop(name), how)
         self._deliver()
 
     def types(self, name: str, line: str) -> None:
-        """Let somebody type a line, and see what comes of it within ten seconds."""
+        """Type a line as a person, and run for ten seconds."""
         self._note(name, f"> {line}")
         self._carry_out(name, line)
         self.wait(10)
 
     def connect(self) -> None:
-        """Let the bot log in."""
+        """Log in the bot."""
         self._reader = MessageReader()
         self._event(Connected(self.now))
         self._hear(b"login: ")
         self.wait(30)
 
     def lose_connection(self) -> None:
-        """Cut the bot's connection."""
+        """Break the bot's connection."""
         assert self._bot is not None
         sessions.log_out(self._world, self._bot, Departure.DROPPED)
         self._bot = None
@@ -142,7 +142,7 @@ class ChatSimulation:
         self._event(ConnectionLost(self.now, "test"))
 
     def wait(self, seconds: float) -> None:
-        """Let time go by: people play, and the bot is woken when it wants to be."""
+        """Advance the clock: people play, and the bot is woken when it is due."""
         end = self.now + seconds
         while due := self._next_due(end):
             self.now = max(self.now, due)
@@ -155,7 +155,7 @@ class ChatSimulation:
                     self._carry_out(name, line)
         self.now = end
 
-    # -- how it works -------------------------------------------------------------------------------------------------
+    # -- implementation -----------------------------------------------------------------------------------------------
 
     def _next_due(self, end: float) -> float | None:
         times = [at for at in (self._wake_at, self._typing[0][0] if self._typing else None) if at is not None]
@@ -176,7 +176,7 @@ class ChatSimulation:
         self._deliver()
 
     def _deliver(self) -> None:
-        """Bring what the server says to those to whom it says it, in its order; what the bot does then comes after."""
+        """Deliver the messages of the server in their order, then execute the actions of the bot."""
         if self._delivering:
             return
         self._delivering = True

@@ -1,4 +1,4 @@
-"""A server that is up to no good, and a bot that has to live through it: what the tests and the bench share."""
+"""A hostile server, and the run of a bot on it, shared by tests and the bench."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fibs_protocol.errors import UnknownCommandError
 from fibs_protocol.grammar import parse_command
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.connection import Connection, connect
@@ -38,38 +38,47 @@ from tests.bot.test_hostile_messages import any_board, any_line
 DATA: Final = Path(__file__).parent.parent / "data" / "bot"
 QUICK: Final = Timings(watchdog=0.3, keep_alive=5, pause=0, invitation=0.01, retry=0.2, left=0.5, patience=1, silence=5)
 FINAL: Final = re.compile(rb"login:|(?:^|\n)[78] marvin|already logged in", re.IGNORECASE)
-"""What ends a run for good reasons: a refused password, another login of the same name."""
+"""Lines after which a run has to end: a refused password, another login of the same name."""
 NOTICE: Final = re.compile(rb"ATTENTION|causes shutdown", re.IGNORECASE)
-"""What makes the bot stay away for a while."""
+"""Lines that make the bot disconnect for a while."""
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
 @cache
 def recorded() -> tuple[bytes, ...]:
-    """Return the lines that real servers have said in recorded matches."""
+    """Return the lines of real servers in recorded matches."""
     said = b""
     for path in sorted(DATA.glob("*.jsonl")):
         said += b"".join(record.data for record in read_session_log(path) if isinstance(record, Received))
     return tuple(line for line in said.split(b"\r\n") if line.strip())
 
 
-class Malice:
-    """Makes up what a hostile server says."""
+class HostileMessages:
+    """Generates the bytes of a hostile server."""
 
     def __init__(self, seed: int) -> None:
-        """Take what is left to chance from the seed."""
+        """Seed the generator."""
         self.rng = random.Random(seed)
 
     def line(self) -> bytes:
-        """Return one line, or what stands for one, with its end or without."""
+        """Return the bytes of one line, a part of one, or garbage."""
         rng = self.rng
         made = rng.choices(
-            (self._lie, self._damaged, self._crowd, self._nested, self._garbage, self._telnet, self._half, self._huge),
+            (
+                self._false_line,
+                self._damaged,
+                self._stranger,
+                self._nested,
+                self._garbage,
+                self._telnet,
+                self._half,
+                self._huge,
+            ),
             (40, 25, 15, 6, 5, 4, 4, 0.3),
         )[0]()
         return b"" if FINAL.search(made) or NOTICE.search(made) else made
 
-    def _lie(self) -> bytes:
+    def _false_line(self) -> bytes:
         return any_line(self.rng).encode() + b"\r\n"
 
     def _damaged(self) -> bytes:
@@ -90,8 +99,8 @@ class Malice:
                     line[place:place] = rng.choice([b"%s%n", b"\x00", b"\x1b[2J", b"\xff", b"\r", b"::", b"  ", b"You"])
         return bytes(line) + b"\r\n"
 
-    def _crowd(self) -> bytes:
-        """Speak for somebody who was never heard of before."""
+    def _stranger(self) -> bytes:
+        """Return a line about a player with a new name."""
         rng = self.rng
         name = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz_", k=rng.randint(3, 20)))
         text = rng.choice(
@@ -135,30 +144,30 @@ class Malice:
 
 
 class HostileServer:
-    """Says all that to whoever connects, each time something else, and remembers what it was told."""
+    """Sends hostile messages on every connection, and stores what it receives."""
 
     def __init__(self, seed: int, lines: int) -> None:
-        """Say about so many lines on each connection."""
+        """Send about `lines` lines on each connection."""
         self.port = 0
         self.connections = 0
         self.lines = 0
         self.bytes = 0
         self.heard: Counter[str] = Counter()
-        """First words of what it was told."""
+        """The number of lines received by their first words."""
         self.nonsense: list[str] = []
-        """What it was told that is no command."""
+        """The lines received that are not commands."""
         self._seed = seed
         self._lines = lines
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        """Listen."""
+        """Start listening."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let go."""
+        """Close all connections."""
         self._server.close()
         for task in self._tasks:
             task.cancel()
@@ -170,43 +179,45 @@ class HostileServer:
         assert task
         self._tasks.add(task)
         self.connections += 1
-        malice = Malice(hash((self._seed, self.connections)))
-        spoken = asyncio.Event()
-        listening = asyncio.ensure_future(self._listen(reader, spoken))
+        messages = HostileMessages(hash((self._seed, self.connections)))
+        received = asyncio.Event()
+        listening = asyncio.ensure_future(self._listen(reader, received))
         try:
             with contextlib.suppress(OSError):
-                await self._talk(malice, spoken, writer)
-                await self._end(malice.rng, listening, writer)
+                await self._send_messages(messages, received, writer)
+                await self._end(messages.rng, listening, writer)
         finally:
             listening.cancel()
             writer.transport.abort()
             await asyncio.gather(listening, return_exceptions=True)
             self._tasks.discard(task)
 
-    async def _talk(self, malice: Malice, spoken: asyncio.Event, writer: asyncio.StreamWriter) -> None:
-        rng = malice.rng
+    async def _send_messages(
+        self, messages: HostileMessages, received: asyncio.Event, writer: asyncio.StreamWriter
+    ) -> None:
+        rng = messages.rng
         if rng.random() < 0.95:
             writer.write(b"WELCOME\r\nlogin: ")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(spoken.wait(), 0.2)
+                await asyncio.wait_for(received.wait(), 0.2)
         if rng.random() < 0.95:
             writer.write(f"1 {ME} 1 h\r\n{OWN_INFO}\r\n".encode())
         for _ in range(rng.randint(0, 2 * self._lines)):
             if writer.is_closing():
                 return
-            data = malice.line()
+            data = messages.line()
             self.lines += 1
             self.bytes += len(data)
             writer.write(data)
             if rng.random() < 0.1:
                 await writer.drain()
-                await asyncio.sleep(0)  # both run in one loop: the bot gets its turn
+                await asyncio.sleep(0)  # let the bot run, which shares the event loop
         await writer.drain()
 
-    async def _listen(self, reader: asyncio.StreamReader, spoken: asyncio.Event) -> None:
+    async def _listen(self, reader: asyncio.StreamReader, received: asyncio.Event) -> None:
         with contextlib.suppress(OSError, asyncio.LimitOverrunError):
             while line := await reader.readline():
-                spoken.set()
+                received.set()
                 text = re.sub(rb"\xff\xfa.*?\xff\xf0|\xff[\xfb-\xfe].|\xff.", b"", line, flags=re.DOTALL)
                 self._note(text.decode("latin-1").strip())
 
@@ -219,7 +230,7 @@ class HostileServer:
         except UnknownCommandError:
             self.nonsense.append(said[:200])
         except ValueError:
-            pass  # a command, which only a real server could judge
+            pass  # a command that only a real server can check
 
     async def _end(self, rng: random.Random, listening: asyncio.Future[None], writer: asyncio.StreamWriter) -> None:
         match rng.randrange(4):
@@ -228,48 +239,48 @@ class HostileServer:
                 linger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
                 writer.transport.abort()
             case 1:
-                writer.write_eof()  # it goes on to listen
+                writer.write_eof()  # it still receives
                 await asyncio.wait({listening}, timeout=0.05)
             case 2:
-                await asyncio.wait({listening}, timeout=0.02)  # mute
+                await asyncio.wait({listening}, timeout=0.02)  # silence
             case _:
                 pass
 
 
 @define
-class Toll:
-    """What the bot had to show for it."""
+class HostileResults:
+    """The results of a run."""
 
     matches: int = 0
     log_lines: int = 0
-    """Of the program's own log."""
+    """Number of lines of the program's own log."""
     most_tasks: int = 0
-    """Questions to the strategy that waited at the same time, at most."""
+    """Maximum number of questions that waited for the strategy at the same time."""
     memory: list[float] = field(factory=list)
-    """MiB in use, now and then."""
+    """Memory in use in MiB, sampled during the run."""
 
 
-class Keeper(Observer):
-    """Counts what is recorded."""
+class RecordCounter(Observer):
+    """Counts records by name."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start without records."""
         self.records: Counter[str] = Counter()
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Count it."""
+        """Count a record."""
         self.records[record.name] += 1
 
 
-class Ordeal:
-    """One bot's run: hostile connections, then a match on a real server, and again."""
+class HostileRun:
+    """The run of one bot: hostile connections and matches on a real server in turn."""
 
     def __init__(self, seed: int, log: Path, lines: int, strategy: Strategy | None = None) -> None:
-        """Prepare a run whose session log goes to `log`."""
+        """Prepare a run with a session log at `log`."""
         self.hostile = HostileServer(seed, lines)
         self.real = Server(seed=seed, limits=CHEAP)
-        self.keeper = Keeper()
-        self.toll = Toll()
+        self.record_counter = RecordCounter()
+        self.results = HostileResults()
         self._port = 0
         self._connection: Connection | None = None
         policy = Policy(lengths=Lengths(unlimited=True))
@@ -278,7 +289,7 @@ class Ordeal:
         run = RunSettings(ServerSettings("127.0.0.1", 1), settings, retry_first=True, backoff=pauses, log_path=log)
         self._settings = evolve(run, rotation=Rotation(2**20, daily=True, keep_days=30, max_total_bytes=2**22))
         self._runner = Runner(
-            self._settings, strategy or RandomStrategy(seed), observer=self.keeper, connect_to=self._connect_to
+            self._settings, strategy or RandomStrategy(seed), observer=self.record_counter, connect_to=self._connect_to
         )
 
     async def _connect_to(self) -> Connection:
@@ -286,28 +297,28 @@ class Ordeal:
         return self._connection
 
     async def run(self, connections: int, matches: int) -> SessionResult:
-        """Live through so many hostile connections, with matches in between and one at the end."""
+        """Make this many hostile connections, with matches in between and one at the end."""
         async with self.hostile, self.real:
             for name in (ME, "ford"):
                 await self.real.register(name, f"pw-of-{name}")
             self._port = self.hostile.port
-            with counted_log(self.toll):
+            with counted_log(self.results):
                 running = asyncio.create_task(self._runner.run())
                 for number in range(1, matches + 1):
-                    await self._suffer(running, number * connections // matches)
+                    await self._run_hostile(running, number * connections // matches)
                     await self._play(running)
                 self._runner.quit()
                 return await running
 
-    async def _suffer(self, running: asyncio.Task[SessionResult], until: int) -> None:
+    async def _run_hostile(self, running: asyncio.Task[SessionResult], until: int) -> None:
         self._move_to(self.hostile.port)
         while self.hostile.connections < until and not running.done():
-            self.toll.most_tasks = max(self.toll.most_tasks, len(self._runner._driver._pending))
+            self.results.most_tasks = max(self.results.most_tasks, len(self._runner._driver._pending))
             await asyncio.sleep(0.01)
-        self.toll.memory.append(memory())
+        self.results.memory.append(memory())
 
     async def _play(self, running: asyncio.Task[SessionResult]) -> None:
-        """Let somebody play a match with the bot on the real server."""
+        """Play a match with the bot on the real server."""
         self._move_to(self.real.port)
         timings = evolve(QUICK, watchdog=2, patience=10)
         settings = agent_settings("ford", "pw-of-ford", invite=ME, length=1, matches=1, timings=timings)
@@ -320,7 +331,7 @@ class Ordeal:
             playing.cancel()
             await asyncio.wait({playing})
             return
-        self.toll.matches += playing.result().counters.matches
+        self.results.matches += playing.result().counters.matches
 
     def _move_to(self, port: int) -> None:
         self._port = port
@@ -329,12 +340,12 @@ class Ordeal:
 
 
 @contextlib.contextmanager
-def counted_log(toll: Toll) -> Iterator[None]:
-    """Count the lines that the program's own log would have at the level that users have."""
+def counted_log(results: HostileResults) -> Iterator[None]:
+    """Count the lines that the program's own log would have at the default level."""
 
     class Counting:
         def msg(self, *_: object, **__: object) -> None:
-            toll.log_lines += 1
+            results.log_lines += 1
 
         info = warning = error = critical = msg
 
@@ -351,6 +362,6 @@ def counted_log(toll: Toll) -> Iterator[None]:
 
 
 def memory() -> float:
-    """Return the MiB that this process has in memory now."""
+    """Return the memory in use by this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * resource.getpagesize() / 2**20

@@ -1,4 +1,4 @@
-"""What tests of live bots share: settings without waits, and strategies that are slow or broken on purpose."""
+"""Helpers of the tests of live bots: settings without pauses, and strategies that are slow or broken on purpose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 from attrs import evolve
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
@@ -27,7 +27,7 @@ CHEAP = ServerLimits(password_cost=16)
 
 
 def agent_settings(name: str, password: str, **fields: Any) -> AgentSettings:
-    """Return the settings of an agent; those of `bot` and the speed limit may be given by their names alone."""
+    """Return the settings of an agent; fields of nested settings may be given by name."""
     names = {"length": "invite_length", **{it.name: it.name for it in attrs.fields(PlaySettings)}}
     play = {names[key]: fields.pop(key) for key in list(fields) if key in names}
     timings = {key: fields.pop(key) for key in ("commands_a_minute", "deadline") if key in fields}
@@ -37,7 +37,7 @@ def agent_settings(name: str, password: str, **fields: Any) -> AgentSettings:
 
 
 def settings(port: int, name: str, log_path: Path | None = None, **fields: Any) -> RunSettings:
-    """Return the settings of a bot that registers itself and waits for nothing; `fields` are the agent's."""
+    """Return the settings of a bot that registers itself and makes no pauses; `fields` are the agent's."""
     server = ServerSettings("127.0.0.1", port, register=fields.pop("register", True))
     retry_first = fields.pop("retry_first", False)
     fields = {"timings": QUICK, "strict": True, "password": f"pw-of-{name}", "matches": 1, **fields}
@@ -48,14 +48,14 @@ def settings(port: int, name: str, log_path: Path | None = None, **fields: Any) 
 
 
 class Watcher(Observer):
-    """Remembers the records of a run."""
+    """Stores the records of a run."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start without records."""
         self.records: list[Record] = []
 
     def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Remember a record."""
+        """Store a record."""
         self.records.append(record)
 
     def named(self, name: str) -> list[dict[str, Any]]:
@@ -64,10 +64,10 @@ class Watcher(Observer):
 
 
 class Counting(Watcher):
-    """Tells when so many decisions were made."""
+    """Sets an event after a number of decisions."""
 
     def __init__(self, decisions: int) -> None:
-        """Wait for this decision."""
+        """Set the event after this number of decisions."""
         super().__init__()
         self.reached = asyncio.Event()
         self._left = decisions
@@ -86,7 +86,7 @@ class Sleepy(LastResort):
     name = "sleepy"
 
     def __init__(self) -> None:
-        """Be able to be woken at the end of a test."""
+        """Create the event that ends the sleep after a test."""
         self.woken = threading.Event()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
@@ -96,7 +96,7 @@ class Sleepy(LastResort):
 
 
 class Broken(LastResort):
-    """Raises whatever it is asked."""
+    """Raises an error for every question."""
 
     name = "broken"
 
@@ -110,16 +110,16 @@ class Broken(LastResort):
 
 
 class Babbling(LastResort):
-    """Answers nonsense."""
+    """Gives invalid answers."""
 
     name = "babbling"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
-        """Make a play that is none."""
+        """Return an invalid play."""
         return PlayAnswer(Play(plays[0].moves * 2))
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
-        """Resign more than there is."""
+        """Return an invalid level."""
         return 9
 
 
@@ -130,5 +130,5 @@ async def play_session(
     fallback: Strategy | None = None,
     observer: Observer | None = None,
 ) -> SessionResult:
-    """Play one account's run to its end; see Runner."""
+    """Run the bot of one account to its end, see Runner."""
     return await Runner(settings, strategy, fallback=fallback, observer=observer).run()

@@ -1,4 +1,4 @@
-"""Lines that a server says in the lobby."""
+"""Lines of a server in the lobby."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def who(
     experience: int = 2396,
     client: str = "client",
 ) -> str:
-    """Write a `5` line."""
+    """Return a `5` line."""
     return f"5 {name} {opponent} - {int(ready)} {int(away)} {rating:.2f} {experience} 0 1 h {client} -"
 
 
 def saved(*names: str, length: int | str = 5, score: str = "1 -  3") -> tuple[str, ...]:
-    """Write the list of saved matches."""
+    """Return the list of saved matches."""
     header = "  opponent          matchlength   score (your points first)"
     return header, *(f" *{name:20}{length}              {score}" for name in names)
 

@@ -1,4 +1,4 @@
-"""A proxy between a bot and a server, which does what a test wants with the bytes on their way."""
+"""A proxy between a bot and a server, with which a test can change the bytes passed on."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from attrs import frozen
 
 @frozen
 class Chunk:
-    """Bytes on their way."""
+    """Bytes to be passed on."""
 
     connection: int
     """Number of the connection, from 0."""
     down: bool
-    """From the server to the bot."""
+    """Whether they go from the server to the bot."""
     passed: int
-    """Bytes that went the same way on the same connection before."""
+    """Number of earlier bytes in this direction of this connection."""
     data: bytes
 
 
@@ -32,18 +32,18 @@ class Cut:
 
     data: bytes
     reset: bool
-    """Whether both ends notice it as an error, and not as an end in order."""
+    """Whether both ends see an error instead of a regular end."""
 
 
 Meddle: TypeAlias = Callable[[Chunk], bytes | Cut]
-"""What becomes of a chunk."""
+"""Returns the bytes to pass on for a chunk, or a cut."""
 
 
 class Proxy:
-    """Stands between; `async with Proxy(port) as between: ... between.port`."""
+    """A running proxy: `async with Proxy(port) as proxy: ... proxy.port`."""
 
     def __init__(self, port: int, meddle: Meddle, tls: ssl.SSLContext | None = None) -> None:
-        """Lead to this port of this machine. With `tls` the bot speaks TLS, the server does not."""
+        """Forward to this local port. With `tls` the bot's side of the connection uses TLS."""
         self.port = 0
         self.connections = 0
         self._to = port
@@ -52,13 +52,13 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        """Listen."""
+        """Start listening."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Break off whatever is left."""
+        """Close all connections."""
         self._server.close()
         for task in list(self._tasks):
             task.cancel()
@@ -100,7 +100,7 @@ class Proxy:
             await writer.drain()
             if isinstance(out, Cut):
                 raise ConnectionResetError if out.reset else BrokenPipeError
-        with contextlib.suppress(OSError, NotImplementedError):  # TLS has no half of an end
+        with contextlib.suppress(OSError, NotImplementedError):  # TLS connections cannot be half-closed
             writer.write_eof()
 
 
@@ -116,12 +116,12 @@ async def _close(writer: asyncio.StreamWriter, *, reset: bool) -> None:
 
 
 def unharmed(chunk: Chunk) -> bytes:
-    """Let everything pass."""
+    """Pass all bytes on."""
     return chunk.data
 
 
 def cutting(connection: int, place: int, *, reset: bool) -> Meddle:
-    """Cut a connection when the bot has received so many bytes."""
+    """Cut a connection when the bot has received `place` bytes."""
 
     def meddle(chunk: Chunk) -> bytes | Cut:
         if chunk.connection == connection and chunk.down and chunk.passed + len(chunk.data) >= place:

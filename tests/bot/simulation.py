@@ -1,6 +1,6 @@
-"""A server's world and whole bots in one process, on a clock of their own: hours of play in a moment, always the same.
+"""A server's world and complete bots in one process with a simulated clock: fast and repeatable.
 
-Lines can be lost, doubled, held up or changed on their way. What goes wrong is counted as the server sees it.
+Lines can be lost, duplicated, delayed or changed. Refusals are counted on the side of the server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Departure
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Action,
     Ask,
     Connected,
@@ -53,7 +53,7 @@ from tests.bot.live_bots import agent_settings
 
 NOON: Final = 1_795_176_000
 LATENCY: Final = 0.05
-"""Seconds that a line is on its way."""
+"""Seconds that a line takes to arrive."""
 THOUGHT: Final = 0.2
 """Seconds that a strategy thinks."""
 LOST: Final = "connection lost"
@@ -62,22 +62,22 @@ PASSWORD_HASH: Final = "2$c2FsdA==$a2V5"
 
 @frozen
 class Passing:
-    """A line on its way."""
+    """A line to be delivered."""
 
     bot: str
     down: bool
-    """From the server to the bot."""
+    """Whether it goes from the server to the bot."""
     number: int
-    """Of the bot's lines in this direction, over all its connections, from 0."""
+    """The number of the line in this direction, over all connections of the bot, from 0."""
     text: str
 
 
 Fault: TypeAlias = Callable[[Passing], list[tuple[float, str]]]
-"""What becomes of a line: what arrives, and how many seconds late. Nothing overtakes what went before."""
+"""Returns the lines to deliver instead of a line, each with its delay in seconds. The order of lines is kept."""
 
 
 def unharmed(line: Passing) -> list[tuple[float, str]]:
-    """Let every line pass."""
+    """Deliver every line."""
     return [(0.0, line.text)]
 
 
@@ -88,13 +88,13 @@ def losing(bot: str, number: int, *, down: bool) -> Fault:
 
 
 def doubling(bot: str, number: int, *, down: bool) -> Fault:
-    """Let exactly one line come twice."""
+    """Deliver exactly one line twice."""
     twice = (bot, down, number)
     return lambda line: [(0.0, line.text)] * (1 + ((line.bot, line.down, line.number) == twice))
 
 
 def stalling(bot: str, number: int, seconds: float, *, down: bool) -> Fault:
-    """Hold everything up from one line on."""
+    """Delay all lines from one line on."""
     held = (bot, down, number)
     return lambda line: [(seconds * ((line.bot, line.down, line.number) == held), line.text)]
 
@@ -109,23 +109,23 @@ class Bot:
     backoff: Backoff
     reader: MessageReader = field(factory=MessageReader)
     link: int = 0
-    """Number of the connection; what belongs to an older one is dropped."""
+    """Number of the connection; events of an older one are dropped."""
     user: User | None = None
-    """Who it is on the server."""
+    """The user on the server."""
     up: bool = False
     since: float = 0.0
-    """When the connection was made."""
+    """The time of the connection."""
     wake_at: float | None = None
     end: End | None = None
     reasons: list[str] = field(factory=list)
-    """Why connections ended."""
+    """The reasons why connections ended."""
     lines: Counter[bool] = field(factory=Counter)
-    """How many lines went each way; True is down."""
+    """The number of lines in each direction; True is down."""
     arriving: dict[tuple[int, bool], float] = field(factory=dict)
-    """When what is on its way arrives, by connection and direction."""
+    """The time of the last arrival by connection and direction."""
     records: list[Record] = field(factory=list)
     sent: list[tuple[float, str]] = field(factory=list)
-    """What it said, and when."""
+    """The lines that it sent, with their times."""
 
     def named(self, name: str) -> list[dict[str, Any]]:
         """Return the fields of all records with this name."""
@@ -133,14 +133,14 @@ class Bot:
 
 
 class Simulation:
-    """Bots, and the world in which they meet."""
+    """Bots, and the world that they connect to."""
 
     def __init__(self, seed: int = 1, *, fault: Fault = unharmed, quirks: Quirks | None = None) -> None:
-        """Be empty. `seed` decides dice and pauses."""
+        """Start without bots. `seed` determines dice and pauses."""
         self.now = 0.0
         self.bots: dict[str, Bot] = {}
         self.refusals: list[tuple[str, str, str]] = []
-        """Who said what, and how the server refused it."""
+        """The refused commands: name, command and refusal."""
         self._seed = seed
         self._fault = fault
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -149,11 +149,11 @@ class Simulation:
         self.world = World(self._store, SeededDice(seed), lambda: NOON + self.now, quirks=quirks)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._store.close()
 
     def add(self, name: str, strategy: Strategy, pauses: BackoffSettings | None = None, **settings: Any) -> Bot:
-        """Put a bot in, which connects at once."""
+        """Add a bot, which connects at once."""
         settings = {"seed": self._seed, "chat": ChatSettings(greet=False), "matches": 1, **settings}
         agent = Agent(agent_settings(name, "pass:word", **settings))
         self._store.save_accounts(Account(name, PASSWORD_HASH))
@@ -166,11 +166,11 @@ class Simulation:
     # -- time -----------------------------------------------------------------------------------------------------
 
     def later(self, delay: float, what: Callable[[], None]) -> None:
-        """Have something happen."""
+        """Schedule a call."""
         heapq.heappush(self._events, (self.now + delay, next(self._count), what))
 
     def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Let time go by until all bots have ended, or something is so."""
+        """Advance the clock until all bots have ended, or a condition holds."""
         end = self.now + seconds
         while self._events and self._events[0][0] <= end and not until():
             if all(bot.end for bot in self.bots.values()):
@@ -180,8 +180,8 @@ class Simulation:
 
     # -- the bots -------------------------------------------------------------------------------------------------
 
-    def tell(self, bot: Bot, event: Event) -> None:
-        """Let something happen to a bot, now."""
+    def handle(self, bot: Bot, event: Event) -> None:
+        """Pass an event to a bot at the current time."""
         for action in bot.agent.handle(event):
             self._do(bot, action)
 
@@ -197,7 +197,7 @@ class Simulation:
                 def answer() -> None:
                     if bot.link == link and bot.up:
                         thought = question.put_to(bot.strategy)
-                        self.tell(bot, StrategyAnswered(self.now, key, thought))
+                        self.handle(bot, StrategyAnswered(self.now, key, thought))
 
                 self.later(THOUGHT, answer)
             case Record():
@@ -210,18 +210,18 @@ class Simulation:
                 self._hang_up(bot, reason, restarting=action.restarting)
 
     def lose(self, name: str) -> None:
-        """Let a bot's connection break, if it has one; it comes back."""
+        """Break a bot's connection, if it has one; it reconnects."""
         self._hang_up(self.bots[name], LOST)
 
     def _wake(self, bot: Bot, at: float) -> None:
         if bot.wake_at == at and bot.up:
             bot.wake_at = None
-            self.tell(bot, Woken(self.now))
+            self.handle(bot, Woken(self.now))
 
     def _connect(self, bot: Bot) -> None:
         bot.link += 1
         bot.up, bot.reader, bot.user, bot.since = True, MessageReader(), None, self.now
-        self.tell(bot, Connected(self.now))
+        self.handle(bot, Connected(self.now))
         self._deliver(bot, "login: ", ending="")
 
     def _hang_up(self, bot: Bot, reason: str, *, by_server: bool = False, restarting: bool = False) -> None:
@@ -236,7 +236,7 @@ class Simulation:
 
         def lost() -> None:
             bot.wake_at = None
-            self.tell(bot, ConnectionLost(self.now, reason, by_server))
+            self.handle(bot, ConnectionLost(self.now, reason, by_server))
             if bot.end is None:
                 self.later(bot.backoff.next_pause(lasted, restarting=restarting), partial(self._connect, bot))
 
@@ -261,7 +261,7 @@ class Simulation:
             return
         if bot.user is not None:
             dispatch.handle(self.world, bot.user, text)
-            self._tell_all(bot, text)
+            self._deliver_all(bot, text)
             return
         try:
             command = parse_command(text)
@@ -270,14 +270,14 @@ class Simulation:
         account = self._store.account(bot.name)
         if isinstance(command, c.Login) and account is not None:
             bot.user = sessions.log_in(self.world, account, ClientMode.CLIP, "127.0.0.1", command.client)
-            self._tell_all(bot, text)
+            self._deliver_all(bot, text)
 
     def _gone(self, user: User) -> None:
         sessions.log_out(self.world, user, Departure.DROPPED)
         self.world.save_matches()
-        self._tell_all()
+        self._deliver_all()
 
-    def _tell_all(self, bot: Bot | None = None, said: str = "") -> None:
+    def _deliver_all(self, bot: Bot | None = None, said: str = "") -> None:
         outbox, self.world.outbox = self.world.outbox, []
         leaving, self.world.disconnecting = self.world.disconnecting, []
         by_user = {other.user: other for other in self.bots.values() if other.user}
@@ -307,4 +307,4 @@ class Simulation:
         bot.reader.receive_data(text.encode("ascii", "replace"))
         for received in iter(bot.reader.next_message, None):
             if bot.link == link and bot.up:
-                self.tell(bot, MessageReceived(self.now, received.message))
+                self.handle(bot, MessageReceived(self.now, received.message))

@@ -1,4 +1,4 @@
-"""What the bot says to people, when, and what it does about what they say."""
+"""The bot's chat: greetings, answers, nudges, orders of operators."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def who(name: str, client: str = "-", *, opponent: str = "-") -> str:
     return f"5 {name} {opponent} - 1 0 1623.45 2396 0 1 h {client} -"
 
 
-def told(lines: list[str], name: str) -> list[str]:
-    """Return what was told to somebody."""
+def tells_to(lines: list[str], name: str) -> list[str]:
+    """Return the texts of the tells to a player."""
     return [line.removeprefix(f"tell {name} ") for line in lines if line.startswith(f"tell {name} ")]
 
 
 def asked(script: Script, text: str, name: str = "ford") -> list[str]:
-    """Let somebody tell us something; return what they are told."""
+    """Send us a tell; return the texts of our replies."""
     lines = script.server(f"12 {name} {text}")
     if lines:
         assert [] == script.server(f"16 {lines[-1].removeprefix('tell ')}")
-    return told(lines, name)
+    return tells_to(lines, name)
 
 
 def end_turn(script: Script) -> list[str]:
-    """Play the 6 and 4; return what goes out when it is the opponent's turn."""
+    """Play the 6 and 4; return the lines sent during the opponent's turn."""
     play = script.plays()[0]
     assert ["move"] == [line.split()[0] for line in script.first_play()]
     return script.server(board(turn=-1, cells=after(AFTER_61, play)))
@@ -53,7 +53,7 @@ def end_turn(script: Script) -> list[str]:
 
 
 def joining(script: Script) -> list[str]:
-    """Accept ford's invitation; return what follows."""
+    """Accept ford's invitation; return the next commands."""
     script.server("ford wants to play a 5 point match with you.")
     script.verdict(accepted=True)
     assert ["join ford"] == script.wait(1.5)
@@ -61,7 +61,7 @@ def joining(script: Script) -> list[str]:
 
 
 def resuming(script: Script) -> list[str]:
-    """Resume the match with ford; return what follows."""
+    """Resume the match with ford; return the next commands."""
     script.server("8 ford ford drops connection.", "Connection with ford timed out. The game was saved.")
     script.wait(400)
     script.server(who("ford"))
@@ -69,14 +69,14 @@ def resuming(script: Script) -> list[str]:
     return lines + script.server(board(turn=-1, cells=AFTER_61))
 
 
-def test_the_opponent_is_greeted_once_a_match() -> None:
+def test_the_opponent_is_greeted_once_per_match() -> None:
     script = Script(chat=ChatSettings()).to_lobby()
     assert [GREETING] == joining(script)
     script.server("19 Hello", "** 1 user heard you.")
     assert GREETING not in resuming(script)
 
 
-def test_the_next_match_has_a_greeting_of_its_own() -> None:
+def test_the_opponent_is_greeted_again_in_the_next_match() -> None:
     script = Script(chat=ChatSettings()).to_lobby()
     joining(script)
     script.server("19 Hello", "You win the 5 point match 5-0 .")
@@ -84,13 +84,13 @@ def test_the_next_match_has_a_greeting_of_its_own() -> None:
     assert [GREETING] == joining(script)
 
 
-def test_no_bot_is_greeted() -> None:
+def test_bots_are_not_greeted() -> None:
     script = Script(chat=ChatSettings()).to_lobby()
     script.server(who("ford", "fibsbot_0.1"))
     assert [] == joining(script)
 
 
-def test_a_greeting_for_a_match_that_is_over_is_not_said() -> None:
+def test_a_greeting_for_a_finished_match_is_not_sent() -> None:
     script = Script(chat=ChatSettings()).to_lobby()
     script.server(
         "ford has joined you. Your running match was loaded.",
@@ -102,12 +102,12 @@ def test_a_greeting_for_a_match_that_is_over_is_not_said() -> None:
 
 
 @pytest.mark.parametrize("greeting", ["", "  ", "two\nlines", "** stars", "grüezi", "x" * 241])
-def test_a_greeting_that_cannot_be_said_is_no_setting(greeting: str) -> None:
+def test_a_greeting_that_cannot_be_sent_is_an_invalid_setting(greeting: str) -> None:
     with pytest.raises(ValueError, match="greeting"):
         ChatSettings(greeting=greeting)
 
 
-def test_watchers_are_welcomed_once_if_that_is_wanted() -> None:
+def test_watchers_are_welcomed_once_if_enabled() -> None:
     script = Script(chat=ChatSettings(greet=False, greet_watchers=True)).to_their_turn()
     watches = "trillian is watching you."
     assert [f"tell trillian {WELCOME}"] == script.server(watches)
@@ -128,16 +128,16 @@ def test_questions_are_answered_by_tell() -> None:
 
 
 @pytest.mark.parametrize("text", ["help", "HELP!", " Help ", f"{ME}, help please", "hello marvin help", "help ?"])
-def test_case_punctuation_blanks_and_our_name_do_not_matter(text: str) -> None:
+def test_case_punctuation_blanks_and_our_name_are_ignored(text: str) -> None:
     assert ["Tell me one of these"] == [line[:20] for line in asked(Script().to_lobby(), text)]
 
 
 @pytest.mark.parametrize("text", ["who are you", "who r u", "Are you a bot?", "r u a bot", "are you human??"])
-def test_asking_who_it_is_is_answered_that_it_is_a_bot(text: str) -> None:
+def test_the_bot_says_that_it_is_a_bot(text: str) -> None:
     assert ["I'm a bot"] == [line[:9] for line in asked(Script().to_lobby(), text)]
 
 
-def test_the_opponent_may_ask_in_a_kibitz_and_others_may_not() -> None:
+def test_only_the_opponent_may_ask_in_a_kibitz() -> None:
     script = Script().to_their_turn()
     assert ["tell ford We're playing a 5-point match; it is 0-0."] == script.server("15 ford score?")
     assert [] == script.server("16 ford We", "15 trillian score", "14 trillian score", "13 ford score")
@@ -152,7 +152,7 @@ def test_the_score_is_given_from_the_point_of_view_of_the_asker() -> None:
     assert ["I'm playing a 5-point match with ford; ford leads 3-1."] == asked(script, "score", "arthur")
 
 
-def test_the_same_question_is_answered_once_in_a_while() -> None:
+def test_the_same_question_is_answered_once_per_window() -> None:
     script = Script().to_lobby()
     assert 1 == len(asked(script, "help"))
     assert [] == asked(script, "Help!")
@@ -180,7 +180,7 @@ def test_a_player_who_was_answered_gets_no_hint() -> None:
     assert [] == asked(script, "and why do you play so badly?")
 
 
-def test_talk_at_the_board_is_left_alone() -> None:
+def test_kibitzing_is_not_answered() -> None:
     assert [] == Script().to_their_turn().server("15 ford what a roll", "15 ford you are lucky", "14 arthur who r u")
 
 
@@ -203,17 +203,17 @@ def test_answers_can_be_switched_off() -> None:
     assert [] == asked(Script(chat=ChatSettings(answer=False)).to_lobby(), "help")
 
 
-# -- politeness of the machine: bounds ------------------------------------------------------------------------------
+# -- limits ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_decision_goes_before_everything_that_is_said() -> None:
+def test_a_decision_is_sent_before_any_chat() -> None:
     script = Script().to_my_roll()
     assert [] == script.server("12 ford score", "12 ford help"), "a decision is due"
     assert ["roll"] == script.roll()
     assert [] == script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.")
     lines = end_turn(script)
-    assert ["We're playing a 5-point match; it is 0-0."] == told(lines, "ford")
-    assert 1 == len(told(script.server("16 ford We play"), "ford"))
+    assert ["We're playing a 5-point match; it is 0-0."] == tells_to(lines, "ford")
+    assert 1 == len(tells_to(script.server("16 ford We play"), "ford"))
 
 
 def test_a_decision_does_not_wait_for_an_echo() -> None:
@@ -225,7 +225,7 @@ def test_a_decision_does_not_wait_for_an_echo() -> None:
     assert [] == script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.")
 
 
-def test_an_answer_that_is_late_is_none() -> None:
+def test_a_late_reply_is_dropped() -> None:
     script = Script().to_my_roll()
     script.server("12 ford score")
     script.wait(REPLY_MAX_AGE + 1)
@@ -250,7 +250,7 @@ def test_a_crowd_is_answered_in_moderation() -> None:
     assert 1 == len(asked(script, "help", "late"))
 
 
-def test_few_answers_wait() -> None:
+def test_the_number_of_waiting_replies_is_bounded() -> None:
     script = Script().to_my_roll()
     for number in range(30):
         script.server(f"12 x{'y' * number} help")
@@ -258,7 +258,7 @@ def test_few_answers_wait() -> None:
 
 
 @pytest.mark.parametrize("first", ["who are you?", "help", "42", HINT, ChatSettings().greeting])
-def test_two_of_our_own_bots_come_to_an_end(first: str) -> None:
+def test_a_conversation_between_two_of_our_bots_ends(first: str) -> None:
     scripts = {"eddie": Script().to_lobby(), "deep_thought": Script().to_lobby()}
     lines, said = [("eddie", first)], 0
     while lines:
@@ -287,7 +287,7 @@ def test_join_between_games_joins() -> None:
     assert ["join"] == script.server("15 ford join")
 
 
-def test_only_the_opponent_can_make_us_look_and_not_all_the_time() -> None:
+def test_only_nudges_of_the_opponent_count_and_not_too_often() -> None:
     script = Script().to_their_turn()
     assert [] == script.server("15 trillian move", "14 ford move", "13 ford move")
     assert ["board"] == script.server("15 ford move")
@@ -302,7 +302,7 @@ def test_a_nudge_while_the_strategy_is_thinking_does_nothing() -> None:
     assert ["roll"] == script.roll()
 
 
-def test_a_nudge_while_a_play_is_on_its_way_leads_to_one_look_as_the_watchdog_does() -> None:
+def test_a_nudge_after_a_play_was_sent_requests_the_board_once() -> None:
     script = Script().to_my_move()
     (play,) = script.first_play()
     assert [] == script.server("15 ford move"), "one command at a time"
@@ -311,7 +311,7 @@ def test_a_nudge_while_a_play_is_on_its_way_leads_to_one_look_as_the_watchdog_do
     assert [play] == script.server(TIME)
 
 
-def test_a_lost_line_is_made_up_for_when_the_opponent_says_so() -> None:
+def test_a_nudge_recovers_from_a_lost_line() -> None:
     script = Script(timings=Timings(pause=0, watchdog=600), strict=False).to_their_turn()
     assert ["board"] == script.server("15 ford roll")
     script.server(board(cells=AFTER_61))
@@ -331,7 +331,7 @@ def test_an_operator_gets_the_status() -> None:
 def test_an_operator_pauses_and_resumes() -> None:
     script = Script(chat=OPERATED).to_lobby()
     assert ["Waiting for a match, paused."] == asked(script, "pause", "slarti")
-    refused = told(script.server("ford wants to play a 5 point match with you."), "ford")
+    refused = tells_to(script.server("ford wants to play a 5 point match with you."), "ford")
     assert ["I'm taking a break and not starting new matches. Please try again later."] == refused
     script.server("16 ford I am")
     assert ["Waiting for a match."] == asked(script, "resume", "slarti")
@@ -339,7 +339,7 @@ def test_an_operator_pauses_and_resumes() -> None:
     assert 1 == len(script.questions)
 
 
-def test_last_finishes_the_match_first() -> None:
+def test_finish_plays_the_match_to_its_end_first() -> None:
     script = Script(chat=OPERATED).to_their_turn()
     assert ["Playing ford, 0-0 of 5, then leaving."] == asked(script, "finish", "slarti")
     assert [] == script.hang_ups
@@ -372,14 +372,14 @@ def test_operator_names_are_compared_exactly(name: str) -> None:
     assert not script.agent.status.paused
 
 
-def test_orders_count_only_in_tells() -> None:
+def test_orders_are_accepted_only_in_tells() -> None:
     chat = ChatSettings(greet=False, operators=("ford",))
     script = Script(chat=chat).to_their_turn()
     assert [] == script.server("15 ford quit", "13 ford quit", "14 ford quit", "16 ford quit")
     assert [] == script.hang_ups
 
 
-# -- whatever anybody says ------------------------------------------------------------------------------------------
+# -- arbitrary chat -------------------------------------------------------------------------------------------------
 
 NAMES = st.sampled_from(["ford", "trillian", ME, "RepBotNG", "gnubot", "You", "slarti"])
 TEXTS = st.one_of(
@@ -392,7 +392,7 @@ STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
 
 
 @given(place=st.sampled_from(["to_lobby", "to_their_turn", "to_my_roll"]), steps=STEPS)
-def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
+def test_replies_to_arbitrary_chat_stay_within_bounds(place: str, steps: list[Any]) -> None:
     script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY))
     getattr(script, place)()
     begun, answers = script.now, len(script.sent_so_far)
@@ -407,6 +407,6 @@ def test_whatever_is_said_we_stay_polite(place: str, steps: list[Any]) -> None:
     assert all(len(line) <= len("tell trillian ") + MAX_CHAT_LENGTH for line in sent)
     windows = 1 + (script.now - begun) // ChatSettings().window
     for name in ("ford", "trillian", "slarti"):
-        assert len(told(sent, name)) <= (len(Topic) + 1) * windows
-    assert not any(told(sent, name) for name in (ME, "RepBotNG", "gnubot"))
+        assert len(tells_to(sent, name)) <= (len(Topic) + 1) * windows
+    assert not any(tells_to(sent, name) for name in (ME, "RepBotNG", "gnubot"))
     assert not script.hang_ups or "silent" in script.hang_ups[0].reason or "board" in script.hang_ups[0].reason

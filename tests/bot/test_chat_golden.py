@@ -1,6 +1,6 @@
-"""What strangers see of the bot in a whole evening, as a golden file.
+"""The bot's chat during a whole evening as others read it, compared with a golden file.
 
-`FIBSBOT_GOLDEN=write pytest tests/bot/test_chat_golden.py` writes it anew; read the difference before it is committed.
+`FIBSBOT_GOLDEN=write pytest tests/bot/test_chat_golden.py` updates it; read the difference before committing it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CHAT: Final = ChatSettings(operators=("slarti",), greet_watchers=True)
 
 @pytest.fixture(scope="module")
 def evening() -> Iterator[ChatSimulation]:
-    """Return the evening when it is over."""
+    """Return the simulation after the whole evening."""
     evening = ChatSimulation(policy=POLICY, chat=CHAT, client="fibsbot")
     for scene in (invitations, questions, match, interruptions, orders):
         scene(evening)
@@ -36,7 +36,7 @@ def evening() -> Iterator[ChatSimulation]:
 
 
 def invitations(evening: ChatSimulation) -> None:
-    """Those whom the bot does not play hear why, once in a while."""
+    """Players whom the bot refuses get the reason, once per window."""
     evening.title("Whom it does not play")
     evening.enter("zaphod", 1700)
     evening.connect()
@@ -53,7 +53,7 @@ def invitations(evening: ChatSimulation) -> None:
 
 
 def questions(evening: ChatSimulation) -> None:
-    """Anybody may ask, but for bots."""
+    """All people may ask; bots get no answer."""
     evening.title("Questions")
     evening.enter("trillian")
     for line in ("who r u?", "help", "settings", "Stats!", "score", "marvin, help please", "thanks", "why?"):
@@ -99,7 +99,7 @@ def match(evening: ChatSimulation) -> None:
 
 
 def interruptions(evening: ChatSimulation) -> None:
-    """The opponent leaves in the middle of a match, and comes back; then connections break."""
+    """The opponent leaves in the middle of a match and returns; then connections break."""
     evening.title("The opponent leaves")
     evening.types("zaphod", "invite marvin 5")
     evening.wait(20)
@@ -127,7 +127,7 @@ def interruptions(evening: ChatSimulation) -> None:
 
 
 def orders(evening: ChatSimulation) -> None:
-    """What operators may do, and others may not."""
+    """Orders are accepted only from operators."""
     evening.title("Operators")
     evening.enter("Slarti")
     evening.types("Slarti", "tell marvin quit")
@@ -146,7 +146,7 @@ def orders(evening: ChatSimulation) -> None:
     assert "marvin" not in evening.present
 
 
-def test_the_evening_is_as_it_always_was(evening: ChatSimulation) -> None:
+def test_the_evening_is_as_recorded(evening: ChatSimulation) -> None:
     lines = "\n".join(evening.lines).strip() + "\n"
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         GOLDEN.write_text(lines)

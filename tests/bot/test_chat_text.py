@@ -1,4 +1,4 @@
-"""What the bot says is one plain line, and what people mean is understood."""
+"""Chat texts: everything sent is one plain line, and questions, nudges and orders are recognised."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fibsbot.bot.settings import ChatSettings
 
 
 @given(st.text())
-def test_whatever_is_to_be_said_becomes_one_plain_line(text: str) -> None:
+def test_any_text_becomes_one_plain_line(text: str) -> None:
     said = chat_line(text * 10)
     assert said.isascii()
     assert said.isprintable()
@@ -39,7 +39,7 @@ def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
     assert chat_line("y" * 300).endswith("y...")
 
 
-def test_the_greeting_that_comes_along_is_said_as_it_is() -> None:
+def test_the_default_greeting_is_sent_unchanged() -> None:
     assert ChatSettings().greeting == chat_line(ChatSettings().greeting)
 
 
@@ -54,18 +54,18 @@ def test_the_greeting_that_comes_along_is_said_as_it_is() -> None:
         (("ford", None, None), True, "We're playing a match; I don't know the score yet."),
     ],
 )
-def test_the_score_in_words(
+def test_the_score_is_described_in_words(
     facts: tuple[str | None, int | None, tuple[int, int] | None], *, to_opponent: bool, text: str
 ) -> None:
     assert text == score_text(*facts, to_opponent=to_opponent)
 
 
-def test_the_matches_in_words() -> None:
+def test_the_matches_are_described_in_words() -> None:
     assert "Since I started 3 hours ago I have finished 1 match and won 0." == stats_text(Counters(matches=1), 3 * 3600)
     assert stats_text(Counters(matches=12, wins=7), 60).endswith("finished 12 matches and won 7.")
 
 
-def test_a_sentence_begins_and_ends_as_one() -> None:
+def test_a_sentence_gets_a_capital_and_a_full_stop() -> None:
     assert "Playing ford." == as_sentence("playing ford")
     assert "Why?" == as_sentence("why?")
 
@@ -81,12 +81,12 @@ def test_a_question_is_understood_in_any_case_and_with_any_punctuation(topic: To
 
 
 @pytest.mark.parametrize("text", ["", "helpless", "I need no help", "statistics are lies", "score!" * 20, "move"])
-def test_talk_is_no_question(text: str) -> None:
+def test_small_talk_is_not_a_question(text: str) -> None:
     assert topic_of(text, "marvin") is None
 
 
 @pytest.mark.parametrize("text", ["that was a good move", "hello", "I cannot move", "join me later", "roll over"])
-def test_talk_is_no_nudge(text: str) -> None:
+def test_small_talk_is_not_a_nudge(text: str) -> None:
     assert nudge_of(text, "marvin") is None
 
 
@@ -95,7 +95,7 @@ def test_nudges_are_understood() -> None:
     assert Nudge.JOIN is nudge_of("join please", "marvin")
 
 
-def test_courtesies_are_no_questions() -> None:
+def test_courtesies_are_not_questions() -> None:
     assert is_courtesy("Hi marvin!", "marvin")
     assert not is_courtesy("how are you", "marvin")
 

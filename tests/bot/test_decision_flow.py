@@ -7,7 +7,7 @@ from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.bot.interface import StrategyAnswered
+from fibsbot.bot.events_and_actions import StrategyAnswered
 from fibsbot.bot.settings import Timings
 from fibsbot.match import Owner
 from fibsbot.policy import Lengths, Policy
@@ -22,7 +22,7 @@ ONE_CHECKER = "0:0:0:0:0:0:1:0:0:0:0:0:0:0:0:0:0:0:-5:-5:-5:0:0:0:0:0"
 
 
 def resume(cells: str, **fields: object) -> Script:
-    """Take a match up where the board shows these cells."""
+    """Resume a match at a board with these cells."""
     script = Script().to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(cells=cells, **fields))  # type: ignore[arg-type]  # keywords of board
@@ -54,7 +54,7 @@ def test_a_dance_is_left_to_the_server() -> None:
     assert State.THEIR_TURN is script.agent.state
 
 
-def test_bar_first_and_off_last_in_the_servers_numbers() -> None:
+def test_moves_from_the_bar_come_first_and_bearing_off_last() -> None:
     cells = "-10:0:0:0:0:0:2:0:0:0:0:0:0:0:0:0:0:0:-2:0:0:0:0:0:-2:0"
     script = resume(cells, dice="6:5")
     assert "move 6-1 6-off" == script.sent_so_far[-1]
@@ -89,7 +89,7 @@ def test_a_refusal_of_something_else_does_not_make_us_play_again() -> None:
     assert 0 == script.agent.counters.differences
 
 
-def test_a_server_that_refuses_everything_is_left_in_the_end() -> None:
+def test_a_match_is_left_if_the_server_refuses_every_play() -> None:
     script = Script().to_my_move()
     script.first_play()
     for _ in range(10):
@@ -173,11 +173,11 @@ def test_a_double_against_a_beaver_is_answered_again() -> None:
         ({"score": "4:3"}, False),  # the Crawford game
         ({"score": "3:4"}, False),
         ({"score": "3:4", "crawford": 1}, True),
-        ({"score": "4:3", "crawford": 1}, False),  # one point is all that we need
+        ({"score": "4:3", "crawford": 1}, False),  # we need one point only
         ({"score": "3:0", "cube": 2, "may": "1:0"}, False),  # a dead cube
     ],
 )
-def test_a_double_is_thought_of_only_where_it_is_allowed_and_of_use(fields: dict[str, object], expected: bool) -> None:  # noqa: FBT001 - parametrized
+def test_doubling_is_considered_only_if_allowed_and_useful(fields: dict[str, object], expected: bool) -> None:  # noqa: FBT001 - parametrized
     script = resume(AFTER_61, **fields)
     script.server(PROMPT)
     question = script.questions[0].question
@@ -196,7 +196,7 @@ def test_a_resignation_is_offered_and_accepted() -> None:
     assert State.BETWEEN_GAMES is script.agent.state
 
 
-def test_after_a_rejected_resignation_only_more_is_offered() -> None:
+def test_after_a_rejected_resignation_only_a_higher_level_is_offered() -> None:
     script = Script().to_my_roll()
     script.answer(ResignAnswer(1))
     script.server("You want to resign. ford will win 1 point.")
@@ -208,7 +208,7 @@ def test_after_a_rejected_resignation_only_more_is_offered() -> None:
     assert ["roll"] == script.roll()
 
 
-def test_an_offer_is_weighed_at_its_level() -> None:
+def test_an_offer_is_evaluated_at_its_level() -> None:
     script = resume(AFTER_61, cube=2, may="0:1")
     script.server("ford wants to resign. You will win 4 points. Type 'accept' or 'reject'.")
     assert isinstance(script.questions[0].question, ResignationQuestion)
@@ -236,7 +236,7 @@ def test_an_offer_that_was_rejected_and_comes_again_is_answered_again() -> None:
         assert [] == script.server(board(turn=-1, other_dice="6:1"))
 
 
-def test_an_offer_in_the_middle_of_our_thoughts_puts_them_off() -> None:
+def test_an_offer_is_answered_while_the_strategy_thinks() -> None:
     script = Script().to_my_move()
     script.server("ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
     thinking = script.questions.pop(0)
@@ -273,7 +273,7 @@ def test_the_next_game_is_joined_once() -> None:
     assert (2, (1, 0)) == (script.key.game, script.key.score)
 
 
-def test_a_lost_invitation_to_the_next_game_is_made_up_for() -> None:
+def test_the_next_game_is_joined_although_its_invitation_was_lost() -> None:
     script = Script().to_my_roll()
     script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
     assert ["join"] == script.wait(8.1)
@@ -297,7 +297,7 @@ def test_after_the_crawford_game_doubles_are_allowed_again() -> None:
     assert (False, True) == (script.agent.tracked.state.crawford, script.agent.tracked.state.post_crawford)
 
 
-# -- one at a time --------------------------------------------------------------------------------------------------
+# -- pauses and repetitions -----------------------------------------------------------------------------------------
 
 
 def test_there_is_a_pause_between_two_commands() -> None:
@@ -308,7 +308,7 @@ def test_there_is_a_pause_between_two_commands() -> None:
     assert ["show saved"] == script.wait(1.5)
 
 
-def test_a_silent_server_is_left_and_a_quiet_lobby_is_kept_alive() -> None:
+def test_a_silent_connection_is_closed_and_a_quiet_lobby_is_kept_alive() -> None:
     script = Script().to_lobby()
     assert ["time"] == script.wait(121)
     assert [] == script.server("Friday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )")
@@ -317,8 +317,8 @@ def test_a_silent_server_is_left_and_a_quiet_lobby_is_kept_alive() -> None:
 
 
 @given(st.lists(st.sampled_from(range(7)), max_size=12))
-def test_whatever_is_repeated_no_decision_is_answered_twice(repeats: list[int]) -> None:
-    """The server's lines of one turn, any of them again at any time, as far as they stay true."""
+def test_no_decision_is_answered_twice_if_lines_are_repeated(repeats: list[int]) -> None:
+    """The server's lines of one turn, any of them repeated at any time while they are still true."""
     script = Script(strict=False).to_my_roll()
     lines = [board(cells=AFTER_61), PROMPT]
     sent = script.server(*(lines[i % 2] for i in repeats))
@@ -331,7 +331,7 @@ def test_whatever_is_repeated_no_decision_is_answered_twice(repeats: list[int]) 
     assert [] == script.questions
 
 
-def test_nothing_is_said_on_a_connection_that_was_given_up() -> None:
+def test_nothing_is_sent_on_an_abandoned_connection() -> None:
     script = Script().to_my_move()
     assert ["move 24-20 24-18"] == script.first_play()
     assert ["board"] == script.wait(8.1)
@@ -341,7 +341,7 @@ def test_nothing_is_said_on_a_connection_that_was_given_up() -> None:
     assert [] == script.wait(60)
 
 
-def test_a_server_that_makes_up_positions_piles_up_no_questions() -> None:
+def test_invented_positions_do_not_accumulate_questions() -> None:
     script = Script(strict=False).to_my_move()
     for turn in range(200):
         script.server(board(cells=AFTER_61, dice=f"{1 + turn % 5}:{2 + turn % 5}", score=f"{turn % 4}:{turn % 5}"))

@@ -1,4 +1,4 @@
-"""Lines are late and connections break, so that commands cross what changes everything: nobody loses track."""
+"""Late lines and broken connections, so that commands cross important messages: all bots keep track."""
 
 from __future__ import annotations
 
@@ -9,46 +9,52 @@ import pytest
 
 from fibsbot.bot.settings import Timings
 from tests.bot.simulation import LOST, Passing, Simulation
-from tests.bot.test_lost_lines import Lively
+from tests.bot.test_lost_lines import DoublingStrategy
 
 NAMES: Final = ("anna", "bert", "carl", "dora", "emil")
 DECISIONS: Final = ("move", "roll", "double", "redouble", "accept", "reject", "resign")
 GONE: Final = "** You're not playing."
-"""What the server says to a decision that crosses the end of its match."""
+"""The server's answers to a decision that crosses the end of its match."""
 
 
-class Unrest:
-    """Bots that all invite each other, line after line late, and connections that break at any time."""
+class UnreliableWorld:
+    """Bots that all invite each other, with late lines and connections that break at any time."""
 
     def __init__(self, seed: int, count: int, latest: float) -> None:
-        """Put everybody in. `latest`: seconds that a line may be late."""
+        """Add all bots. `latest`: the maximum delay of a line in seconds."""
         self._rng = rng = random.Random(seed)
         self._latest = latest
-        self.bottle = Simulation(seed, fault=self._late)
+        self.simulation = Simulation(seed, fault=self._late)
         for number, name in enumerate(NAMES[:count]):
             timings = Timings(pause=rng.choice((0.0, 0.2, 1.5)), retry=rng.choice((5.0, 30.0)))
             wanted = NAMES[(number + 1) % count]
-            self.bottle.add(
-                name, Lively(seed + number), strict=True, invite=wanted, length=1, matches=None, timings=timings
+            self.simulation.add(
+                name,
+                DoublingStrategy(seed + number),
+                strict=True,
+                invite=wanted,
+                length=1,
+                matches=None,
+                timings=timings,
             )
-        self.bottle.later(30.0, self._trouble)
+        self.simulation.later(30.0, self._trouble)
 
     def _late(self, line: Passing) -> list[tuple[float, str]]:
         return [(self._rng.uniform(0.0, self._latest), line.text)]
 
     def _trouble(self) -> None:
-        self.bottle.lose(self._rng.choice(list(self.bottle.bots)))
-        self.bottle.later(self._rng.expovariate(1 / 200), self._trouble)
+        self.simulation.lose(self._rng.choice(list(self.simulation.bots)))
+        self.simulation.later(self._rng.expovariate(1 / 200), self._trouble)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "latest"), [(2, 0.1), (2, 2.0), (3, 0.5), (3, 5.0), (4, 2.0), (5, 5.0)])
 def test_no_board_is_unexpected_when_lines_cross(count: int, latest: float) -> None:
-    """The bots are strict: a board that shows what was not to be expected raises DifferenceError."""
-    unrest = Unrest(10 * count, count, latest)
-    bottle = unrest.bottle
-    bottle.run(600 + 300 * latest)
-    bottle.close()
-    assert {GONE} >= {answer for _, said, answer in bottle.refusals if said.startswith(DECISIONS)}
-    assert 0 < sum(bot.agent.counters.matches for bot in bottle.bots.values())
-    assert {LOST} == {reason for bot in bottle.bots.values() for reason in bot.reasons}
+    """The bots are strict: an unexpected board raises DifferenceError."""
+    world = UnreliableWorld(10 * count, count, latest)
+    simulation = world.simulation
+    simulation.run(600 + 300 * latest)
+    simulation.close()
+    assert {GONE} >= {answer for _, said, answer in simulation.refusals if said.startswith(DECISIONS)}
+    assert 0 < sum(bot.agent.counters.matches for bot in simulation.bots.values())
+    assert {LOST} == {reason for bot in simulation.bots.values() for reason in bot.reasons}

@@ -1,4 +1,4 @@
-"""What the driver makes of the bytes of a connection."""
+"""The driver: events from the bytes of a connection."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import GameStarts, Message
 
 from fibsbot.bot.driver import Driver
-from fibsbot.bot.interface import Action, ConnectionLost, Event, MessageReceived, Send
+from fibsbot.bot.events_and_actions import Action, ConnectionLost, Event, MessageReceived, Send
 from fibsbot.client.connection import connect
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort
 
 
 class Listener:
-    """A handler that only remembers what was said."""
+    """A handler that only stores messages."""
 
     def __init__(self) -> None:
-        """Have heard nothing."""
+        """Start without messages."""
         self.heard: list[Message] = []
 
     def handle(self, event: Event) -> list[Action]:
-        """Remember it."""
+        """Store a message."""
         if isinstance(event, MessageReceived):
             self.heard.append(event.message)
         return []
 
 
 async def heard(data: bytes) -> list[Message]:
-    """Let a server say this and close the connection; return what the handler has heard."""
+    """Send these bytes as a server and close the connection; return the messages of the handler."""
 
     async def say(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
@@ -48,7 +48,7 @@ async def heard(data: bytes) -> list[Message]:
 
 
 class Talker(Listener):
-    """A handler that answers every message with two commands, and says goodbye when the connection is gone."""
+    """A handler that answers every message with two commands, and sends a farewell when the connection is lost."""
 
     def handle(self, event: Event) -> list[Action]:
         """Answer."""
@@ -77,6 +77,6 @@ async def test_observers_see_a_command_after_the_message_that_caused_it() -> Non
     assert [GameStarts("ford"), *both, GameStarts("arthur"), *both] == seen, "without what had no connection any more"
 
 
-async def test_a_line_that_was_cut_off_says_nothing() -> None:
+async def test_an_incomplete_line_is_ignored() -> None:
     expected = GameStarts("ford_b")
     assert [expected] == await heard(b"Starting a new game with ford_b.\r\nStarting a new game with ford")

@@ -1,4 +1,4 @@
-"""Whatever a server says, true or not: the agent raises nothing, sends nothing illegal, and plays on afterwards."""
+"""Arbitrary lines of a server: the agent raises no errors, sends nothing illegal, and continues to play."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def any_line(rng: random.Random) -> str:
 
 
 def answer(script: Script, rng: random.Random) -> None:
-    """Answer a question, mostly sensibly."""
+    """Answer a question, usually sensibly."""
     strategy = LastResort() if rng.random() < 0.8 else RandomStrategy(rng.randrange(1000))
     script.answer(script.questions[0].question.put_to(strategy))
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_storm_of_lines_is_weathered(seed: int) -> None:
+def test_the_agent_survives_random_lines(seed: int) -> None:
     rng = random.Random(seed)
     script = Script(strict=False, policy=Policy(lengths=Lengths(unlimited=seed % 2 == 0))).to_lobby()
     for _ in range(600):

@@ -1,4 +1,4 @@
-"""Thousands of hostile lines and connections: the bot lives on, plays properly in between, and nothing grows.
+"""Thousands of hostile lines and connections: the bot survives, plays correctly in between, and memory is bounded.
 
 The full size is that of `python bench/bench_hostile.py`: 100,000 lines, 10,000 connections.
 """
@@ -12,53 +12,53 @@ import pytest
 from fibs_protocol.errors import UnknownCommandError
 from fibs_protocol.grammar import parse_command
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.server.server import Server
 from fibsbot.strategies.random_play import RandomStrategy
-from tests.bot.hostile_server import QUICK, Malice, Ordeal
+from tests.bot.hostile_server import QUICK, HostileMessages, HostileRun
 from tests.bot.live_bots import CHEAP, Watcher, agent_settings
 from tests.bot.proxy import Chunk, Proxy
 
 
 @pytest.mark.slow
-async def test_hostile_connections_are_lived_through_and_matches_played_in_between(tmp_path: Path) -> None:
+async def test_the_bot_survives_hostile_connections_and_plays_matches_in_between(tmp_path: Path) -> None:
     connections, lines = 120, 60
-    ordeal = Ordeal(5, tmp_path / "log" / "marvin.jsonl", lines)
+    run = HostileRun(5, tmp_path / "log" / "marvin.jsonl", lines)
     async with asyncio.timeout(120):
-        result = await ordeal.run(connections, matches=2)
-    toll, hostile, counters = ordeal.toll, ordeal.hostile, result.counters
+        result = await run.run(connections, matches=2)
+    results, hostile, counters = run.results, run.hostile, result.counters
     assert (End.FINISHED, "told to quit") == (result.end, result.reason)
-    assert 2 == toll.matches, "a real match can be played right after"
+    assert 2 == results.matches, "a real match can be played right after"
     assert 0.5 * connections * lines < hostile.lines
     assert [] == hostile.nonsense, "nothing is said that is no command"
     assert counters.commands < counters.messages
     assert counters.decisions <= counters.commands
-    assert toll.most_tasks <= 200
-    assert toll.log_lines <= 30 * (connections + 10) + 2 * counters.commands
+    assert results.most_tasks <= 200
+    assert results.log_lines <= 30 * (connections + 10) + 2 * counters.commands
     assert sum(path.stat().st_size for path in (tmp_path / "log").iterdir()) <= 2**22 + 2**20
-    assert toll.memory[-1] - toll.memory[0] < 40
+    assert results.memory[-1] - results.memory[0] < 40
 
 
 ENOUGH = 10
-"""Lies that a match has to live through at least; a busy machine takes its time over them."""
+"""Minimum number of false lines during a match; a busy machine needs time for them."""
 
 
-class Whispers:
-    """Puts hostile lines between the real ones."""
+class FalseLines:
+    """Inserts hostile lines between the real ones."""
 
     def __init__(self, seed: int) -> None:
-        """Begin with the first byte."""
-        self._malice = Malice(seed)
+        """Start at the first byte."""
+        self._messages = HostileMessages(seed)
         self.speaking = True
         self.said = 0
         self.heard: list[str] = []
-        """What the bot said to the server."""
+        """The bytes that the bot sent to the server."""
 
     def __call__(self, chunk: Chunk) -> bytes:
-        """Let the real lines pass, and something after each of them; nothing before the login is over."""
+        """Pass the real lines on, with hostile ones after some of them, but none before the end of the login."""
         if not chunk.down:
             self.heard += chunk.data.decode("latin-1").splitlines()
         if not chunk.down or not self.speaking or b"\n" not in chunk.data or chunk.passed < 1000:
@@ -66,8 +66,8 @@ class Whispers:
         out = b""
         for line in chunk.data.splitlines(keepends=True):
             out += line
-            while line.endswith(b"\n") and self._malice.rng.random() < 0.3:
-                lie = self._malice.line()
+            while line.endswith(b"\n") and self._messages.rng.random() < 0.3:
+                lie = self._messages.line()
                 if lie.endswith(b"\n") and b"\xff" not in lie and b"Goodbye" not in lie:
                     out += lie
                     self.said += 1
@@ -76,8 +76,8 @@ class Whispers:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finished(seed: int) -> None:
-    whispers, watcher = Whispers(seed), Watcher()
+async def test_a_match_is_finished_despite_false_lines(seed: int) -> None:
+    whispers, watcher = FalseLines(seed), Watcher()
     async with Server(seed=seed, limits=CHEAP) as server, Proxy(server.port, whispers) as between:
         for name in ("marvin", "ford", "trillian"):
             await server.register(name, f"pw-of-{name}")
@@ -113,4 +113,4 @@ async def test_lies_between_the_lines_of_a_match_do_not_keep_it_from_being_finis
         except UnknownCommandError:
             pytest.fail(f"{line!r} is no command")
         except ValueError:
-            pass  # a command, out of place because of a lie
+            pass  # a command at the wrong time because of a false line

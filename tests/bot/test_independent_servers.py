@@ -1,9 +1,9 @@
-"""The bot on servers that were written independently of this project: recorded matches, and live ones if there is one.
+"""The bot on servers written independently of this project: recorded matches, and live ones if a server is given.
 
 BaldLies gives no time in line `1`, no name in line `2`, and says `home` for `off`. TigerGammon leaves the flag "was
-doubled" set and does not tell of the opponent's dances. JIBS doubles apostrophes, writes bars with the wrong sign,
-sends a board before the play that it shows, rolls for everybody, and announces later games after their first board. To
-play on a server of your own choice on this machine, set FIBSBOT_SERVER to its HOST:PORT.
+doubled" set and does not announce the opponent's dances. JIBS doubles apostrophes, writes bars with the wrong sign,
+sends a board before the play that it shows, rolls for both players, and announces later games after their first board.
+To play on a server of your own choice on this machine, set FIBSBOT_SERVER to its HOST:PORT.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from fibs_protocol.stream import MessageReader
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, TrackedMatch
 from fibsbot.cli import main
-from fibsbot.fibs import play_from_fibs
+from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.events import DifferenceFound, MatchEnded
@@ -43,7 +43,7 @@ GAME_WORDS: Final = ("board:", "rolls", "moves", "doubles", "accept", "reject", 
 
 @pytest.fixture(params=LOGS, ids=lambda path: path.stem)
 def conversation(request: pytest.FixtureRequest) -> list[m.Message | c.Command]:
-    """Read what was said, in order: messages of the server, commands of the bot."""
+    """Return the messages of the server and the commands of the bot in order."""
     return list(said(request.param))
 
 
@@ -72,7 +72,7 @@ def test_everything_about_the_game_is_understood(conversation: list[m.Message | 
     assert not [message for message in conversation if isinstance(message, m.RefusedBoard)]
 
 
-def test_the_game_is_followed_without_a_difference(conversation: list[m.Message | c.Command]) -> None:
+def test_the_game_is_tracked_without_a_difference(conversation: list[m.Message | c.Command]) -> None:
     differences: list[Difference] = []
     track = TrackedMatch("bot_a")
     boards = 0
@@ -99,7 +99,7 @@ def test_no_command_of_the_game_was_refused_and_a_match_was_finished(
     assert commands <= set(map(type, conversation))
 
 
-def test_boards_that_contradict_themselves_were_read_on_one_server_alone(
+def test_only_one_server_sent_contradictory_boards(
     conversation: list[m.Message | c.Command], request: pytest.FixtureRequest
 ) -> None:
     repaired = [message for message in conversation if isinstance(message, m.Board) and message.repaired]
@@ -116,18 +116,18 @@ def test_a_replay_of_the_recorded_match_has_no_gap_and_no_difference(path: Path)
     assert [] == [entry for entry in entries if isinstance(entry, Gap)]
 
 
-def test_nothing_is_unknown_on_a_server_that_garbles_its_words() -> None:
+def test_every_line_of_a_server_with_garbled_wordings_is_understood() -> None:
     result = CliRunner().invoke(main, ["parse", "--unknown", str(DATA / "jibs.jsonl")])
     assert (0, "") == (result.exit_code, result.output)
 
 
 def new_name() -> str:
-    """Make up a name that nobody has."""
+    """Return a new random name."""
     return "t_" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(8))
 
 
 @pytest.mark.skipif(not SERVER, reason="FIBSBOT_SERVER does not name an independent server on this machine")
-async def test_two_bots_finish_a_match_there() -> None:
+async def test_two_bots_finish_a_match_on_a_live_server() -> None:
     host, _, port = SERVER.partition(":")
     assert host in {"127.0.0.1", "localhost"}, "tests never reach beyond this machine"
     names = new_name(), new_name()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.records.session_log import Event, Header, Received, Sent, read_session_log
@@ -22,14 +22,14 @@ from tests.bot.live_bots import CHEAP, Babbling, Broken, Sleepy, Watcher, play_s
 async def play(
     server: Server, strategy: Strategy, *, length: int = 1, log: Path | None = None, deadline: float = 5
 ) -> tuple[SessionResult, SessionResult]:
-    """Let `marvin` play this strategy in a match against `ford`."""
+    """Play a match of `marvin` with this strategy against `ford`."""
     marvin = settings(server.port, "marvin", log, deadline=deadline)
     ford = settings(server.port, "ford", invite="marvin", length=length)
     async with asyncio.timeout(60):
         return await asyncio.gather(play_session(marvin, strategy), play_session(ford, LastResort()))
 
 
-async def test_a_match_is_played_to_its_end_without_a_hitch(tmp_path: Path) -> None:
+async def test_a_match_is_played_to_its_end_without_errors(tmp_path: Path) -> None:
     log = tmp_path / "marvin.jsonl"
     async with Server(seed=4, limits=CHEAP) as server:
         results = await play(server, load("heuristic"), length=3, log=log)
@@ -113,7 +113,7 @@ async def test_an_account_that_exists_is_not_registered_again(tmp_path: Path) ->
     assert [("", 2), ("the name 'marvin' is taken", 0)] == outcomes, "how it ended, and how often the password was sent"
 
 
-async def test_an_account_that_cannot_be_made_says_why() -> None:
+async def test_a_failed_registration_of_a_live_bot_is_reported() -> None:
     async with Server(limits=CHEAP) as server:
         with pytest.raises(RegistrationError, match="longer password"):
             await play_session(settings(server.port, "marvin", password="abc"), LastResort())
@@ -124,7 +124,7 @@ async def test_the_run_ends_if_the_first_connection_is_refused() -> None:
         await play_session(settings(1, "marvin", register=False), LastResort())
 
 
-async def test_asked_to_finish_it_logs_out_although_nobody_listens() -> None:
+async def test_a_request_to_finish_while_reconnecting_ends_the_run() -> None:
     runner = Runner(settings(1, "marvin", register=False, retry_first=True), LastResort())
     run = asyncio.create_task(runner.run())
     await asyncio.sleep(0.3)

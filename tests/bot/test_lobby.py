@@ -1,11 +1,11 @@
-"""Whose invitation the agent accepts, and whom the settings have it invite."""
+"""Invitations that the agent accepts, and those that it sends because of its settings."""
 
 from __future__ import annotations
 
 import pytest
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import FinishRequested, PauseRequested
+from fibsbot.bot.events_and_actions import FinishRequested, PauseRequested
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import Opponent
@@ -13,7 +13,7 @@ from fibsbot.strategies.questions import AcceptAnswer, InvitationQuestion
 from tests.bot.agent_script import ME, Script
 from tests.bot.lobby_lines import INVITED, SAVED, who
 
-# -- being invited --------------------------------------------------------------------------------------------------
+# -- invitations of others ------------------------------------------------------------------------------------------
 
 
 def test_an_invitation_is_joined_after_the_time_for_its_third_line() -> None:
@@ -27,7 +27,7 @@ def test_an_invitation_is_joined_after_the_time_for_its_third_line() -> None:
     assert ["join ford"] == script.wait(0.2)
 
 
-def test_joining_would_throw_a_saved_match_away_so_it_is_resumed() -> None:
+def test_a_saved_match_is_resumed_instead_of_discarded() -> None:
     script = Script().to_lobby()
     warning = "WARNING: Don't accept if you want to continue the saved 3 point match!"
     assert ["invite ford"] == script.server(*INVITED, warning)
@@ -78,7 +78,7 @@ def test_the_refusal_of_a_strategy_is_sent_as_one_plain_line() -> None:
     assert {"code": "strategy", "codes": ["strategy"]}.items() <= script.events("invitation_refused")[0].items()
 
 
-def test_unlimited_matches_are_played_if_that_is_wanted() -> None:
+def test_unlimited_matches_are_played_if_enabled() -> None:
     script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
     script.server("ford wants to play an unlimited match with you.")
     script.verdict(accepted=True)
@@ -101,7 +101,7 @@ def test_an_answer_to_a_withdrawn_invitation_is_dropped() -> None:
         "** ERROR: Saved match is corrupt. Please start another one.",
     ],
 )
-def test_a_join_that_is_refused_is_given_up(refusal: str) -> None:
+def test_a_refused_join_is_not_repeated(refusal: str) -> None:
     script = Script().to_lobby()
     script.server(*INVITED)
     script.verdict(accepted=True)
@@ -110,7 +110,7 @@ def test_a_join_that_is_refused_is_given_up(refusal: str) -> None:
     assert [] == script.wait(60)
 
 
-def test_invitations_are_not_counted_without_end() -> None:
+def test_the_number_of_remembered_invitations_is_bounded() -> None:
     script = Script().to_lobby()
     for number in range(200):
         script.server(f"x{'a' * (number % 15)}{'b' * (number // 15)} wants to play a 5 point match with you.")
@@ -138,7 +138,7 @@ def test_all_reasons_for_a_refusal_are_recorded_and_the_first_is_sent() -> None:
 def test_unknown_facts_are_no_reason_to_refuse() -> None:
     script = Script(policy=Policy(min_rating=1700, min_experience=9999, max_saved_games=None)).to_lobby()
     script.server(*INVITED)
-    assert 1 == len(script.questions), "no `5` line has told of ford"
+    assert 1 == len(script.questions), "there was no `5` line about ford"
 
 
 def test_an_invitation_is_recorded_when_it_is_accepted() -> None:
@@ -149,7 +149,7 @@ def test_an_invitation_is_recorded_when_it_is_accepted() -> None:
     assert [{"by": "ford", "length": 5}] == script.events("invitation_accepted")
 
 
-def test_in_a_pause_no_new_match_begins_and_after_it_one_does() -> None:
+def test_no_new_match_begins_during_a_pause() -> None:
     script = Script(invite="arthur").to_lobby()
     script.event(PauseRequested(script.now, paused=True))
     assert [] == script.server(who("arthur"))
@@ -166,7 +166,7 @@ def test_invitations_are_refused_before_logging_out() -> None:
     assert ["finishing"] == [event["code"] for event in script.events("invitation_refused")]
 
 
-def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
+def test_after_a_match_the_same_opponent_has_a_cool_down() -> None:
     script = Script(policy=Policy(cool_down=600, max_per_day=2)).to_my_roll()
     script.questions.clear()
     script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
@@ -180,7 +180,7 @@ def test_after_a_match_there_is_a_pause_with_the_same_opponent() -> None:
     assert 1 == len(script.questions)
 
 
-def test_a_few_matches_a_day_are_enough() -> None:
+def test_the_number_of_matches_per_day_is_limited() -> None:
     script = Script(policy=Policy(max_per_day=2)).to_lobby()
     memory = script.agent._context.memory
     memory.load("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
@@ -242,13 +242,13 @@ def test_the_inviters_saved_games_are_asked_for_first(said: str, *, asked: bool)
     assert ([] if asked else [refusal]) == sent
 
 
-def test_whom_other_rules_refuse_is_not_asked_for_saved_games() -> None:
+def test_saved_games_are_not_requested_if_another_rule_refuses() -> None:
     script = few_saved_games(lengths=Lengths(((1, 3),)))
     assert ["tell ford I only play matches of 1 to 3 points."] == script.server(*INVITED)
 
 
 @pytest.mark.parametrize("answer", [None, "** There is no one called ford.", "** Unknown command: 'show'"])
-def test_saved_games_that_the_server_does_not_tell_are_not_checked(answer: str | None) -> None:
+def test_unknown_saved_games_are_not_checked(answer: str | None) -> None:
     script = few_saved_games()
     script.server(*INVITED)
     if answer:
@@ -270,7 +270,7 @@ def test_the_saved_count_of_another_player_is_ignored() -> None:
 # -- inviting -------------------------------------------------------------------------------------------------------
 
 
-def test_whom_the_settings_name_is_invited_as_soon_as_he_is_free() -> None:
+def test_the_configured_player_is_invited_when_free() -> None:
     script = Script(invite="ford", length=3).to_lobby()
     assert [] == script.server(who("ford", ready=False))
     assert [] == script.server(who("ford", "trillian"))
@@ -302,7 +302,7 @@ def test_a_match_of_swapped_length_is_left() -> None:
     assert {"opponent": "ford", "agreed": 5, "length": 15} == script.events("length_swapped")[0]
 
 
-def test_after_the_last_match_it_logs_out() -> None:
+def test_the_bot_logs_out_after_the_last_match() -> None:
     script = Script(matches=1).to_my_roll()
     assert ["bye"] == script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
     assert (1, 1) == (script.agent.counters.matches, script.agent.counters.wins)

@@ -1,4 +1,4 @@
-"""On the embedded server, over TCP: somebody plays the bot by hand, breaks matches off, and meets its policy."""
+"""The bot on the embedded server over TCP, against an opponent who breaks off matches and is refused by the policy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import ChatSettings, SeekSettings, Timings
 from fibsbot.policy import Lengths, Policy
@@ -26,15 +26,15 @@ HINT = "Type 'join marvin' to accept."
 
 
 class Alert(Watcher):
-    """Tells when something has happened."""
+    """Waits for records."""
 
     def __init__(self) -> None:
-        """Have seen nothing."""
+        """Start without records."""
         super().__init__()
         self._news = asyncio.Event()
 
     def on_record(self, record: Record, agent: Agent) -> None:
-        """Wake who waits."""
+        """Store a record and wake the waiting test."""
         super().on_record(record, agent)
         self._news.set()
 
@@ -49,7 +49,7 @@ class Alert(Watcher):
 
 @contextlib.asynccontextmanager
 async def at_the_server(**fields: Any) -> AsyncIterator[tuple[Raw, Alert, Server]]:
-    """Run a server with marvin the bot on it, and log ford in by hand."""
+    """Run a server with the bot marvin, and log in ford as a raw client."""
     fields = {"matches": None, "chat": ChatSettings(greet=False, answer=False), **fields}
     watcher = Alert()
     async with Server(seed=21, limits=CHEAP) as server:
@@ -68,19 +68,19 @@ async def at_the_server(**fields: Any) -> AsyncIterator[tuple[Raw, Alert, Server
 
 
 async def by_hand(server: Server, name: str) -> Raw:
-    """Log somebody in who is ready to play."""
+    """Log in a raw client who is ready to play."""
     raw = await Raw.log_in(server.port, name)
     await raw.ask("toggle ready", "You're now ready")
     return raw
 
 
 async def begin(ford: Raw, length: int = 3) -> None:
-    """Begin a match by an invitation."""
+    """Start a match by an invitation."""
     await ford.ask(f"invite marvin {length}", f"has joined you for a {length} point match.")
 
 
 async def goes_on(ford: Raw) -> None:
-    """Accept the bot's invitation to go on."""
+    """Accept the bot's invitation to resume."""
     await ford.until("marvin wants to resume a saved match with you.")
     await ford.until(HINT)
     await ford.ask("join marvin", "Your running match was loaded.")
@@ -118,7 +118,7 @@ async def test_an_invitation_to_resume_is_answered_with_an_invitation() -> None:
         await goes_on(ford)
 
 
-async def test_a_new_match_does_not_throw_the_saved_one_away() -> None:
+async def test_a_new_match_does_not_discard_the_saved_one() -> None:
     async with at_the_server(timings=evolve(QUICK, left=60.0)) as (ford, _, _):
         await begin(ford, 3)
         await ford.ask("leave", "You terminated the game")
@@ -127,7 +127,7 @@ async def test_a_new_match_does_not_throw_the_saved_one_away() -> None:
         await ford.until("match length: 3")
 
 
-async def test_the_policy_speaks_to_people() -> None:
+async def test_a_refused_player_gets_the_reason() -> None:
     policy = Policy(lengths=Lengths(((1, 3),)), max_rating=1499, max_saved_games=0)
     async with at_the_server(policy=policy) as (ford, watcher, _):
         await ford.ask("invite marvin 5", "12 marvin I only play matches of 1 to 3 points.")
@@ -169,7 +169,7 @@ async def test_a_player_who_refuses_is_not_invited_again() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
-async def test_bots_whose_matches_broke_off_find_each_other_again(count: int) -> None:
+async def test_bots_resume_their_interrupted_matches(count: int) -> None:
     names = ["anna", "bert", "carl", "dora"][:count]
     timings = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
     async with Server(seed=22, limits=CHEAP) as server:

@@ -1,4 +1,4 @@
-"""Bots among themselves: whoever has a match to go on with finds the other, whatever the order of the lines."""
+"""Bots with saved matches against each other resume them, independent of the order of lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fibs_protocol.commands import Move
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.words import FibsMove
 
-from fibsbot.fibs import play_from_fibs
+from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.strategies.questions import PlayQuestion
 from tests.bot.agent_script import ME, OWN_INFO, START_CELLS, TIME, Script, after, board
 
@@ -20,15 +20,15 @@ NAMES: Final = ("anna", "bert", "carl", "dora", "emil")
 HEADER: Final = "  opponent          matchlength   score (your points first)"
 
 
-class Hall:
-    """A server that knows of nothing but invitations to go on with saved matches; everybody has one with everybody.
+class ResumeServer:
+    """A server that supports only invitations to resume saved matches; each pair of players has one.
 
-    Who has invited is on turn, and has thrown; after that play nobody acts any more. Lines to and from each player keep
-    their order; whose turn it is to be delivered is left to chance, and some get lost.
+    The inviter is on turn and has rolled; after that play nothing more happens. Lines to and from each player keep
+    their order, but which player's line is delivered next is random, and some lines are lost.
     """
 
     def __init__(self, names: tuple[str, ...], rng: random.Random, loss: float = 0.0) -> None:
-        """Log everybody in."""
+        """Log in all players."""
         self.rng = rng
         self.loss = 0.0
         self.players = {name: Script(name=name, strict=False) for name in names}
@@ -45,24 +45,24 @@ class Hall:
         self.loss = loss
 
     def log_in(self, name: str) -> None:
-        """Give a player a connection."""
+        """Log in a player."""
         player = self.players[name]
         player.connect()
         player.raw(b"login: ")
-        self.tell(name, f"1 {name} 1 h", OWN_INFO.replace(ME, name), *self.list_of_users(), "6")
+        self.send_lines(name, f"1 {name} 1 h", OWN_INFO.replace(ME, name), *self.list_of_users(), "6")
 
     def list_of_users(self) -> Iterator[str]:
-        """Write the `5` lines of all players."""
+        """Yield the `5` lines of all players."""
         return (f"5 {name} {self.table.get(name, '-')} - 1 0 1500.00 9 0 1 h fibsbot -" for name in self.players)
 
-    def tell(self, name: str, *lines: str) -> None:
-        """Have lines on their way to a player."""
+    def send_lines(self, name: str, *lines: str) -> None:
+        """Queue lines to a player."""
         self.to_player[name].extend(line for line in lines if self.rng.random() >= self.loss)
 
-    def tell_all(self, *lines: str) -> None:
-        """Have lines on their way to everybody."""
+    def send_lines_to_all(self, *lines: str) -> None:
+        """Queue lines to all players."""
         for name in self.players:
-            self.tell(name, *lines)
+            self.send_lines(name, *lines)
 
     # -- delivering ---------------------------------------------------------------------------------------------
 
@@ -84,11 +84,11 @@ class Hall:
         raise AssertionError("they talk without end")
 
     def send(self, name: str, commands: list[str]) -> None:
-        """Have commands on their way to the server."""
+        """Queue commands to the server."""
         self.to_server[name].extend(command for command in commands if self.rng.random() >= self.loss)
 
     def wait(self, seconds: int) -> None:
-        """Let time go by; who hangs up comes back."""
+        """Advance the clock; players who disconnect log in again."""
         for _ in range(seconds):
             for name, player in self.players.items():
                 self.send(name, player.wait(1.0))
@@ -99,19 +99,19 @@ class Hall:
                     self.log_in(name)
             self.deliver_all()
 
-    # -- what the server does -----------------------------------------------------------------------------------
+    # -- commands -----------------------------------------------------------------------------------------------
 
     def obey(self, name: str, command: str) -> None:
         """Answer a command."""
         word, _, rest = command.partition(" ")
         match word:
             case "set":
-                self.tell(name, "Value of 'boardstyle' set to 3.")
+                self.send_lines(name, "Value of 'boardstyle' set to 3.")
             case "show":
                 others = (other for other in self.players if other != name)
-                self.tell(name, HEADER, *(f" *{other}                5              2 -  2" for other in others))
+                self.send_lines(name, HEADER, *(f" *{other}                5              2 -  2" for other in others))
             case "rawwho":
-                self.tell(name, *self.list_of_users(), "6")
+                self.send_lines(name, *self.list_of_users(), "6")
             case "invite":
                 self.invite(name, rest)
             case "join":
@@ -119,40 +119,40 @@ class Hall:
             case "board" if name in self.table:
                 self.show_board(name)
             case "board":
-                self.tell(name, "** You're not playing.")
+                self.send_lines(name, "** You're not playing.")
             case "move":
                 self.play(name, command)
             case "time":
-                self.tell(name, TIME)
+                self.send_lines(name, TIME)
 
     def invite(self, name: str, guest: str) -> None:
-        """Tell the guest; the last invitation of a player counts."""
+        """Announce an invitation to the guest; the last one of a player counts."""
         self.invites += 1
         if name in self.table:
-            self.tell(name, "** You are already playing.")
+            self.send_lines(name, "** You are already playing.")
         elif guest in self.table:
-            self.tell(name, f"** {guest} is already playing with someone else.")
+            self.send_lines(name, f"** {guest} is already playing with someone else.")
         else:
             self.invitation[name] = guest
-            self.tell(guest, f"{name} wants to resume a saved match with you.", f"Type 'join {name}' to accept.")
-            self.tell(name, f"** You invited {guest} to resume a saved match.")
+            self.send_lines(guest, f"{name} wants to resume a saved match with you.", f"Type 'join {name}' to accept.")
+            self.send_lines(name, f"** You invited {guest} to resume a saved match.")
 
     def join(self, name: str, host: str) -> None:
-        """Put two at a table."""
+        """Resume the match of two players."""
         if name in self.table:
-            self.tell(name, "** You can't play two games at once")
+            self.send_lines(name, "** You can't play two games at once")
         elif host in self.table:
-            self.tell(name, f"** Error: {host} is already playing with someone else.")
+            self.send_lines(name, f"** Error: {host} is already playing with someone else.")
         elif self.invitation.get(host) != name:
-            self.tell(name, f"** {host} didn't invite you.")
+            self.send_lines(name, f"** {host} didn't invite you.")
         else:
             self.table |= {name: host, host: name}
             self.hosts.add(host)
-            self.tell(name, f"You are now playing with {host}. Your running match was loaded.")
-            self.tell(host, f"{name} has joined you. Your running match was loaded.")
+            self.send_lines(name, f"You are now playing with {host}. Your running match was loaded.")
+            self.send_lines(host, f"{name} has joined you. Your running match was loaded.")
             self.show_board(name)
             self.show_board(host)
-            self.tell_all(*self.list_of_users(), "6")
+            self.send_lines_to_all(*self.list_of_users(), "6")
 
     def play(self, name: str, command: str) -> None:
         """Make the host's play."""
@@ -170,36 +170,36 @@ class Hall:
         dice = "0:0" if made else "6:4"
         seat = {"dice": dice} if ours else {"other_dice": dice, "colour": -1, "direction": 1}
         cells, turn = (made[-1], -1) if made else (START_CELLS, 1)
-        self.tell(name, board(opponent=opponent, score="2:2", cells=cells, turn=turn, **seat))
+        self.send_lines(name, board(opponent=opponent, score="2:2", cells=cells, turn=turn, **seat))
 
     @property
     def waiting(self) -> list[str]:
-        """Who is not at a table."""
+        """The players without a match."""
         return [name for name in self.players if name not in self.table]
 
 
-def check(hall: Hall) -> None:
-    """Make sure that whoever can play does, and that each host has made one play."""
-    count = len(hall.players)
-    assert count % 2 == len(hall.waiting)
-    assert [1] * (count // 2) == [len(hall.plays[host]) for host in hall.hosts]
+def check(server: ResumeServer) -> None:
+    """Check that all players who can play do so, and that each host has made one play."""
+    count = len(server.players)
+    assert count % 2 == len(server.waiting)
+    assert [1] * (count // 2) == [len(server.plays[host]) for host in server.hosts]
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 @pytest.mark.parametrize("seed", range(20))
-def test_bots_with_saved_matches_find_each_other(count: int, seed: int) -> None:
-    hall = Hall(NAMES[:count], random.Random(seed))
-    hall.wait(100)
-    check(hall)
-    assert hall.invites <= 6 * count
+def test_bots_with_saved_matches_resume_them(count: int, seed: int) -> None:
+    server = ResumeServer(NAMES[:count], random.Random(seed))
+    server.wait(100)
+    check(server)
+    assert server.invites <= 6 * count
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(20))
-def test_bots_find_each_other_although_one_line_in_ten_gets_lost(count: int, seed: int) -> None:
-    hall = Hall(NAMES[:count], random.Random(seed), loss=0.1)
+def test_bots_resume_their_matches_although_one_line_in_ten_is_lost(count: int, seed: int) -> None:
+    server = ResumeServer(NAMES[:count], random.Random(seed), loss=0.1)
     for _ in range(10):
-        if len(hall.waiting) > count % 2:
-            hall.wait(60)
-    hall.wait(120)
-    check(hall)
+        if len(server.waiting) > count % 2:
+            server.wait(60)
+    server.wait(120)
+    check(server)

@@ -1,4 +1,4 @@
-"""Logging in, settling the switches, registering."""
+"""Login, toggles and settings, registration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import (
+from fibsbot.bot.events_and_actions import (
     Connected,
     ConnectionLost,
     Disconnect,
@@ -33,7 +33,7 @@ def test_the_login_line_is_sent_at_the_prompt_and_not_before() -> None:
     assert [f"login {AgentSettings('x', 'y').client} 1008 {ME} pass:word"] == script.raw(b"in: ")
 
 
-def test_a_second_prompt_is_a_wrong_password_and_the_end() -> None:
+def test_a_second_prompt_means_a_wrong_password_and_ends_the_run() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
@@ -73,7 +73,7 @@ def test_only_what_is_wrong_is_toggled_and_ready_comes_last() -> None:
     assert 0 == script.agent.counters.refusals
 
 
-def test_nothing_is_toggled_when_everything_is_right() -> None:
+def test_nothing_is_toggled_if_the_settings_are_right() -> None:
     script = Script().to_lobby()
     assert [] == script.wait(60)
 
@@ -89,7 +89,7 @@ def test_a_toggle_whose_answer_gets_lost_is_not_undone_by_another() -> None:
     assert [] == script.server("The current settings are:", "ready           YES")
 
 
-def test_the_style_of_the_boards_is_set_again_when_nobody_has_heard_it() -> None:
+def test_the_board_style_is_set_again_if_there_was_no_answer() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
@@ -99,7 +99,7 @@ def test_the_style_of_the_boards_is_set_again_when_nobody_has_heard_it() -> None
     assert "set boardstyle 3" not in script.server("Value of 'boardstyle' set to 3.") + script.wait(60)
 
 
-def test_a_switch_that_was_thrown_back_is_thrown_again_but_not_all_the_time() -> None:
+def test_a_toggle_that_was_changed_back_is_set_again_but_not_too_often() -> None:
     script = Script().to_lobby()
     not_ready = f"5 {ME} - - 0 0 1500.00 0 0 1 h - -"
     said = []
@@ -116,7 +116,7 @@ def test_a_login_is_remembered_once() -> None:
     assert 1 == len(script.events("logged_in"))
 
 
-def test_a_missing_line_2_is_made_up_for_by_asking() -> None:
+def test_a_missing_line_2_is_replaced_by_asking() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
@@ -127,7 +127,7 @@ def test_a_missing_line_2_is_made_up_for_by_asking() -> None:
     assert ["toggle greedy"] == script.server("The current settings are:", "greedy          YES", "ready           YES")
 
 
-def test_a_server_without_a_prompt_is_left() -> None:
+def test_a_connection_without_a_prompt_is_closed() -> None:
     script = Script()
     script.connect()
     script.raw(b"SSH-2.0-OpenSSH\r\n")
@@ -135,14 +135,14 @@ def test_a_server_without_a_prompt_is_left() -> None:
     assert [None] == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_another_login_of_the_same_name_is_the_end() -> None:
+def test_another_login_of_the_same_name_ends_the_run() -> None:
     script = Script().to_lobby()
     script.server(f"7 {ME} {ME} logs in again.")
     script.lose()
     assert [End.REPLACED] == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_a_server_that_put_us_out_and_takes_us_for_logged_in_has_another_of_our_name() -> None:
+def test_a_second_session_of_our_name_is_recognised_after_a_disconnection() -> None:
     for by_server in (True, False):
         script = Script().to_lobby()
         script.lose(by_server=by_server)
@@ -154,7 +154,7 @@ def test_a_server_that_put_us_out_and_takes_us_for_logged_in_has_another_of_our_
         assert [End.REPLACED] * by_server == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_an_old_connection_of_our_own_is_no_other_login() -> None:
+def test_an_old_connection_of_our_own_is_not_another_login() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
@@ -163,7 +163,7 @@ def test_an_old_connection_of_our_own_is_no_other_login() -> None:
     assert [] == script.hang_ups
 
 
-def test_asked_to_finish_in_the_lobby_it_says_bye() -> None:
+def test_a_request_to_finish_in_the_lobby_sends_bye() -> None:
     script = Script().to_lobby()
     assert ["bye"] == script.finish()
     script.server("                             Goodbye.")
@@ -172,14 +172,14 @@ def test_asked_to_finish_in_the_lobby_it_says_bye() -> None:
     assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_a_bye_without_an_answer_ends_too() -> None:
+def test_an_unanswered_bye_ends_the_run_too() -> None:
     script = Script().to_lobby()
     script.finish()
     script.wait(8.1)
     assert [End.FINISHED] == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_asked_to_finish_while_not_connected_it_ends() -> None:
+def test_a_request_to_finish_without_a_connection_ends_the_run() -> None:
     script = Script().to_lobby()
     script.lose()
     assert [] == script.finish()
@@ -193,7 +193,7 @@ def test_the_password_is_in_no_record_and_no_repr() -> None:
     assert "pass:word" not in repr([SendSecret("pass:word"), c.Login("x", ME, "pass:word")])
 
 
-def test_waits_are_scaled_all_at_once() -> None:
+def test_all_waits_are_scaled_together() -> None:
     before, after = asdict(Timings(commands_a_minute=7)), asdict(Timings(commands_a_minute=7).scaled(0.5))
     unscaled = {"commands_a_minute", "deadline", "connect"}
     assert unscaled == {name for name in before if before[name] == after[name] != 0}
@@ -233,7 +233,7 @@ def test_an_account_is_made_as_a_guest() -> None:
         ((m.LoginPrompt(), m.PasswordPrompt()), "the server takes no guests"),
     ],
 )
-def test_a_failed_registration_says_why(messages: tuple[m.Message, ...], outcome: str) -> None:
+def test_a_failed_registration_has_a_reason(messages: tuple[m.Message, ...], outcome: str) -> None:
     subject, _ = registration(*messages)
     assert outcome == subject.outcome
 
@@ -247,7 +247,7 @@ def test_a_registration_that_stalls_or_breaks_ends() -> None:
     assert broken.outcome
 
 
-def test_a_registration_that_goes_on_for_ever_ends() -> None:
+def test_an_endless_registration_is_ended() -> None:
     subject, _ = registration(m.LoginPrompt())
     wake = [subject.handle(MessageReceived(at, m.ProseLine("Please wait.")))[-1] for at in range(2, 60, 5)]
     assert [WakeAt(60)] == wake[-1:], "four waits after the connection"

@@ -1,4 +1,4 @@
-"""A bot whose session log goes on in new files while it plays: the files together are the session."""
+"""Rotation of the session log during a match: the files together contain the whole session."""
 
 from __future__ import annotations
 

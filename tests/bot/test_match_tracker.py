@@ -1,4 +1,4 @@
-"""The tracker follows games from the messages alone, and knows when it does not."""
+"""MatchTracker: games are tracked by messages alone, and differences from the boards are found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def messages(data: bytes) -> list[Message]:
     return found
 
 
-def told(*lines: str, track: TrackedMatch | None = None) -> TrackedMatch:
+def tracked(*lines: str, track: TrackedMatch | None = None) -> TrackedMatch:
     track = track or TrackedMatch(user="marvin")
     for line in lines:
         track = apply_message(track, parse(line))
@@ -45,8 +45,8 @@ STARTED = (
 )
 
 
-def test_a_match_that_was_watched_on_fibs_holds_no_surprise() -> None:
-    """59 boards of a real session: each is what the messages before it say."""
+def test_a_match_watched_on_fibs_has_no_differences() -> None:
+    """59 boards of a real session, each as expected from the messages before it."""
     track = TrackedMatch(user="player_cr")
     boards = 0
     for message in messages(WATCHED.read_bytes()):
@@ -57,7 +57,7 @@ def test_a_match_that_was_watched_on_fibs_holds_no_surprise() -> None:
     assert ("SomeBot_39", "player_am", 4) == (track.player, track.opponent, track.state.cube if track.state else 0)
 
 
-def test_the_same_match_without_most_of_its_boards_ends_the_same() -> None:
+def test_the_same_match_is_tracked_without_most_of_its_boards() -> None:
     whole = thinned = TrackedMatch(user="player_cr")
     boards = 0
     for message in messages(WATCHED.read_bytes()):
@@ -72,7 +72,7 @@ def test_the_same_match_without_most_of_its_boards_ends_the_same() -> None:
     assert whole.turn is thinned.turn
 
 
-def test_a_play_that_got_lost_shows_at_the_next_board() -> None:
+def test_a_lost_play_shows_at_the_next_board() -> None:
     said = messages(WATCHED.read_bytes())
     for lost in (i for i, message in enumerate(said) if isinstance(message, m.Moves)):
         track, missed = TrackedMatch(user="player_cr"), 0
@@ -84,7 +84,7 @@ def test_a_play_that_got_lost_shows_at_the_next_board() -> None:
 
 
 def test_a_game_is_known_before_its_first_board() -> None:
-    track = told(*STARTED)
+    track = tracked(*STARTED)
     assert (PlayerSide.OPPONENT, (6, 1), None) == (track.turn, track.dice, track.direction)
     assert track.state is not None
     assert (5, (0, 0)) == (track.state.length, track.state.score)
@@ -105,45 +105,46 @@ def test_a_game_is_known_before_its_first_board() -> None:
 )
 def test_each_part_of_a_board_is_compared(wrong: dict[str, object], what: str) -> None:
     fields: dict[str, object] = {"turn": -1, "other_dice": "6:1", **wrong}
-    track = told(*STARTED, board(**fields))  # type: ignore[arg-type]  # keywords of board
+    track = tracked(*STARTED, board(**fields))  # type: ignore[arg-type]  # keywords of board
     assert what in {difference.what for difference in track.differences}
-    again = told(board(**fields), track=track)  # type: ignore[arg-type]  # keywords of board
+    again = tracked(board(**fields), track=track)  # type: ignore[arg-type]  # keywords of board
     assert () == again.differences, "the board was taken over"
 
 
-def test_a_right_board_is_no_difference_whichever_dice_come_first() -> None:
+def test_the_order_of_the_dice_on_a_board_is_ignored() -> None:
     for dice in ("6:1", "1:6"):
-        assert () == told(*STARTED, board(turn=-1, other_dice=dice)).differences
+        assert () == tracked(*STARTED, board(turn=-1, other_dice=dice)).differences
 
 
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
-    start = told(*STARTED, board(turn=-1, other_dice="6:1"))
+    start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
     turned = board(turn=1, other_dice="6:1", colour=-1, direction=1)
-    assert "direction" in {difference.what for difference in told(turned, track=start).differences}
+    assert "direction" in {difference.what for difference in tracked(turned, track=start).differences}
     next_game = ("ford wins the game and gets 1 point. Sorry.", "Starting a new game with ford.")
-    after = told(*next_game, board(score="0:1", turn=1, colour=1, direction=-1), track=start)
+    after = tracked(*next_game, board(score="0:1", turn=1, colour=1, direction=-1), track=start)
     assert () == after.differences
 
 
 def test_a_score_that_does_not_add_up_is_a_difference() -> None:
-    track = told(*STARTED, "ford wins the game and gets 2 points. Sorry.", "score in 5 point match: marvin-0 ford-1")
+    track = tracked(*STARTED, "ford wins the game and gets 2 points. Sorry.", "score in 5 point match: marvin-0 ford-1")
     assert (Difference("score", (0, 2), (0, 1)),) == track.differences
     assert (
-        () == told(*STARTED, "You give up. ford wins 1 point.", "score in 5 point match: ford-1 marvin-0").differences
+        ()
+        == tracked(*STARTED, "You give up. ford wins 1 point.", "score in 5 point match: ford-1 marvin-0").differences
     )
 
 
-def test_an_impossible_play_is_a_difference_and_the_next_board_is_believed() -> None:
-    track = told(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 2-8 2-3 .")
+def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted() -> None:
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 2-8 2-3 .")
     assert ["moves"] == [difference.what for difference in track.differences]
     assert track.state is None
-    track = told(board(cells=AFTER_61), track=track)
+    track = tracked(board(cells=AFTER_61), track=track)
     assert () == track.differences
     assert track.state is not None
 
 
-def test_messages_about_others_are_not_for_us() -> None:
-    track = told(*STARTED, board(turn=-1, other_dice="6:1"))
+def test_messages_about_other_players_are_ignored() -> None:
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
     for line in (
         "trillian rolls 3 and 1.",
         "trillian can't move.",
@@ -152,55 +153,55 @@ def test_messages_about_others_are_not_for_us() -> None:
         "trillian doubles.",
         board(player="trillian", opponent="zaphod"),
     ):
-        assert track == told(line, track=track)
+        assert track == tracked(line, track=track)
 
 
 def test_bearing_off_by_itself_waits_for_the_board() -> None:
     home = "0:3:3:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:-3:-3:0"
-    track = told(*STARTED, board(turn=-1, cells=home), "ford rolls 2 and 1.", "Bearing off: 23 o 24 o")
+    track = tracked(*STARTED, board(turn=-1, cells=home), "ford rolls 2 and 1.", "Bearing off: 23 o 24 o")
     assert track.state is None
-    track = told("ford moves 23-off 24-off .", board(cells=home.replace("-3:-3", "-2:-2")), track=track)
+    track = tracked("ford moves 23-off 24-off .", board(cells=home.replace("-3:-3", "-2:-2")), track=track)
     assert () == track.differences
 
 
 def test_the_only_possible_move_is_that_of_the_side_on_turn() -> None:
-    track = told(*STARTED, board(turn=-1, other_dice="6:1"), "The only possible move is 17-23 19-20 .")
-    assert () == told(board(cells=AFTER_61), track=track).differences
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "The only possible move is 17-23 19-20 .")
+    assert () == tracked(board(cells=AFTER_61), track=track).differences
 
 
 def test_the_opponents_redouble_while_watching() -> None:
-    track = told("You're now watching trillian.", board(player="trillian", length=9999, cells=AFTER_61))
-    track = told("trillian doubles.", "ford redoubles.", "trillian accepts the redouble.", track=track)
+    track = tracked("You're now watching trillian.", board(player="trillian", length=9999, cells=AFTER_61))
+    track = tracked("trillian doubles.", "ford redoubles.", "trillian accepts the redouble.", track=track)
     assert track.state is not None
     assert (4, Owner.OPPONENT) == (track.state.cube, track.state.owner), "who beavers keeps the cube"
 
 
-def test_a_track_that_is_forgotten_still_counts_matches() -> None:
-    track = without_match(told(*STARTED))
+def test_a_tracker_that_was_reset_still_counts_matches() -> None:
+    track = without_match(tracked(*STARTED))
     assert (1, None, None) == (track.match, track.opponent, track.state)
     with pytest.raises(ValueError, match="known"):
         track.decision_state(Phase.ROLL)
-    assert 2 == told("ford has joined you. Your running match was loaded.", track=track).match
+    assert 2 == tracked("ford has joined you. Your running match was loaded.", track=track).match
 
 
 def test_cells_of_the_opening_are_the_specifications() -> None:
-    track = told(*STARTED, board(turn=-1, other_dice="6:1", cells=START_CELLS))
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1", cells=START_CELLS))
     assert track.state is not None
     assert track.state.position == track.position_of(PlayerSide.PLAYER)
     assert track.state.position.swapped() == track.position_of(PlayerSide.OPPONENT)
 
 
-# -- servers that show what happened before they say it ---------------------------------------------------------------
+# -- servers that send a board before the message that explains it ----------------------------------------------------
 
 THROWN = (*STARTED, board(turn=-1, other_dice="6:1"))
 SHOWN = board(cells=AFTER_61)
 
 
-def test_a_board_that_comes_before_the_line_with_its_play_is_no_difference() -> None:
-    track = told(*THROWN, SHOWN)
+def test_a_board_before_the_line_with_its_play_is_not_a_difference() -> None:
+    track = tracked(*THROWN, SHOWN)
     assert ((), PlayerSide.PLAYER) == (track.differences, track.turn)
-    assert track == told(SHOWN, track=track), "the same board again"
-    after = told("ford moves 17-23 19-20 .", track=track)
+    assert track == tracked(SHOWN, track=track), "the same board again"
+    after = tracked("ford moves 17-23 19-20 .", track=track)
     assert ((), PlayerSide.PLAYER, None) == (after.differences, after.turn, after.early_board)
     assert track.state == after.state
 
@@ -209,33 +210,33 @@ def test_a_board_that_comes_before_the_line_with_its_play_is_no_difference() -> 
     "line", ["You roll 6 and 4.", PROMPT, "ford moves 12-18 17-18 .", board(cells=AFTER_61, dice="6:4")]
 )
 def test_a_play_that_only_a_board_shows_is_a_difference_once_another_line_comes(line: str) -> None:
-    track = told(*THROWN, SHOWN, line)
+    track = tracked(*THROWN, SHOWN, line)
     assert {"position", "turn", "dice"} <= {difference.what for difference in track.differences}
     assert track.early_board is None
 
 
-def test_a_game_that_is_announced_after_its_first_board_is_not_begun_twice() -> None:
+def test_a_game_announced_after_its_first_board_is_not_started_twice() -> None:
     won = ("ford moves 17-23 19-20 .", "ford wins the game and gets 1 point. Sorry.", *STARTED[2:])
     first = board(score="0:1", turn=-1, other_dice="6:1")
-    track = told(*THROWN, *won, first)
+    track = tracked(*THROWN, *won, first)
     assert ((), 2, True) == (track.differences, track.game, track.running)
-    late = told("Starting a new game with ford.", track=track)
+    late = tracked("Starting a new game with ford.", track=track)
     assert (2, track.turn, track.dice, track.state) == (late.game, late.turn, late.dice, late.state)
-    again = told("ford moves 17-23 19-20 .", "Starting a new game with ford.", track=late)
+    again = tracked("ford moves 17-23 19-20 .", "Starting a new game with ford.", track=late)
     assert (3, None) == (again.game, again.turn), "later it is the next game"
 
 
 def test_the_same_in_a_match_that_began_with_a_board_alone() -> None:
     won = ("ford moves 17-23 19-20 .", "ford wins the game and gets 1 point. Sorry.")
     first = (*STARTED[2:], board(score="0:1", turn=-1, other_dice="6:1"), "Starting a new game with ford.")
-    track = told(board(turn=-1, other_dice="6:1"), *won, *first)  # JIBS: no line before the board
+    track = tracked(board(turn=-1, other_dice="6:1"), *won, *first)  # JIBS: no line before the board
     assert ((), True, PlayerSide.OPPONENT, (6, 1)) == (track.differences, track.running, track.turn, track.dice)
-    assert () == told("ford moves 17-23 19-20 .", board(score="0:1", cells=AFTER_61), track=track).differences
+    assert () == tracked("ford moves 17-23 19-20 .", board(score="0:1", cells=AFTER_61), track=track).differences
 
 
-def test_a_match_that_was_won_is_not_gone_on_with_by_the_next_game() -> None:
-    track = told(*THROWN, "ford wins the game and gets 5 points. Sorry.", "ford wins the 5 point match 5-0 .")
-    track = told(
+def test_a_won_match_is_not_continued_by_the_next_game() -> None:
+    track = tracked(*THROWN, "ford wins the game and gets 5 points. Sorry.", "ford wins the 5 point match 5-0 .")
+    track = tracked(
         "Starting a new game with ford.", *STARTED[2:], board(length=3, turn=-1, other_dice="6:1"), track=track
     )
     assert ((), 2, 1) == (track.differences, track.match, track.game)
@@ -243,19 +244,19 @@ def test_a_match_that_was_won_is_not_gone_on_with_by_the_next_game() -> None:
 
 def test_the_play_that_wins_the_game_is_made_although_no_board_follows() -> None:
     cells = "0:1" + 18 * ":0" + ":-2:0:0:0:0:0"
-    track = told(*STARTED, board(cells=cells, dice="2:1"))
+    track = tracked(*STARTED, board(cells=cells, dice="2:1"))
     track = evolve(track, own_play=Play.of((1, 0)))
-    won = told("You win the game and get 1 point. Congratulations!", track=track)
+    won = tracked("You win the game and get 1 point. Congratulations!", track=track)
     assert won.state is not None
     assert (15, 13) == (won.state.position.off, won.state.position.opponent_off)
-    resigned = told("ford gives up. You win 1 point.", track=track)
+    resigned = tracked("ford gives up. You win 1 point.", track=track)
     assert resigned.state is not None
     assert 14 == resigned.state.position.off, "nothing was played"
 
 
-def test_a_name_that_is_left_out_is_the_opponent_s() -> None:
-    """BaldLies, where both join at once."""
+def test_a_missing_name_is_that_of_the_opponent() -> None:
+    """BaldLies, if both players join at once."""
     nameless = tuple(line.replace("ford", "") for line in STARTED[1:])
-    assert told(*STARTED) == told(STARTED[0], *nameless)
-    given_up = told(*THROWN, "You give up.  wins 1 point.")
+    assert tracked(*STARTED) == tracked(STARTED[0], *nameless)
+    given_up = tracked(*THROWN, "You give up.  wins 1 point.")
     assert (False, (0, 1)) == (given_up.running, given_up.state.score if given_up.state else None)

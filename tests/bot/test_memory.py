@@ -1,4 +1,4 @@
-"""What is remembered of other players, and that it does not grow without bounds."""
+"""The facts remembered about other players, and their bounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_nothing_is_known_of_a_stranger() -> None:
 
 
 @given(st.lists(st.integers(0, 250_000), min_size=1), st.lists(st.integers(-250_000, 0)))
-def test_matches_of_a_day_are_counted_and_the_last_is_known_however_old(times: list[int], before: list[int]) -> None:
+def test_matches_of_a_day_are_counted_and_the_last_one_is_always_known(times: list[int], before: list[int]) -> None:
     memory = AgentMemory()
     memory.load("ford", before)
     for at in sorted(times):
@@ -51,7 +51,7 @@ def test_stored_history_and_new_events_are_combined() -> None:
     assert 50.0 == memory.history_of("ford").refused
 
 
-def test_a_match_that_waits_is_remembered_until_it_is_played() -> None:
+def test_a_saved_match_is_remembered_until_it_is_played() -> None:
     memory = AgentMemory()
     memory.load("ford", broke_off=-7.0)
     assert -7.0 == memory.history_of("ford").broke_off
@@ -84,7 +84,7 @@ def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
 
 
 @pytest.mark.slow
-def test_strangers_without_number_leave_no_trace() -> None:
+def test_many_strangers_take_no_memory() -> None:
     script = Script(policy=Policy(accept=False)).to_lobby(saved=saved("ford"))
     for number in range(MAX_USERS + 500):
         stranger = name(number)

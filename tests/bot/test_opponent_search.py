@@ -1,4 +1,4 @@
-"""Whom the bot invites to new matches when there is nothing else to do, and whom it does not."""
+"""The search for opponents: when and whom the idle bot invites to new matches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fibsbot.bot.interface import PauseRequested
+from fibsbot.bot.events_and_actions import PauseRequested
 from fibsbot.bot.settings import SeekSettings
 from fibsbot.policy import Lengths, NamePattern, Policy
 from tests.bot.agent_script import ME, Script
@@ -17,10 +17,10 @@ OTHERS = ("arthur", "ford", "trillian", "zaphod")
 
 
 class Seeker:
-    """A bot that seeks on a server where everybody is there and nobody answers, unless a test says otherwise."""
+    """A bot that searches for opponents on a server where invitations are not answered by default."""
 
     def __init__(self, *lines: str, seek: dict[str, Any] | None = None, **settings: Any) -> None:
-        """Log in among the players whom these `5` lines describe."""
+        """Log in, with the players of these `5` lines online."""
         rows = settings.pop("saved", ("no saved games.",))
         self.script = Script(seek=SeekSettings(**{"after": 60.0, "per_hour": 60, **(seek or {})}), **settings)
         self.script.to_lobby(saved=rows)
@@ -30,11 +30,11 @@ class Seeker:
         self.say(*self.lines)
 
     def say(self, *lines: str) -> None:
-        """Let the server say lines, and answer what the bot says to them."""
+        """Receive lines of the server, and answer the bot's commands."""
         self._answer(self.script.server(*lines))
 
     def wait(self, seconds: float) -> None:
-        """Let time go by."""
+        """Advance the clock."""
         end = self.script.now + seconds
         while self.script.now < end:
             self._answer(self.script.wait(min(1.0, end - self.script.now)))
@@ -53,12 +53,12 @@ class Seeker:
 
     @property
     def names(self) -> list[str]:
-        """Who was invited, in order."""
+        """The invited players, in order."""
         return [words.split()[0] for _, words in self.invited]
 
     @property
     def times(self) -> list[float]:
-        """When, in seconds since the login."""
+        """The times of the invitations, in seconds since the login."""
         return [at - 1000 for at, _ in self.invited]
 
 
@@ -83,7 +83,7 @@ def test_an_opponent_is_invited_after_some_idle_time() -> None:
     assert [{"name": name, "length": 7, "why": "seek"}] == seeker.script.events("inviting")
 
 
-def test_after_a_match_the_time_begins_anew() -> None:
+def test_the_idle_time_restarts_after_a_match() -> None:
     seeker = Seeker()
     seeker.wait(50)
     seeker.say("** Player ford has joined you for a 1 point match.", "You win the 1 point match 1-0 .")
@@ -93,7 +93,7 @@ def test_after_a_match_the_time_begins_anew() -> None:
     assert 1 == len(seeker.invited)
 
 
-def test_the_time_begins_anew_when_an_answer_is_no_longer_waited_for() -> None:
+def test_the_idle_time_restarts_when_an_invitation_expires() -> None:
     seeker = Seeker()
     seeker.wait(350)
     assert pytest.approx([60, 150, 240, 330], abs=4) == seeker.times
@@ -223,7 +223,7 @@ def test_the_only_player_who_is_there_is_invited_again_after_a_match() -> None:
     assert ["ford"] * 3 == seeker.names
 
 
-def test_whom_we_invite_is_up_to_chance_and_the_seed() -> None:
+def test_the_invited_player_is_chosen_at_random_by_the_seed() -> None:
     def first(seed: int) -> str:
         seeker = Seeker(seed=seed)
         seeker.wait(65)
@@ -236,7 +236,7 @@ def test_whom_we_invite_is_up_to_chance_and_the_seed() -> None:
 # -- refusals -------------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_says_that_somebody_refuses_games_is_believed() -> None:
+def test_a_player_who_refuses_games_according_to_the_server_is_not_invited() -> None:
     seeker = Seeker(who("ford"), seek={"forgive": 20_000.0})
     seeker.refusals["ford"] = "** ford is refusing games."
     seeker.wait(19_000)
@@ -259,7 +259,7 @@ def test_a_tell_instead_of_joining_is_a_refusal() -> None:
     assert ["ford", "ford"] == seeker.names
 
 
-def test_a_tell_before_joining_is_no_refusal() -> None:
+def test_a_tell_before_joining_is_not_a_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(62)
     seeker.say("12 ford sure, one second", "** Player ford has joined you for a 5 point match.")
@@ -269,14 +269,14 @@ def test_a_tell_before_joining_is_no_refusal() -> None:
     assert ["ford", "ford"] == seeker.names
 
 
-def test_silence_is_no_refusal() -> None:
+def test_silence_is_not_a_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(200)
     assert [] == seeker.script.events("refused_by")
     assert seeker.script.agent._context.memory.history_of("ford").refused is None
 
 
-def test_a_tell_by_another_player_is_no_refusal() -> None:
+def test_a_tell_by_another_player_is_not_a_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(62)
     seeker.say("12 zaphod no", "13 ford I hate bots", "15 ford no")
@@ -295,7 +295,7 @@ def test_a_player_who_has_logged_out_is_not_invited_again() -> None:
 # -- the player whom the settings name ------------------------------------------------------------------------------
 
 
-def test_the_player_whom_the_settings_name_is_wanted_and_comes_first() -> None:
+def test_the_configured_player_comes_first() -> None:
     seeker = Seeker(invite="trillian", length=3)
     assert ["trillian 3"] == [words for _, words in seeker.invited]
     assert [{"name": "trillian", "length": 3, "why": "wanted"}] == seeker.script.events("inviting")
@@ -303,13 +303,13 @@ def test_the_player_whom_the_settings_name_is_wanted_and_comes_first() -> None:
     assert "trillian" == seeker.names[1]
 
 
-def test_the_policy_holds_for_the_wanted_player_too() -> None:
+def test_the_policy_applies_to_the_configured_player_too() -> None:
     seeker = Seeker(invite="trillian", length=3, policy=Policy(lengths=Lengths(((5, 9),))), seek={"after": None})
     seeker.wait(100)
     assert [] == seeker.invited
 
 
-def test_a_cool_down_holds_for_the_wanted_player_too() -> None:
+def test_a_cool_down_applies_to_the_configured_player_too() -> None:
     seeker = Seeker(who("ford"), invite="ford", policy=Policy(cool_down=650), seek={"after": None})
     seeker.say("** Player ford has joined you for a 1 point match.", "You win the 1 point match 1-0 .")
     begun = len(seeker.invited)

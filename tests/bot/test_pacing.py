@@ -1,4 +1,4 @@
-"""The bot's pace is its own: the pause, the limit of commands a minute, the time to think, and its patience."""
+"""Pacing: pauses between commands, the limit of commands per minute, thinking time, timeouts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.bot.interface import Action, QuitRequested, Send
+from fibsbot.bot.events_and_actions import Action, QuitRequested, Send
 from fibsbot.bot.settings import Timings
 from fibsbot.strategies.base import CubeAction
 from fibsbot.strategies.questions import ResignAnswer
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, ROLLED_64, Script, after, board
 from tests.bot.simulation import Simulation
 from tests.bot.test_hostile_messages import answer, any_line
-from tests.bot.test_lost_lines import Lively
+from tests.bot.test_lost_lines import DoublingStrategy
 
 PEOPLE = (
     "12 zaphod help",
@@ -29,10 +29,10 @@ PEOPLE = (
 
 
 class Paced(Script):
-    """A script that remembers when what was sent."""
+    """A script that stores the commands with their times."""
 
     def __init__(self, **settings: Any) -> None:
-        """Begin."""
+        """Start without commands."""
         self.times: list[float] = []
         self.last_words: list[float] = []
         super().__init__(strict=False, **settings)
@@ -44,12 +44,12 @@ class Paced(Script):
 
 
 def most_in_a_minute(times: list[float]) -> int:
-    """Return the most commands in any 60 seconds."""
+    """Return the maximum number of commands in any 60 seconds."""
     return max((sum(start <= at < start + 60 - 1e-6 for at in times) for start in times), default=0)
 
 
 def storm(script: Paced, rng: random.Random, steps: int) -> None:
-    """Let anything happen: lines of the game, people who talk, lost connections, time."""
+    """Pass random events: lines of the game, chat, lost connections, time."""
     for _ in range(steps):
         match rng.randrange(12):
             case 0:
@@ -71,9 +71,7 @@ def storm(script: Paced, rng: random.Random, steps: int) -> None:
 @settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(1, 30), st.sampled_from([0, 0.2, 1.5]))
 @example(1, 1, 0)
-def test_whatever_happens_no_minute_has_too_many_commands_and_none_comes_too_early(
-    seed: int, limit: int, pause: float
-) -> None:
+def test_commands_per_minute_and_pauses_stay_within_their_limits(seed: int, limit: int, pause: float) -> None:
     timings = Timings(pause=pause, watchdog=2, patience=5, keep_alive=7)
     script = Paced(timings=timings, commands_a_minute=limit)
     script.connect()
@@ -117,7 +115,7 @@ def test_a_command_that_waits_is_not_counted_as_lost() -> None:
     assert ["move 24-20 24-18"] == script.wait(10)
 
 
-def test_a_decision_goes_before_everything_else_that_waits() -> None:
+def test_a_decision_is_sent_before_all_queued_commands() -> None:
     script = Script().to_their_turn()
     script.server("12 zaphod help", "12 arthur help", "12 tricia help", "ford moves 17-23 19-20 .")
     script.server(board(cells=AFTER_61), "It's your turn. Please roll or double")
@@ -125,12 +123,12 @@ def test_a_decision_goes_before_everything_else_that_waits() -> None:
     assert 2 > sum(line.startswith("tell") for line in script.sent_so_far)
 
 
-# -- time to think --------------------------------------------------------------------------------------------------
+# -- thinking time --------------------------------------------------------------------------------------------------
 
 SLOW = Timings(pause=0, think_least=20, think_most=40)
 
 
-def test_a_play_goes_out_when_it_was_thought_about_long_enough() -> None:
+def test_a_play_is_sent_after_the_thinking_time() -> None:
     script = Script(timings=SLOW, seed=1).to_my_move()
     seen = script.now
     assert [] == script.first_play()
@@ -147,7 +145,7 @@ def test_the_thinking_time_of_the_strategy_counts() -> None:
     assert 1 == len(script.first_play())
 
 
-def test_a_throw_and_a_forced_play_do_not_wait() -> None:
+def test_rolls_and_forced_plays_are_sent_at_once() -> None:
     script = Script(timings=SLOW, seed=1).to_my_roll()
     assert ["roll"] == script.roll()
     one_checker = "0:0:0:0:0:0:1:0:0:0:0:0:0:0:0:0:0:0:-5:-5:-5:0:0:0:0:0"
@@ -157,14 +155,14 @@ def test_a_throw_and_a_forced_play_do_not_wait() -> None:
 
 
 @pytest.mark.parametrize("choice", [CubeAction.DOUBLE, 1])
-def test_a_double_and_a_resignation_wait(choice: CubeAction | int) -> None:
+def test_doubles_and_resignations_are_sent_after_the_thinking_time(choice: CubeAction | int) -> None:
     script = Script(timings=SLOW, seed=1).to_my_roll()
     assert [] == (script.cube(choice) if isinstance(choice, CubeAction) else script.answer(ResignAnswer(choice)))
     assert [] == script.wait(19)
     assert ("double" if choice is CubeAction.DOUBLE else "resign n") == script.wait(22)[0]
 
 
-def test_answers_to_offers_wait() -> None:
+def test_answers_to_offers_are_sent_after_the_thinking_time() -> None:
     script = Script(timings=SLOW, seed=1).to_their_turn()
     script.server("ford doubles. Type 'accept' or 'reject'.")
     assert [] == script.cube(CubeAction.TAKE)
@@ -172,7 +170,7 @@ def test_answers_to_offers_wait() -> None:
     assert "accept" == script.wait(22)[0]
 
 
-def test_thinking_is_not_taken_for_a_lost_answer_and_is_broken_off_when_it_is_over() -> None:
+def test_thinking_is_not_taken_for_a_lost_answer_and_is_cancelled_with_its_decision() -> None:
     timings = Timings(pause=0, watchdog=1, think_least=50, think_most=50)
     script = Script(timings=timings, seed=1).to_my_move()
     script.first_play()
@@ -182,14 +180,14 @@ def test_thinking_is_not_taken_for_a_lost_answer_and_is_broken_off_when_it_is_ov
     assert [] == [line for line in script.wait(20) if line.startswith("move")]
 
 
-def test_the_same_seed_waits_the_same() -> None:
+def test_the_same_seed_gives_the_same_pauses() -> None:
     def times(seed: int) -> list[tuple[float, str]]:
-        bottle = Simulation(3)
+        simulation = Simulation(3)
         timings = Timings(think_least=1, think_most=9)
-        marvin = bottle.add("marvin", Lively(1), invite="ford", timings=timings, seed=seed)
-        bottle.add("ford", Lively(2), timings=timings, seed=5)
-        bottle.run(3600, until=lambda: len(marvin.sent) > 40)
-        bottle.close()
+        marvin = simulation.add("marvin", DoublingStrategy(1), invite="ford", timings=timings, seed=seed)
+        simulation.add("ford", DoublingStrategy(2), timings=timings, seed=5)
+        simulation.run(3600, until=lambda: len(marvin.sent) > 40)
+        simulation.close()
         return marvin.sent
 
     first, again, other = times(1), times(1), times(2)
@@ -199,7 +197,7 @@ def test_the_same_seed_waits_the_same() -> None:
     assert 5 < len({round(later - earlier, 3) for earlier, later in itertools.pairwise(plays)})
 
 
-# -- patience -------------------------------------------------------------------------------------------------------
+# -- timeouts -------------------------------------------------------------------------------------------------------
 
 
 def test_the_board_is_requested_every_minute_while_the_opponent_is_inactive() -> None:
@@ -215,7 +213,7 @@ def test_the_board_is_requested_every_minute_while_the_opponent_is_inactive() ->
     assert 0 == script.agent.counters.timeouts
 
 
-def test_a_move_that_was_lost_is_found_by_looking() -> None:
+def test_a_lost_move_is_found_by_requesting_the_board() -> None:
     script = Script(strict=False).to_their_turn()
     assert ["board"] == script.wait(60)
     script.server(board(cells=AFTER_61))
@@ -224,7 +222,7 @@ def test_a_move_that_was_lost_is_found_by_looking() -> None:
     assert ["roll"] == script.roll()
 
 
-def test_a_double_of_theirs_that_was_lost_is_found_by_looking() -> None:
+def test_a_lost_double_of_the_opponent_is_found_by_requesting_the_board() -> None:
     script = Script(strict=False).to_my_move()
     cells = after(AFTER_61, script.plays()[0])
     script.first_play()
@@ -260,7 +258,7 @@ def test_how_a_server_rolls_is_remembered_on_the_next_connection() -> None:
     assert ["board"] == script.wait(8.1 / 8), "it never rolls by itself"
 
 
-def test_a_server_that_rolls_after_all_is_given_its_time_again() -> None:
+def test_a_server_that_rolls_after_all_is_waited_for_again() -> None:
     theirs = board(cells=AFTER_61, cube=2, may="0:1")
     script = Script(strict=False).to_lobby()
     script.server("ford has joined you. Your running match was loaded.", theirs)

@@ -1,4 +1,4 @@
-"""`fibsbot play` as people use it: its help, its errors, its end, and what it never shows."""
+"""The command `fibsbot play`: help, errors, interrupts, and the password, which is never shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 
 SECRET = "swordfish"
-HINT = "; --register makes the account if the server has none of this name"
+HINT = "; --register creates the account if the server has none of this name"
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def everything_written(folder: Path) -> str:
 
 
 @pytest.mark.slow
-async def test_matches_are_played_and_the_password_is_nowhere(server: Server, tmp_path: Path) -> None:
+async def test_matches_are_played_and_the_password_is_never_written(server: Server, tmp_path: Path) -> None:
     ford = asyncio.create_task(play_session(settings(server.port, "ford"), LastResort()))
     options = ("--register", "--invite", "ford", "--matches", "1", "--pause", "0", "--verbose", "--log-format", "json")
     status, out, err = await end_of(await start(tmp_path, server.port, *options))
@@ -99,7 +99,7 @@ async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp
     status, _, err = await end_of(await start(tmp_path, server.port))
     assert 1 == status
     last = err.strip().splitlines()[-1]
-    assert f"fibsbot: 127.0.0.1:{server.port} does not take the name 'marvin' with this password{HINT}" == last
+    assert f"fibsbot: 127.0.0.1:{server.port} does not accept the name 'marvin' with this password{HINT}" == last
     assert "Traceback" not in err
     assert SECRET not in err
 
@@ -142,7 +142,7 @@ def test_errors_are_one_line_and_have_their_status(
         ("[::1]:23", ("::1", 23)),
     ],
 )
-def test_a_server_without_a_port_has_that_of_fibs(value: str, expected: tuple[str, int]) -> None:
+def test_the_default_port_is_that_of_fibs(value: str, expected: tuple[str, int]) -> None:
     context = click.Context(play.play)
     assert expected == play._address(context, play.play.params[1], value)
 

@@ -1,4 +1,4 @@
-"""Connections that end: cut anywhere, mute, dropped again and again, restarted, or left because somebody wants it."""
+"""Connections that end: cut anywhere, silent, dropped repeatedly, restarted, or closed on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from fibsbot.bot.interface import End, FinishRequested, QuitRequested
+from fibsbot.bot.events_and_actions import End, FinishRequested, QuitRequested
 from fibsbot.bot.login import _restart_delay
 from fibsbot.bot.runner import Runner, SessionResult
 from fibsbot.bot.settings import RunSettings, Timings
@@ -33,7 +33,7 @@ NOTICE = "***\x07 ATTENTION ! FIBS will restart in 60 seconds"
 
 @contextlib.asynccontextmanager
 async def talking(talk: Talk) -> AsyncIterator[int]:
-    """Run a server that talks like this."""
+    """Run a server with this handler of connections."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -49,41 +49,41 @@ async def talking(talk: Talk) -> AsyncIterator[int]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks)
-        await asyncio.sleep(0)  # transports close when the loop comes round
+        await asyncio.sleep(0)  # transports close in the next iteration of the loop
 
 
 def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) -> Runner:
-    """Return a run of a bot that has its account already."""
+    """Return the runner of a bot that already has an account."""
     run = settings(port, ME, register=False, retry_first=True, matches=None, **fields)
     return Runner(evolve(run, backoff=pauses), LastResort(), observer=watcher)
 
 
 async def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    """Wait for something to be so."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - whatever changes it tells nobody
+        while not condition():  # noqa: ASYNC110 - there is no event for arbitrary conditions
             await asyncio.sleep(0.01)
 
 
 async def stop(runner: Runner, running: asyncio.Task[SessionResult]) -> SessionResult:
-    """End a run."""
+    """Stop a run."""
     runner.quit()
     async with asyncio.timeout(10):
         return await running
 
 
 async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Log whoever comes in."""
+    """Accept any login."""
     writer.write(b"login: ")
     await reader.readline()
     writer.write(f"1 {ME} 1 h\r\n{OWN_INFO}\r\n".encode())
     await writer.drain()
 
 
-# -- servers that fall silent, drop us or go away -------------------------------------------------------------------
+# -- servers that are silent, drop us or shut down ------------------------------------------------------------------
 
 
-async def test_a_connection_without_a_byte_is_given_up_and_made_anew() -> None:
+async def test_a_silent_connection_is_closed_and_opened_again() -> None:
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await let_in(reader, writer)
         await reader.read()
@@ -100,7 +100,7 @@ async def test_a_connection_without_a_byte_is_given_up_and_made_anew() -> None:
     assert 3 <= len(watcher.named("logged_in"))
 
 
-async def test_a_server_that_speaks_but_never_answers_is_given_up_too() -> None:
+async def test_a_connection_without_answers_is_closed_too() -> None:
     async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await let_in(reader, writer)
         writer.write(b"ford has joined you. Your running match was loaded.\r\n")
@@ -129,7 +129,7 @@ async def test_pauses_grow_when_connections_drop_right_after_the_login() -> None
     assert [0.01, 0.02, 0.04, 0.08, 0.16, 0.2, 0.2] == pauses[:7]
 
 
-async def test_a_server_that_shuts_down_is_given_time() -> None:
+async def test_reconnecting_waits_longer_after_a_shutdown() -> None:
     watcher = Watcher()
     async with Server(limits=CHEAP) as server:
         await server.register(ME, f"pw-of-{ME}")
@@ -157,7 +157,7 @@ async def test_a_match_is_played_through_tls(tmp_path: Path) -> None:
 
 
 async def play_through(meddle: Meddle, watcher: Watcher, seed: int) -> tuple[SessionResult, SessionResult]:
-    """Let two bots play a match, one of them through a proxy."""
+    """Play a match between two bots, one of them through a proxy."""
     async with Server(seed=seed, limits=CHEAP) as server, Proxy(server.port, meddle) as between:
         for name in (ME, "ford"):
             await server.register(name, f"pw-of-{name}")
@@ -171,7 +171,7 @@ async def play_through(meddle: Meddle, watcher: Watcher, seed: int) -> tuple[Ses
 
 
 async def length_of_opening(seed: int) -> int:
-    """Return how many bytes a bot receives until it has made a few plays."""
+    """Return the number of bytes that a bot receives until it has made a few plays."""
     received, plays = 0, 0
 
     def count(chunk: Chunk) -> bytes:
@@ -184,7 +184,7 @@ async def length_of_opening(seed: int) -> int:
     return received
 
 
-async def test_wherever_the_login_and_the_opening_are_cut_the_match_is_finished() -> None:
+async def test_a_match_is_finished_wherever_the_login_or_the_opening_is_cut() -> None:
     length, rng = await length_of_opening(2), random.Random(2)
     places = sorted(rng.sample(range(length), 8))
     for number, place in enumerate(places):
@@ -197,7 +197,7 @@ async def test_wherever_the_login_and_the_opening_are_cut_the_match_is_finished(
         assert 2 == results[0].counters.connections, place
 
 
-async def test_a_match_that_is_cut_again_and_again_is_finished() -> None:
+async def test_a_match_is_finished_despite_repeated_cuts() -> None:
     def meddle(chunk: Chunk) -> bytes:
         return chunk.data
 
@@ -218,7 +218,7 @@ async def test_a_match_that_is_cut_again_and_again_is_finished() -> None:
 # -- notices of the server ------------------------------------------------------------------------------------------
 
 
-def test_before_a_restart_it_logs_out_of_the_lobby_at_once_and_takes_its_time() -> None:
+def test_before_a_restart_a_bot_in_the_lobby_logs_out_at_once() -> None:
     script = Script().to_lobby()
     assert ["bye"] == script.server(NOTICE)
     script.server("                             Goodbye.")
@@ -226,7 +226,7 @@ def test_before_a_restart_it_logs_out_of_the_lobby_at_once_and_takes_its_time() 
     assert [(None, True)] == [(hang_up.end, hang_up.restarting) for hang_up in script.hang_ups]
 
 
-def test_before_a_restart_it_plays_on_as_long_as_it_can_and_begins_no_match() -> None:
+def test_before_a_restart_a_match_is_continued_but_none_is_started() -> None:
     script = Script().to_my_roll()
     assert [] == script.server(NOTICE)
     assert ["roll"] == script.roll()
@@ -249,11 +249,11 @@ def test_before_a_restart_it_plays_on_as_long_as_it_can_and_begins_no_match() ->
         ("9e9", 60),
     ],
 )
-def test_the_notice_says_how_long_there_is(delay: str, seconds: float) -> None:
+def test_the_delay_of_a_restart_is_read_from_its_notice(delay: str, seconds: float) -> None:
     assert seconds == _restart_delay(delay)
 
 
-def test_with_no_time_left_it_says_bye_at_once() -> None:
+def test_bye_is_sent_at_once_if_no_time_is_left() -> None:
     script = Script().to_my_move()
     assert ["bye"] == script.server("*** ATTENTION ! FIBS will shut down in 10 seconds")
 
@@ -270,7 +270,7 @@ def test_a_shutdown_leaves_the_match_to_the_server() -> None:
     assert not script.agent.status.finishing
 
 
-def test_a_bye_before_a_restart_that_gets_no_answer_is_no_end() -> None:
+def test_an_unanswered_bye_before_a_restart_does_not_end_the_run() -> None:
     script = Script().to_lobby()
     script.server(NOTICE)
     script.wait(9)
@@ -280,7 +280,7 @@ def test_a_bye_before_a_restart_that_gets_no_answer_is_no_end() -> None:
 # -- the operator ---------------------------------------------------------------------------------------------------
 
 
-def test_a_match_that_does_not_end_is_left_to_the_server_after_the_time_for_it() -> None:
+def test_an_unfinished_match_is_saved_by_the_server_after_the_time_limit() -> None:
     script = Script(strict=False, timings=Timings(pause=0, invitation=1, patience=600.0)).to_their_turn()
     script.finish()
     script.event(FinishRequested(script.now + 1000))
@@ -305,7 +305,7 @@ class Table:
     """Two bots in the middle of a match on a real server."""
 
     def __init__(self, server: Server, **fields: Any) -> None:
-        """Begin a match that takes a while."""
+        """Start a long match."""
         self.watcher = Counting(12)
         marvin = settings(server.port, ME, **{"matches": None, "invite": "ford", "length": 9, **fields})
         ford = settings(server.port, "ford", matches=None)
@@ -314,19 +314,19 @@ class Table:
         self.running = [asyncio.create_task(bot.run()) for bot in (self.marvin, self.ford)]
 
     async def play(self) -> None:
-        """Let them make a few decisions."""
+        """Wait for a few decisions."""
         async with asyncio.timeout(30):
             await self.watcher.reached.wait()
 
     async def end(self) -> SessionResult:
-        """Wait for marvin's end, then end the other, too."""
+        """Wait for marvin's end, then stop the other bot."""
         async with asyncio.timeout(60):
             result = await self.running[0]
         await stop(self.ford, self.running[1])
         return result
 
 
-async def test_asked_to_finish_it_finishes_the_match_and_says_bye() -> None:
+async def test_a_request_to_finish_plays_the_match_to_its_end_and_sends_bye() -> None:
     async with Server(seed=12, limits=CHEAP) as server:
         table = Table(server, length=1)
         await table.play()
@@ -338,7 +338,7 @@ async def test_asked_to_finish_it_finishes_the_match_and_says_bye() -> None:
     )
 
 
-async def test_asked_to_finish_a_match_that_takes_too_long_it_leaves_it_to_the_server() -> None:
+async def test_a_request_to_finish_leaves_a_match_that_takes_too_long() -> None:
     async with Server(seed=12, limits=CHEAP) as server:
         table = Table(server, timings=evolve(QUICK, finish=0.2, pause=0.05))
         await table.play()

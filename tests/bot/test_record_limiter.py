@@ -1,4 +1,4 @@
-"""A flood of records is cut short and counted; what matters is let through."""
+"""RecordLimiter: floods of records are suppressed and counted, important records are passed."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.bot.driver import DEFAULT_LIMIT, MATCH_RECORDS, UNLIMITED_RECORDS, RecordLimiter
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 
 
 class Notes:
-    """A sieve with a clock of its own, and what went through it."""
+    """A limiter with its own clock, and the records that it has passed."""
 
     def __init__(self) -> None:
-        """Begin at 0."""
+        """Start the clock at 0."""
         self.now = 0.0
         self.sieve = RecordLimiter(lambda: self.now)
         self.through: list[Record] = []
 
     def note(self, name: str, times: int = 1) -> None:
-        """Bring records of this name."""
+        """Write records of this name."""
         for _ in range(times):
             self.through += self.sieve.admit(Record(name))
 
     def count(self, name: str) -> int:
-        """Return how many of this name were let through."""
+        """Return the number of records of this name that were passed."""
         return sum(record.name == name for record in self.through)
 
     def suppressed(self, name: str) -> int:
-        """Return how many of this name were told as left out."""
+        """Return the reported number of suppressed records of this name."""
         counts = [record.fields for record in self.through if record.name == "suppressed"]
         return sum(fields["count"] for fields in counts if fields["record"] == name)
 
@@ -43,7 +43,7 @@ def test_occasional_records_are_never_suppressed() -> None:
     assert {"invited": 1000} == Counter(record.name for record in notes.through)
 
 
-def test_a_flood_is_cut_short_and_counted_when_it_is_over() -> None:
+def test_a_flood_is_suppressed_and_counted_at_its_end() -> None:
     notes = Notes()
     notes.note("invited", 10_000)
     assert (100, 100) == (notes.count("invited"), len(notes.through))
@@ -70,7 +70,7 @@ def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
     assert len(notes.through) <= 1.05 * (DEFAULT_LIMIT.burst + 86_400 * DEFAULT_LIMIT.per_second)
 
 
-def test_our_own_steps_and_matches_are_never_left_out() -> None:
+def test_our_own_actions_and_matches_are_never_suppressed() -> None:
     notes = Notes()
     for name in UNLIMITED_RECORDS:
         notes.note(name, 5000)
@@ -82,7 +82,7 @@ def test_our_own_steps_and_matches_are_never_left_out() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["invited", "refused"]), st.integers(0, 300), st.floats(0, 600))))
-def test_every_record_is_let_through_or_counted(floods: list[tuple[str, int, float]]) -> None:
+def test_every_record_is_passed_or_counted(floods: list[tuple[str, int, float]]) -> None:
     notes = Notes()
     wanted: Counter[str] = Counter()
     for name, times, later in floods:

@@ -1,4 +1,4 @@
-"""Each server that stopped a match or the lobby for ever, with a script that shows how the wait ends."""
+"""Known cases in which a server blocked a match or the lobby for ever, each with a script in which the wait ends."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ LEFT = "** You terminated the game. The game was saved."
 DANCE = "0:-2:-2:-2:-2:-2:-2:0:0:0:0:0:0:0:0:0:0:0:-3:0:2:2:2:2:3:4"
 """We have four checkers on the bar of closed points."""
 CLOSED_OUT = "0:0:0:0:0:4:5:0:0:0:0:0:0:0:0:0:0:0:-3:-2:-2:-2:-2:-2:-2:6"
-"""All points are closed on which our six checkers could enter."""
+"""All points on which our six checkers could enter are closed."""
 
 
 def answer(script: Script, said: list[str], answers: dict[str, list[str]]) -> list[str]:
-    """Let the server answer what was said, again and again; return all that was said."""
+    """Answer the bot's commands repeatedly; return all of them."""
     sent = list(said)
     for line in sent:
         assert len(sent) < 1000, "a loop without a pause"
@@ -33,7 +33,7 @@ def answer(script: Script, said: list[str], answers: dict[str, list[str]]) -> li
 
 
 def live_through(script: Script, seconds: float, answers: dict[str, list[str]]) -> Counter[str]:
-    """Let time go by on a server that gives these answers; return what was said, and how often."""
+    """Advance the clock on a server with these answers; return the number of times each command was sent."""
     said: Counter[str] = Counter()
     end = script.now + seconds
     while script.now < end and not script.hang_ups:
@@ -42,12 +42,12 @@ def live_through(script: Script, seconds: float, answers: dict[str, list[str]]) 
 
 
 def resumed(**settings: object) -> Script:
-    """Let ford go on with the saved match."""
+    """Resume the saved match with ford."""
     return Script(strict=False, **settings).to_lobby(saved=SAVED)
 
 
 def climb(script: Script, answers: dict[str, list[str]], *, again: tuple[str, ...]) -> list[str]:
-    """Live through all steps of a match that makes no progress; `again` is what the server says when it goes on."""
+    """Go through all steps of a match without progress; `again` are the server's lines when it is resumed."""
     steps: list[str] = []
     for _ in range(3):
         live_through(script, 300, answers)
@@ -71,7 +71,7 @@ LADDER = ["leave and rejoin", "reconnect", "give up"]
     [board(cells=DANCE, dice="5:3", score="1:3"), "board:You:ford:5:1:3:none", "** Please wait."],
     ids=["dance", "refused board", "no board"],
 )
-def test_a_match_that_does_not_go_on_is_left_then_reconnected_to_then_given_up(still: str) -> None:
+def test_a_stuck_match_is_left_then_resumed_after_reconnecting_then_abandoned(still: str) -> None:
     script = resumed()
     answers = {**STILL, "board": [still], "leave": [LEFT, f"5 {ME} - - 1 0 1500.00 0 0 1 h - -"]}
     answer(script, script.server(RESUMED), answers)
@@ -82,7 +82,7 @@ def test_a_match_that_does_not_go_on_is_left_then_reconnected_to_then_given_up(s
     assert script.sent_so_far.count("board") < 40
 
 
-def test_a_match_that_was_given_up_is_not_gone_on_with_but_others_are_played() -> None:
+def test_an_abandoned_match_is_not_resumed_but_others_are_played() -> None:
     memory = AgentMemory()
     memory.note_stuck("ford", 0.0)
     script = Script(strict=False)
@@ -104,7 +104,7 @@ def test_a_match_that_was_given_up_is_not_gone_on_with_but_others_are_played() -
 
 
 @pytest.mark.parametrize("refusal", ["** Not yet implemented: 'rawwho'", "** Unknown command: 'rawwho'"])
-def test_a_server_without_rawwho_is_asked_once_and_played_on(refusal: str) -> None:
+def test_a_server_without_rawwho_is_asked_once(refusal: str) -> None:
     script = Script(invite="zaphod")
     script.connect()
     script.raw(b"login: ")
@@ -128,7 +128,7 @@ def test_missing_features_are_remembered_on_the_next_connection() -> None:
     assert "rawwho" not in script.wait(1000)
 
 
-def test_a_list_of_users_that_does_not_come_does_not_hold_up_the_lobby() -> None:
+def test_a_missing_list_of_users_does_not_block_the_lobby() -> None:
     script = Script(invite="zaphod").to_lobby()
     script.lose()
     script.connect()
@@ -140,7 +140,7 @@ def test_a_list_of_users_that_does_not_come_does_not_hold_up_the_lobby() -> None
     assert 2 == script.sent_so_far.count("rawwho")
 
 
-def test_our_own_line_that_contradicts_the_server_leads_to_a_new_connection_and_is_believed_twice() -> None:
+def test_our_own_status_line_that_contradicts_the_match_leads_to_a_new_connection() -> None:
     playing = [f"5 {ME} ford - 1 0 1500.00 0 0 1 h - -", "6"]
     script = Script(strict=False).to_lobby()
     script.server("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
@@ -172,9 +172,7 @@ def test_our_own_line_that_contradicts_the_server_leads_to_a_new_connection_and_
         ({"score": "1:3", "cells": "0:-5:-5:-5:" + ":".join(["0"] * 22), "turn": 0}, []),
     ],
 )
-def test_a_resumed_match_that_is_over_is_left_and_not_gone_on_with(
-    fields: dict[str, str], ended: list[list[int]]
-) -> None:
+def test_a_resumed_match_that_is_already_over_is_left(fields: dict[str, str], ended: list[list[int]]) -> None:
     script = resumed()
     answers = {**STILL, "board": [board(**fields)], "join": ["** The match is already over."], "leave": [LEFT]}  # type: ignore[arg-type]
     said = Counter(answer(script, script.server(RESUMED), answers))
@@ -215,7 +213,7 @@ def test_no_command_is_refused_twice_without_something_new(refusal: str) -> None
 @pytest.mark.parametrize(
     "time", ["The time is 18:04:27.", "Today is a nice day.", "** Not yet implemented: 'time'", ""]
 )
-def test_an_answer_to_time_in_another_form_is_one(time: str) -> None:
+def test_an_answer_to_time_in_another_form_is_accepted(time: str) -> None:
     script = Script(strict=False).to_my_roll()
     assert ["roll"] == script.roll()
     assert ["board"] == script.wait(8.1)
@@ -226,7 +224,7 @@ def test_an_answer_to_time_in_another_form_is_one(time: str) -> None:
     assert 1 == len(script.questions)
 
 
-def test_where_time_is_not_known_a_second_board_takes_its_place() -> None:
+def test_a_second_board_replaces_time_on_servers_without_it() -> None:
     script = Script(strict=False).to_my_roll()
     script.agent._context.note_lack(Feature.TIME)
     assert ["roll"] == script.roll()
@@ -247,7 +245,7 @@ def test_an_offer_to_resign_is_answered_although_the_opponent_has_played_on() ->
     assert State.UNCLEAR is script.agent.state
 
 
-def test_an_offer_that_has_lapsed_costs_one_refusal() -> None:
+def test_an_expired_offer_causes_one_refusal() -> None:
     script = Script(strict=False).to_my_move()
     cells = after(AFTER_61, script.plays()[0])
     script.first_play()
@@ -292,8 +290,8 @@ def test_a_board_that_was_corrected_is_noted_and_counted() -> None:
     assert (2, 1) == (script.agent.counters.corrected, len(script.events("board_corrected"))), "recorded once"
 
 
-def test_a_match_resumed_on_a_dance_goes_on_after_a_move_without_moves() -> None:
-    """BaldLies saves a match between a throw and the line that says that it cannot be played."""
+def test_a_match_resumed_on_a_dance_continues_after_an_empty_move() -> None:
+    """BaldLies saves a match between a roll and the line `can't move`."""
     script = resumed()
     dance = board(cells=CLOSED_OUT, dice="6:4")
     answer(script, script.server(RESUMED), {"board": [dance]})
@@ -302,7 +300,7 @@ def test_a_match_resumed_on_a_dance_goes_on_after_a_move_without_moves() -> None
     assert State.THEIR_TURN is script.agent.state
 
 
-def test_a_match_that_is_stuck_for_another_bot_is_stuck_for_us() -> None:
+def test_a_match_left_by_another_bot_as_stuck_counts_as_stuck() -> None:
     script = resumed(invite="ford", length=7)
     script.server(FORD, "6")
     script.wait(1)
@@ -321,8 +319,8 @@ NO_RAWWHO = "** Not yet implemented: 'rawwho'"
 
 @pytest.mark.parametrize("sign", [AGAIN, FORD, FORD.replace("ford -", "ford zaphod")])
 @pytest.mark.parametrize("who", [[NO_RAWWHO], [FORD, "6"]])
-def test_a_match_is_left_of_which_an_opponent_who_is_there_knows_nothing(sign: str, who: list[str]) -> None:
-    """JIBS gives a player whose connection broke a new place without the match."""
+def test_a_match_is_left_if_the_present_opponent_is_not_in_it(sign: str, who: list[str]) -> None:
+    """On JIBS, a player who reconnects is no longer in the match."""
     script = Script(strict=False).to_their_turn()
     patience = script.agent.settings.timings.patience
     seen = board(cells=AFTER_61, turn=-1)
@@ -340,7 +338,7 @@ def test_a_match_is_left_of_which_an_opponent_who_is_there_knows_nothing(sign: s
 
 
 @pytest.mark.parametrize("follows", [OURS, "ford moves 24-18 13-11 .", None])
-def test_a_list_that_is_a_moment_old_does_not_end_a_match(follows: str | None) -> None:
+def test_an_outdated_list_does_not_end_a_match(follows: str | None) -> None:
     script = Script(strict=False).to_their_turn()
     script.server(FORD)
     if follows is not None:
@@ -350,8 +348,8 @@ def test_a_list_that_is_a_moment_old_does_not_end_a_match(follows: str | None) -
     assert [] == script.events("stalled")
 
 
-def test_a_new_match_that_only_a_board_announces_takes_the_place_of_one_that_got_stuck() -> None:
-    """JIBS tells who joins an invitation nothing of the match but that a game begins."""
+def test_a_new_match_shown_only_by_a_board_replaces_a_stuck_one() -> None:
+    """JIBS sends a player who joins only the start of the game."""
     memory = AgentMemory()
     memory.note_stuck("ford", 0.0)
     script = Script(strict=False)

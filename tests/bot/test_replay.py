@@ -1,4 +1,4 @@
-"""What was said on a live connection, given to a new agent, makes it say the same again: whatever the chunks."""
+"""A new agent that receives the recorded bytes of a session sends the same commands, for any chunking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.stream import MessageReader
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
+from fibsbot.bot.events_and_actions import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
@@ -20,7 +20,7 @@ from tests.bot.live_bots import CHEAP, QUICK, agent_settings, play_session, sett
 
 @pytest.fixture
 async def log(tmp_path: Path) -> Path:
-    """Play a match to 3; return the session log of a bot whose strategy always answers the same."""
+    """Play a 3-point match; return the session log of a bot with a deterministic strategy."""
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server:
         marvin = settings(server.port, "marvin", None, register=True)
@@ -34,10 +34,10 @@ async def log(tmp_path: Path) -> Path:
 
 
 class Replay:
-    """A new agent that gets what was received, at the times when it came; the strategy answers at once."""
+    """A new agent that receives the recorded bytes at their times; the strategy answers at once."""
 
     def __init__(self, strategy: Strategy) -> None:
-        """Begin with a connection."""
+        """Start with a connection."""
         self._agent = Agent(agent_settings("marvin", "x", matches=1, strict=True, timings=QUICK))
         self._reader = MessageReader()
         self._strategy = strategy
@@ -45,7 +45,7 @@ class Replay:
         self.sent: list[str] = []
 
     def receive(self, now: float, data: bytes) -> None:
-        """Let bytes come; wake the agent before, if it wanted to be."""
+        """Receive bytes; wake the agent before if it is due."""
         while self._wake_at is not None and self._wake_at < now:
             at, self._wake_at = self._wake_at, None
             self.take(Woken(at))
@@ -54,7 +54,7 @@ class Replay:
             self.take(MessageReceived(now, received.message))
 
     def take(self, event: Event) -> None:
-        """Give the agent an event and do what it wants done."""
+        """Pass an event to the agent and execute its actions."""
         for action in self._agent.handle(event):
             match action:
                 case Send(command):

@@ -1,4 +1,4 @@
-"""What the bot resigns, and when it does not even think of it."""
+"""Resignations of the bot: levels, limits, and when the strategy is not asked."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tests.bot.agent_script import AFTER_61, PROMPT, Script, board
 
 
 class Resigning(LastResort):
-    """Resigns as much as it is told to, and counts how often it was asked."""
+    """Resigns at a given level, and counts the questions."""
 
     def __init__(self, level: int) -> None:
-        """Resign this much."""
+        """Resign at this level."""
         self.level = level
         self.asked = 0
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
-        """Give up."""
+        """Resign."""
         self.asked += 1
         return self.level
 
 
 def to_roll(score: str = "0:0", cube: int = 1, length: int = 5, **settings: Any) -> Script:
-    """Bring the agent before a roll of ours."""
+    """Return a script before our roll."""
     script = Script(**settings).to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     may = "1:1" if cube == 1 else "1:0"
@@ -38,7 +38,7 @@ def to_roll(score: str = "0:0", cube: int = 1, length: int = 5, **settings: Any)
 
 
 def answered(script: Script, strategy: LastResort) -> list[str]:
-    """Let a strategy answer the oldest question."""
+    """Answer the oldest question by a strategy."""
     return script.answer(script.questions[0].question.put_to(strategy))
 
 
@@ -47,7 +47,7 @@ def test_positions_that_the_strategy_considers_lost_are_resigned(level: int, com
     assert [command] == answered(to_roll(), Resigning(level))
 
 
-def test_where_resigning_is_off_the_strategy_is_not_asked() -> None:
+def test_the_strategy_is_not_asked_if_resigning_is_off() -> None:
     strategy = Resigning(1)
     assert ["roll"] == answered(to_roll(resign=False), strategy)
     assert 0 == strategy.asked
@@ -70,20 +70,20 @@ def test_no_resignation_loses_the_match(score: str, cube: int, level: int, comma
     assert [command] == answered(to_roll(score, cube), Resigning(level))
 
 
-def test_less_than_what_is_lost_is_not_offered_to_save_the_match() -> None:
+def test_no_lower_level_is_offered_to_avoid_losing_the_match() -> None:
     script = to_roll("0:3")
     strategy = Resigning(2)
     assert ["roll"] == answered(script, strategy)
     assert 1 == strategy.asked, "a single game would have been offered"
 
 
-def test_where_any_resignation_would_lose_the_match_the_strategy_is_not_asked() -> None:
+def test_the_strategy_is_not_asked_if_any_resignation_would_lose_the_match() -> None:
     strategy = Resigning(1)
     assert ["roll"] == answered(to_roll("0:4"), strategy)
     assert 0 == strategy.asked
 
 
-def test_the_match_itself_is_resigned_if_that_is_wanted() -> None:
+def test_the_match_is_resigned_if_enabled() -> None:
     assert ["resign n"] == answered(to_roll("0:4", resign_match=True), Resigning(1))
 
 
@@ -104,7 +104,7 @@ def test_after_a_rejected_offer_only_more_is_offered_and_never_the_match() -> No
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_a_question_takes_no_other_resignation_than_it_asks_for(level: int) -> None:
+def test_a_question_accepts_only_the_levels_it_offers(level: int) -> None:
     state = MatchState(Position.start(), length=5)
     question = RollQuestion(state, may_double=False, resign_from=2, resign_to=2)
     answer = question.put_to(Resigning(level))

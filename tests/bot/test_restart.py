@@ -1,4 +1,4 @@
-"""A server that is killed in mid-match and started again: both bots come back and finish the same match."""
+"""A server that is killed during a match and restarted: both bots reconnect and finish the same match."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import Counting, Watcher, settings
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens; the server needs the same one twice.
+    """Return a free port; the server needs the same one twice.
 
-    It lies below those that the system gives away, so that no other test gets it while the server is dead.
+    It is below the range of ephemeral ports, so that no other test gets it while the server is not running.
     """
     while True:
         port = random.SystemRandom().randrange(20_000, 32_000)
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 @contextlib.asynccontextmanager
 async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run `fibsbot serve` as a process of its own."""
+    """Run `fibsbot serve` as a subprocess."""
     command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--database", str(db), "--seed", "11")
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:

@@ -1,4 +1,4 @@
-"""No saved match is thrown away by an invitation, whatever order lines come in."""
+"""No saved match is discarded by an invitation, independent of the order of lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_list_that_was_asked_for_again_is_ended_by_the_answer_to_the_next_comm
     assert ["invite ford"] == script.server(TIME)
 
 
-def test_an_invitation_to_another_match_is_not_joined_because_ours_to_go_on_came_first() -> None:
+def test_an_invitation_is_not_joined_after_our_own_to_resume() -> None:
     script = Script().to_lobby(saved=(HEAD, ROW))
     assert ["invite ford"] == script.server(FORD)
     assert [] == script.server("** You invited ford to resume a saved match.")
@@ -52,7 +52,7 @@ def test_our_invitation_to_a_new_match_gives_way_to_a_saved_one() -> None:
     assert ["invite ford"] == script.server("** You invited ford to a 1 point match.")
 
 
-def test_a_match_that_goes_on_with_a_new_game_tells_its_score_before_the_game() -> None:
+def test_a_match_resumed_between_games_has_its_score_before_the_game() -> None:
     script = Script().to_lobby(saved=(HEAD, ROW))
     script.server(
         FORD, "** You invited ford to resume a saved match.", "ford has joined you. Your running match was loaded."

@@ -1,11 +1,11 @@
-"""Saved matches: in which order, when, and by whose invitation they are taken up again."""
+"""Saved matches: in which order, when, and by whose invitation they are resumed."""
 
 from __future__ import annotations
 
 import pytest
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import PauseRequested
+from fibsbot.bot.events_and_actions import PauseRequested
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import CubeAction
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, Script, board
@@ -24,7 +24,7 @@ def invites(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith("invite")]
 
 
-def test_a_saved_match_is_resumed_when_its_opponent_is_there() -> None:
+def test_a_saved_match_is_resumed_when_its_opponent_is_online() -> None:
     script = Script(invite="trillian").to_lobby(saved=SAVED)
     assert ["invite ford"] == script.server(who("ford"))
     script.server("** You invited ford to resume a saved match.")
@@ -46,7 +46,7 @@ def test_an_invitation_to_resume_is_answered_with_our_own() -> None:
     assert ["invite ford"] == script.server(*RESUME)
 
 
-def test_of_two_who_invite_each_other_the_one_whom_the_server_heard_first_joins() -> None:
+def test_of_two_mutual_inviters_the_first_one_joins() -> None:
     first = Script().to_lobby(saved=SAVED)
     assert ["invite ford"] == first.server(who("ford"))
     assert ["join ford"] == first.server("** You invited ford to resume a saved match.", *RESUME)
@@ -83,7 +83,7 @@ def test_an_invitation_that_crosses_a_match_does_not_spoil_its_first_play() -> N
     assert [] == script.server(shown, "Please move 2 pieces.")
 
 
-def test_a_match_that_the_opponent_left_is_resumed_when_he_is_back() -> None:
+def test_a_match_that_the_opponent_left_is_resumed_on_their_return() -> None:
     script = Script().to_my_roll()
     script.server("ford drops connection. The game was saved.", "8 ford ford drops connection.")
     assert [] == script.wait(60)
@@ -101,7 +101,7 @@ def test_a_match_that_the_connection_broke_is_resumed_after_the_next_login() -> 
 
 
 def quiet(script: Script, seconds: float, took: str = TOOK, ford: str = FREE) -> list[str]:
-    """Let time go by; ford is there and does nothing."""
+    """Advance the clock; ford is online and idle."""
     answers = {"time": (TIME,), "rawwho": (ford, who(ME), "6"), "invite ford": (took,)}
     end, sent = script.now + seconds, []
     while script.now < end:
@@ -115,7 +115,7 @@ def quiet(script: Script, seconds: float, took: str = TOOK, ford: str = FREE) ->
 # -- which one, and when --------------------------------------------------------------------------------------------
 
 
-def test_the_oldest_match_comes_first_and_what_broke_off_since_last() -> None:
+def test_the_oldest_match_comes_first_and_recent_ones_last() -> None:
     script = Script().to_my_roll()
     script.lose()
     script.connect()
@@ -144,7 +144,7 @@ def test_the_oldest_match_is_known_from_the_store() -> None:
     assert ["invite trillian", "invite zaphod", "invite arthur", "invite ford"] == invites(sent)[:4]
 
 
-def test_a_match_that_broke_off_before_a_crash_of_the_run_is_as_old_as_it_is() -> None:
+def test_the_age_of_a_match_survives_a_crash_of_the_run() -> None:
     script = Script().to_my_roll()
     script.lose()
     assert script.now == script.agent._context.memory.history_of("ford").broke_off
@@ -175,7 +175,7 @@ def test_an_accepted_invitation_waits_for_a_saved_match() -> None:
     assert ["join ford"] == script.wait(3), "zaphod does not answer"
 
 
-def test_in_a_pause_saved_matches_go_on() -> None:
+def test_saved_matches_are_resumed_during_a_pause() -> None:
     script = Script(policy=Policy(accept=False, people=False)).to_lobby(saved=SAVED)
     script.event(PauseRequested(script.now, paused=True))
     assert ["invite ford"] == script.server(who("ford"))
@@ -189,7 +189,7 @@ def test_an_opponent_who_does_not_answer_is_invited_less_and_less_often() -> Non
     assert pytest.approx([30, 90, 210, 450, 930, 1890, 3810, 7650], abs=10) == times
 
 
-def test_who_comes_back_is_invited_at_once() -> None:
+def test_a_returning_opponent_is_invited_at_once() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(who("ford"), TOOK)
     quiet(script, 500)
@@ -197,14 +197,14 @@ def test_who_comes_back_is_invited_at_once() -> None:
     assert ["invite ford"] == script.server(who("ford"))
 
 
-def test_a_login_without_a_line_that_describes_the_player_is_looked_into() -> None:
+def test_a_login_without_a_status_line_is_looked_up() -> None:
     script = Script().to_lobby(saved=SAVED)
     assert [] == script.server("7 ford ford logs in.")
     assert ["rawwho"] == script.wait(1.1)
     assert ["invite ford"] == script.server(who("ford"), who(ME), "6")
 
 
-def test_the_list_of_users_is_renewed_while_somebody_is_waited_for() -> None:
+def test_the_list_of_users_is_refreshed_while_waiting_for_a_player() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(BUSY, who("zaphod", "ford"))
     sent: list[str] = []
@@ -237,7 +237,7 @@ def test_the_list_of_saved_matches_is_asked_for_again_if_it_gets_lost() -> None:
 # -- whose invitation -----------------------------------------------------------------------------------------------
 
 
-def test_who_waits_for_us_is_not_kept_waiting_for_somebody_else() -> None:
+def test_a_waiting_opponent_comes_before_an_unanswered_invitation() -> None:
     script = Script().to_lobby(saved=saved("zaphod", "ford"))
     assert ["invite zaphod"] == script.server(who("zaphod"))
     assert [] == script.server(*RESUME), "one command at a time"
@@ -260,7 +260,7 @@ def test_a_join_that_fails_is_followed_by_our_own_invitation() -> None:
     assert ["invite ford"] == script.server(*RESUME)
 
 
-def test_a_long_match_that_was_swapped_in_is_not_gone_on_with() -> None:
+def test_a_match_of_swapped_excessive_length_is_not_resumed() -> None:
     script = Script(policy=Policy(lengths=Lengths(((1, 7),)))).to_lobby()
     script.server(*INVITED)
     script.verdict(accepted=True)
@@ -276,7 +276,7 @@ def test_a_long_match_that_was_swapped_in_is_not_gone_on_with() -> None:
     assert ["join ford"] == script.wait(1.5), "a new match may take its place"
 
 
-def test_a_swapped_match_of_a_length_that_we_play_goes_on_if_the_other_asks_for_it() -> None:
+def test_a_match_of_swapped_acceptable_length_is_resumed_on_request() -> None:
     script = Script().to_lobby()
     script.server(*INVITED)
     script.verdict(accepted=True)
@@ -297,14 +297,14 @@ def test_a_match_that_we_began_is_finished_although_its_length_is_no_longer_play
     assert [] == script.server(board(cells=AFTER_61, dice="6:4"))
 
 
-def test_an_unlimited_match_is_only_gone_on_with_if_unlimited_matches_are_played() -> None:
+def test_an_unlimited_match_is_resumed_only_if_unlimited_matches_are_played() -> None:
     rows = saved("ford", length="unlimited")
     assert [] == Script().to_lobby(saved=rows).server(who("ford"))
     endless = Policy(lengths=Lengths(unlimited=True))
     assert ["invite ford"] == Script(policy=endless).to_lobby(saved=rows).server(who("ford"))
 
 
-def test_a_new_match_is_not_joined_while_a_saved_one_goes_on() -> None:
+def test_a_new_match_is_not_joined_while_a_saved_one_is_resumed() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(*INVITED)
     script.verdict(accepted=True)
@@ -313,13 +313,13 @@ def test_a_new_match_is_not_joined_while_a_saved_one_goes_on() -> None:
     assert [] == script.wait(20)
 
 
-def test_whom_we_may_not_invite_may_still_ask_to_go_on() -> None:
+def test_a_player_whom_we_may_not_invite_may_still_ask_to_resume() -> None:
     script = Script(policy=Policy(block=(NamePattern("ford", from_them=False),))).to_lobby(saved=SAVED)
     assert [] == script.server(who("ford"))
     assert ["invite ford"] == script.server(*RESUME)
 
 
-def test_a_last_line_that_calls_a_dropped_opponent_free_is_not_believed() -> None:
+def test_a_status_line_of_a_dropped_opponent_is_ignored() -> None:
     script = Script().to_my_roll()
     script.server(BUSY)
     assert [] == script.server("ford drops connection. The game was saved.", FREE)
@@ -328,7 +328,7 @@ def test_a_last_line_that_calls_a_dropped_opponent_free_is_not_believed() -> Non
     assert ["invite ford"] == script.server("7 ford ford logs in.", FREE)
 
 
-def test_an_opponent_whose_network_failed_and_who_is_there_is_invited_after_a_moment() -> None:
+def test_an_opponent_who_reconnects_is_invited_after_a_moment() -> None:
     script = Script().to_my_roll()
     script.server(BUSY)
     assert [] == script.server("Network error with ford. The game was saved.", FREE)
@@ -347,7 +347,7 @@ def after_leave() -> Script:
 
 
 @pytest.mark.parametrize("line", [LEFT, "** Player ford terminated the game. The game was saved."])
-def test_who_left_is_told_and_is_invited_once_after_five_minutes(line: str) -> None:
+def test_an_opponent_who_left_gets_a_message_and_one_invitation_after_five_minutes(line: str) -> None:
     script = Script().to_my_roll()
     assert [PROMISE] == script.server(line)
     script.server("16 ford You left", who("ford"))
@@ -357,7 +357,7 @@ def test_who_left_is_told_and_is_invited_once_after_five_minutes(line: str) -> N
     assert [] == invites(quiet(script, 10_000))
 
 
-def test_who_left_and_is_busy_after_five_minutes_is_invited_later() -> None:
+def test_an_opponent_who_left_and_is_busy_is_invited_later() -> None:
     script = after_leave()
     script.server(BUSY)
     assert [] == invites(quiet(script, 400, ford=BUSY))
@@ -365,7 +365,7 @@ def test_who_left_and_is_busy_after_five_minutes_is_invited_later() -> None:
     assert [] == script.server(TOOK, BUSY, FREE)
 
 
-def test_an_invitation_that_did_not_reach_who_left_does_not_count() -> None:
+def test_an_undelivered_invitation_to_an_opponent_who_left_does_not_count() -> None:
     script = after_leave()
     already = "** ford is already playing with someone else."
     assert ["invite ford"] == invites(quiet(script, 302, took=already))
@@ -373,19 +373,19 @@ def test_an_invitation_that_did_not_reach_who_left_does_not_count() -> None:
     assert ["invite ford"] == invites(quiet(script, 1000)), "the next list of users shows that he is free"
 
 
-def test_who_left_and_logs_in_anew_is_invited_at_once() -> None:
+def test_an_opponent_who_left_and_logs_in_again_is_invited_at_once() -> None:
     script = after_leave()
     script.wait(10)
     assert [] == script.server("8 ford ford logs out.", "7 ford ford logs in.")
     assert ["invite ford"] == script.server(who("ford"))
 
 
-def test_who_left_and_invites_us_is_invited_at_once() -> None:
+def test_an_opponent_who_left_and_invites_us_is_invited_at_once() -> None:
     script = after_leave()
     assert ["invite ford"] == script.server(*RESUME)
 
 
-def test_who_left_is_not_forgotten_when_our_own_connection_breaks() -> None:
+def test_an_opponent_who_left_is_remembered_when_our_connection_breaks() -> None:
     script = after_leave()
     script.wait(100)
     script.lose()
@@ -394,14 +394,14 @@ def test_who_left_is_not_forgotten_when_our_own_connection_breaks() -> None:
     assert ["invite ford"] == invites(quiet(script, 202))
 
 
-def test_who_leaves_again_and_again_is_told_once() -> None:
+def test_an_opponent_who_leaves_repeatedly_gets_one_message() -> None:
     script = after_leave()
     assert ["invite ford"] == script.server(*RESUME)
     script.server("ford has joined you. Your running match was loaded.", board(cells=AFTER_61))
     assert [] == [line for line in script.server(LEFT) if "tell" in line]
 
 
-def test_whom_we_shall_not_play_is_promised_nothing() -> None:
+def test_an_opponent_whom_we_will_not_play_gets_no_promise() -> None:
     script = Script().to_my_roll()
     blocking = Policy(block=(NamePattern("ford"),))
     script.agent._context.settings = Script(policy=blocking).agent._context.settings
@@ -411,11 +411,11 @@ def test_whom_we_shall_not_play_is_promised_nothing() -> None:
 
 
 @pytest.mark.parametrize("mine", [True, False], ids=["our double", "the opponent's double"])
-def test_a_double_that_waits_when_a_match_goes_on_contradicts_nothing(*, mine: bool) -> None:
+def test_a_pending_double_in_a_resumed_match_is_not_a_difference(*, mine: bool) -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(who("ford"), "** You invited ford to resume a saved match.")
     script.server("ford has joined you. Your running match was loaded.")
-    # The board shows the turn of who has to answer.
+    # The board shows the turn of the player who has to answer.
     script.server(board(score="1:3", cells=AFTER_61, turn=-1 if mine else 1, may="0:0"))
     script.server(
         "You double. Please wait for ford to accept or reject." if mine else "ford doubles. Type 'accept' or 'reject'."

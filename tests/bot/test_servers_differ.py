@@ -1,4 +1,4 @@
-"""Each way in which servers are known to differ, with a script that shows the agent coping with it."""
+"""Known differences between servers, each with a script in which the agent handles it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_redoubles_may_be_a_word_in_line_2() -> None:
     assert [] == script.wait(7)
 
 
-# -- matches and players that are special ---------------------------------------------------------------------------
+# -- special matches and players ------------------------------------------------------------------------------------
 
 
 def test_an_automatic_double_before_the_first_move() -> None:
@@ -124,7 +124,7 @@ def test_user_text_that_imitates_the_server_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["board", "You_", "login", "points", "Player", "X", "O", "doubles"])
-def test_an_opponent_called_like_a_keyword(name: str) -> None:
+def test_an_opponent_may_be_named_like_a_keyword(name: str) -> None:
     script = Script().to_lobby()
     script.server(f"{name} wants to play a 5 point match with you.", f"Type 'join {name}' to accept.")
     script.verdict(accepted=True)
@@ -143,8 +143,8 @@ def test_an_opponent_called_like_a_keyword(name: str) -> None:
     assert ["join"] == script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
 
 
-def test_a_player_who_moves_the_other_way_round() -> None:
-    # All recorded boards have X from 1 to 24, but the line says the direction, so it is read.
+def test_a_player_may_move_in_the_other_direction() -> None:
+    # In all recorded boards X moves from 1 to 24, but the direction is read from the line.
     script = Script().to_match()
     mirrored = ":".join(START_CELLS.split(":")[::-1])
     script.server("You rolled 6, ford rolled 4", "It's your turn to move.")

@@ -1,4 +1,4 @@
-"""Each way in which servers are known to fail, with a script that shows the agent coping with it."""
+"""Known failures of servers, each with a script in which the agent handles it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, TI
 
 JOIN = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 
-# -- boards that do not come, come twice, or tell what is not so ----------------------------------------------------
+# -- missing, duplicate and wrong boards ----------------------------------------------------------------------------
 
 
 def test_a_board_missing_after_the_opponents_roll() -> None:
@@ -25,7 +25,7 @@ def test_a_board_missing_after_the_opponents_roll() -> None:
     assert Phase.ROLL is script.key.phase
 
 
-def test_a_board_missing_after_our_own_roll_is_asked_for() -> None:
+def test_a_missing_board_after_our_own_roll_is_requested() -> None:
     script = Script().to_my_roll()
     script.roll()
     assert ["board"] == script.server("You roll 6 and 4.", "Please move 2 pieces.")
@@ -33,7 +33,7 @@ def test_a_board_missing_after_our_own_roll_is_asked_for() -> None:
     assert isinstance(script.questions[0].question, PlayQuestion)
 
 
-def test_a_board_missing_without_any_prompt_is_asked_for_in_time() -> None:
+def test_a_missing_board_without_a_prompt_is_requested_in_time() -> None:
     script = Script().to_my_roll()
     script.roll()
     assert [] == script.server("You roll 6 and 4.")
@@ -50,7 +50,7 @@ def test_a_board_sent_twice_is_answered_once() -> None:
     assert [] == script.questions
 
 
-def test_no_board_after_a_resume_is_asked_for() -> None:
+def test_a_missing_board_after_a_resume_is_requested() -> None:
     script = Script().to_lobby(
         saved=("  opponent          matchlength   score (your points first)", "  ford  5  1 -  3")
     )
@@ -80,7 +80,7 @@ def test_the_roll_after_a_dance_comes_while_the_board_shows_the_opponents_turn()
     assert isinstance(script.questions[0].question, PlayQuestion)
 
 
-def test_being_put_straight_back_into_a_running_game_at_login() -> None:
+def test_a_login_into_a_running_game() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
@@ -99,7 +99,7 @@ def test_can_move_is_not_trusted() -> None:
     assert isinstance(script.questions[0].question, PlayQuestion)
 
 
-def test_the_turn_that_a_pending_double_turns_round_is_not_trusted() -> None:
+def test_the_turn_that_a_pending_double_flips_is_not_trusted() -> None:
     script = Script().to_my_roll()
     assert ["double"] == script.cube(CubeAction.DOUBLE)
     flipped = board(cells=AFTER_61, turn=-1, may="0:0")
@@ -110,7 +110,7 @@ def test_the_turn_that_a_pending_double_turns_round_is_not_trusted() -> None:
     assert (2, Owner.OPPONENT) == (script.state.cube, script.state.owner)
 
 
-def test_a_board_that_was_asked_for_while_the_opponents_double_is_pending() -> None:
+def test_a_board_requested_while_the_opponents_double_is_pending() -> None:
     script = Script().to_my_move()
     cells = after(AFTER_61, script.plays()[0])
     script.first_play()
@@ -121,7 +121,7 @@ def test_a_board_that_was_asked_for_while_the_opponents_double_is_pending() -> N
     assert ["accept"] == script.cube(CubeAction.TAKE)
 
 
-def test_the_crawford_game_is_known_although_may_double_says_otherwise() -> None:
+def test_the_crawford_game_is_known_although_may_double_is_set() -> None:
     script = Script().to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(score="4:2", cells=AFTER_61, may="1:1"), PROMPT)
@@ -138,7 +138,7 @@ def test_a_double_that_the_crawford_rule_forbids_becomes_a_roll() -> None:
     assert ["roll"] == script.server(TIME)
 
 
-# -- commands and lines that get lost, lines that are glued together ------------------------------------------------
+# -- lost commands and lines, glued lines ---------------------------------------------------------------------------
 
 
 def test_a_lost_command_is_sent_again_when_a_board_shows_that_it_was_lost() -> None:
@@ -149,7 +149,7 @@ def test_a_lost_command_is_sent_again_when_a_board_shows_that_it_was_lost() -> N
     assert ["roll"] == script.server(TIME)
 
 
-def test_a_board_that_was_on_its_way_before_does_not_make_a_late_command_lost() -> None:
+def test_an_earlier_board_does_not_mark_a_late_command_as_lost() -> None:
     script = Script().to_my_move()
     script.first_play()
     assert ["board"] == script.wait(8.1)
@@ -208,8 +208,8 @@ def test_a_message_glued_to_an_accepted_double() -> None:
 
 
 @pytest.mark.parametrize("resumed", [True, False])
-def test_a_forgotten_roll_is_made_up_for_after_a_while(*, resumed: bool) -> None:
-    # With the cube out of reach the server rolls by itself, but not after a resume or a rejected resignation.
+def test_a_missing_automatic_roll_is_requested_after_a_while(*, resumed: bool) -> None:
+    # Without access to the cube the server rolls by itself, but not after a resume or a rejected resignation.
     theirs = board(cells=AFTER_61, cube=2, may="0:1")
     if resumed:
         script = Script().to_lobby()
@@ -230,8 +230,8 @@ def test_a_forgotten_roll_is_made_up_for_after_a_while(*, resumed: bool) -> None
 UNKNOWN_BOARD = "** Unknown command: 'board'"
 
 
-def test_a_forgotten_roll_is_made_up_for_on_a_server_that_knows_no_board() -> None:
-    # BaldLies neither rolls nor asks when a match goes on, and depending on the order of its files knows no `board`.
+def test_a_missing_automatic_roll_is_requested_on_a_server_without_board() -> None:
+    # BaldLies neither rolls nor asks in a resumed match, and depending on the order of its files it has no `board`.
     script = Script().to_lobby()
     assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
     assert [] == script.server(board(cells=AFTER_61), UNKNOWN_BOARD)
@@ -241,7 +241,7 @@ def test_a_forgotten_roll_is_made_up_for_on_a_server_that_knows_no_board() -> No
     assert [] == script.events("stalled")
 
 
-def test_another_play_follows_a_refused_one_on_a_server_that_knows_no_board() -> None:
+def test_another_play_follows_a_refused_one_on_a_server_without_board() -> None:
     script = Script().to_my_move()
     first = script.first_play()
     assert ["board"] == script.server("** You must give 2 moves.")
@@ -250,7 +250,7 @@ def test_another_play_follows_a_refused_one_on_a_server_that_knows_no_board() ->
     assert [second] != first
 
 
-def test_a_rejected_resignation_goes_on_with_the_turn_on_a_server_that_knows_no_board() -> None:
+def test_the_turn_continues_after_a_rejected_resignation_on_a_server_without_board() -> None:
     script = Script().to_my_roll()
     assert ["resign n"] == script.answer(ResignAnswer(1))
     assert ["board"] == script.server("You want to resign. ford will win 1 point.", "ford rejects. The game continues.")
@@ -258,7 +258,7 @@ def test_a_rejected_resignation_goes_on_with_the_turn_on_a_server_that_knows_no_
     assert ["roll"] == script.roll()
 
 
-def test_our_own_rejection_leaves_the_turn_to_the_opponent_on_a_server_that_knows_no_board() -> None:
+def test_the_opponent_stays_on_turn_after_our_rejection_on_a_server_without_board() -> None:
     script = Script().to_their_turn()
     script.server("ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
     assert ["reject"] == script.verdict(accepted=False)
@@ -267,7 +267,7 @@ def test_our_own_rejection_leaves_the_turn_to_the_opponent_on_a_server_that_know
     assert State.THEIR_TURN is script.agent.state
 
 
-def test_a_command_without_an_answer_is_not_sent_again_on_a_server_that_knows_no_board() -> None:
+def test_an_unanswered_command_is_not_repeated_on_a_server_without_board() -> None:
     script = Script().to_my_move()
     script.first_play()
     sent = []
@@ -288,7 +288,7 @@ def test_a_server_that_rolls_late_by_itself_is_not_asked_to() -> None:
 
 
 @pytest.mark.parametrize("answer", ["** You're not playing.", "You are not playing.", "** Error: Join who?"])
-def test_nobody_tells_that_the_match_was_saved_when_the_opponent_dropped(answer: str) -> None:
+def test_a_match_is_over_without_a_notice_when_the_opponent_has_dropped(answer: str) -> None:
     script = Script().to_their_turn()
     assert ["board"] == script.server("8 ford ford drops connection.")
     script.server(answer)
@@ -297,7 +297,7 @@ def test_nobody_tells_that_the_match_was_saved_when_the_opponent_dropped(answer:
     assert [] == [line for line in script.wait(60) if line in {"join", "board"}]
 
 
-def test_a_server_that_never_shows_the_board_is_given_up() -> None:
+def test_a_connection_that_never_shows_the_board_is_closed() -> None:
     script = Script().to_their_turn()
     assert ["board"] == script.server("8 ford ford drops connection.")
     while not script.hang_ups and script.now < 1100:
@@ -307,7 +307,7 @@ def test_a_server_that_never_shows_the_board_is_given_up() -> None:
     assert "leave" in script.sent_so_far
 
 
-def test_the_end_is_not_held_up_by_a_command_that_makes_no_sense_any_more() -> None:
+def test_an_obsolete_command_does_not_delay_the_end() -> None:
     script = Script(matches=1).to_their_turn()
     assert ["board"] == script.server("8 ford ford drops connection.")
     script.server("ford wins the game and gets 5 points. Sorry.", JOIN)
@@ -315,7 +315,7 @@ def test_the_end_is_not_held_up_by_a_command_that_makes_no_sense_any_more() -> N
     assert ["bye"] == script.server("** You're not playing.")
 
 
-def test_nobody_tells_that_the_opponent_cannot_move() -> None:
+def test_a_dance_of_the_opponent_may_be_unannounced() -> None:
     on_the_bar = "-1:2:2:2:2:2:2:0:3:0:0:0:-5:0:0:0:0:-4:0:-5:0:0:0:0:0:0"
     script = Script().to_lobby()
     script.server("ford has joined you. Your running match was loaded.", board(cells=on_the_bar, turn=-1))

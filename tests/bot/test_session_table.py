@@ -1,4 +1,4 @@
-"""The state table of a connection: complete for the client, forgiving towards the server, and drawn as it is."""
+"""The state table of a connection: complete for the client, lenient towards the server, and drawn in the docs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_state_has_a_row_for_both_roles() -> None:
         assert set(State) == set(TABLE[role])
 
 
-def test_every_command_can_be_said_somewhere() -> None:
+def test_every_command_is_allowed_in_some_state() -> None:
     everywhere = {cue.kind for row in TABLE[Role.CLIENT].values() for cue in row}
     kinds = {kind for kind in vars(c).values() if isinstance(kind, type) and issubclass(kind, c.Command)}
     assert {c.Erase, c.ShutdownCommand} == kinds - everywhere - {c.Command}, "all but the administrators'"
@@ -60,7 +60,7 @@ def test_every_state_can_be_reached_and_left() -> None:
     assert set(State) - {State.CLOSED} == {source for source, target in moves if source is not target}
 
 
-def test_a_command_out_of_place_is_our_own_fault() -> None:
+def test_a_command_in_a_wrong_state_is_a_local_error() -> None:
     session = at(State.THEIR_TURN)
     assert not session.may_say(c.Roll())
     with pytest.raises(LocalProtocolError, match="their turn"):
@@ -78,7 +78,7 @@ def test_in_a_match_a_message_means_the_same_in_every_state(state: State, die: i
 
 
 @pytest.mark.parametrize("state", [state for state in State if state in IN_GAME])
-def test_boards_tell_the_turn_unless_an_offer_is_pending(state: State) -> None:
+def test_boards_show_the_turn_unless_an_offer_is_pending(state: State) -> None:
     pending = state in (State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED)
     for fields, expected in (
         ({"turn": 1}, State.MY_ROLL),
@@ -88,17 +88,17 @@ def test_boards_tell_the_turn_unless_an_offer_is_pending(state: State) -> None:
         ({"turn": 0}, State.BETWEEN_GAMES),
     ):
         assert (state if pending else expected) is at(state).server_says(board(**fields))
-        assert state is at(state).server_says(board(player="trillian", **fields)), "somebody else's board"
+        assert state is at(state).server_says(board(player="trillian", **fields)), "another player's board"
 
 
-def test_a_message_that_the_table_lacks_changes_nothing() -> None:
+def test_a_message_without_a_transition_changes_nothing() -> None:
     for state in State:
         assert state is at(state).server_says(m.Shouts("ford", "You roll 6 and 4."))
         assert state is at(state).server_says(m.Unknown("You roll"))
     assert State.LOBBY is at(State.LOBBY).server_says(m.Rolls("ford", (6, 4)))
 
 
-def test_cues_tell_messages_of_one_kind_apart() -> None:
+def test_triggers_distinguish_messages_of_one_kind() -> None:
     assert Trigger(m.Rolls, TriggerCase.YOU) == trigger_of(m.Rolls(YOU, (6, 4)))
     assert Trigger(m.Rolls, TriggerCase.OTHER) == trigger_of(m.Rolls("You_", (6, 4)))
     assert Trigger(m.Goodbye) == trigger_of(m.Goodbye())

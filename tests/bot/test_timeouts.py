@@ -1,7 +1,7 @@
-"""Servers that fall silent, altogether or about one thing: no state lasts longer than its bound without progress.
+"""Servers that send nothing, or nothing of one kind: no state lasts longer than its bound without progress.
 
-Progress is what docs/agent.md calls so: a situation of the match not seen before, a new connection, or a lobby in which
-nothing is waited for.
+Progress is defined in docs/agent.md: a new situation of the match, a new connection, or a lobby in which the bot waits
+for nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from fibsbot.bot.interface import Event
+from fibsbot.bot.events_and_actions import Event
 from fibsbot.bot.settings import Timings
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence
 from fibsbot.client.settings import BackoffSettings
 from tests.bot.simulation import Passing, Simulation
-from tests.bot.test_lost_lines import Lively, kind_of
+from tests.bot.test_lost_lines import DoublingStrategy, kind_of
 
 TIMINGS: Final = Timings()
 PAUSES: Final = BackoffSettings(first=1, longest=5)
@@ -29,7 +29,7 @@ SLACK: Final = 20.0
 """Seconds for the command before a wait, and for our own pauses between commands."""
 LONGEST: Final = max(row.bound(TIMINGS) for row in TIMEOUT_RULES.values())
 SERVER: Final = max(row.bound(TIMINGS) for awaited, row in TIMEOUT_RULES.items() if awaited is not Awaited.OPPONENT)
-"""How long it may take where it is not for the opponent to act."""
+"""Maximum seconds without progress if it is not the opponent's turn to act."""
 NAME: Final = "marvin"
 KINDS: Final = (
     *("welcome", "own_info", "who_info", "who_end", "motd_start", "no_saved_games", "setting_changed", "server_time"),
@@ -48,19 +48,19 @@ KINDS: Final = (
     *("you_double", "opponent_doubles", "double_accepted", "resign_offer", "resign_rejected", "resign_accepted"),
     *("game_won", "gave_up", "score", "match_won", "join_next_game", "wait_for_join", "you_left", "logged_out"),
 )
-"""What a server may say nothing about."""
+"""The kinds of lines that a server may omit."""
 
 
 class Silent:
-    """A server that says nothing, or nothing of some kinds, to one bot."""
+    """A server that sends nothing, or nothing of some kinds, to one bot."""
 
     def __init__(self) -> None:
-        """Say everything."""
+        """Send everything."""
         self.mute = False
         self.kinds: set[str] = set()
 
     def __call__(self, line: Passing) -> list[tuple[float, str]]:
-        """Let a line pass, or not."""
+        """Deliver a line or drop it."""
         lost = line.bot == NAME and line.down and (self.mute or (self.kinds and kind_of(line) in self.kinds))
         return [] if lost else [(0.0, line.text)]
 
@@ -69,26 +69,28 @@ class Watched(Simulation):
     """A world that measures how long a bot makes no progress."""
 
     def __init__(self, seed: int, silent: Silent) -> None:
-        """Let marvin play match after match with ford."""
+        """Start marvin, who plays match after match with ford."""
         super().__init__(seed, fault=silent)
         self.longest = {True: 0.0, False: 0.0}
-        """The longest time without progress, where it is for the opponent to act and where it is not."""
+        """The longest time without progress, by whether it was the opponent's turn to act."""
         self._since = 0.0
         self._link = 0
         self._seen: set[Hashable] = set()
         self._theirs = False
         self._free = True
-        self.watched = self.add(NAME, Lively(seed), PAUSES, invite="ford", length=1, matches=2, timings=TIMINGS)
-        self.add("ford", Lively(seed + 1), PAUSES, matches=2, timings=TIMINGS)
+        self.watched = self.add(
+            NAME, DoublingStrategy(seed), PAUSES, invite="ford", length=1, matches=2, timings=TIMINGS
+        )
+        self.add("ford", DoublingStrategy(seed + 1), PAUSES, matches=2, timings=TIMINGS)
 
-    def tell(self, bot: Any, event: Event) -> None:
-        """Let something happen, and measure."""
-        super().tell(bot, event)
+    def handle(self, bot: Any, event: Event) -> None:
+        """Pass an event to a bot, and update the times."""
+        super().handle(bot, event)
         if bot.name == NAME:
             self.measure()
 
     def measure(self) -> None:
-        """Note whether there was progress."""
+        """Check for progress."""
         bot = self.watched
         agent, waited = bot.agent, 0.0 if self._free else self.now - self._since
         self.longest[self._theirs] = max(self.longest[self._theirs], waited)
@@ -101,19 +103,19 @@ class Watched(Simulation):
         self._theirs = agent._timeouts.is_waiting_for(Awaited.OPPONENT)
 
     def check(self) -> None:
-        """Make sure that nothing took longer than it may."""
+        """Check that no wait exceeded its bound."""
         assert self.longest[False] <= SERVER + SLACK, self.watched.agent.state
         assert self.longest[True] <= LONGEST + SERVER + SLACK
 
 
 def world(silent: Silent, seed: int = 5) -> Watched:
-    """Return a world in which marvin and ford have begun to play."""
+    """Return a world in which marvin and ford play."""
     return Watched(seed, silent)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["own_info", "who_info", "opponent_joined", "board", "rolls", "join_next_game"])
-def test_a_server_that_never_says_one_thing_does_not_stop_us(kind: str) -> None:
+def test_a_server_that_omits_one_kind_of_message_does_not_stop_the_bot(kind: str) -> None:
     silent = Silent()
     watched = world(silent)
     counters = watched.watched.agent.counters
@@ -130,53 +132,53 @@ def test_a_server_that_never_says_one_thing_does_not_stop_us(kind: str) -> None:
 
 
 class Falling(RuleBasedStateMachine):
-    """A server that falls silent at any message, altogether or about one thing, and speaks again."""
+    """A server that stops sending anything, or one kind of line, at any time, and resumes."""
 
     @initialize(seed=st.integers(0, 1000))
     def begin(self, seed: int) -> None:
-        """Begin a match."""
+        """Start a match."""
         self.silent = Silent()
         self.world = world(self.silent, seed)
 
     @rule(seconds=st.floats(0.05, 120))
     def wait(self, seconds: float) -> None:
-        """Let time go by."""
+        """Advance the clock."""
         self.world.run(seconds)
 
     @rule(minutes=st.integers(5, 90))
     def wait_long(self, minutes: int) -> None:
-        """Let a long time go by."""
+        """Advance the clock by a long time."""
         self.world.run(60.0 * minutes)
 
     @rule(kind=st.sampled_from(KINDS))
     def keep_back(self, kind: str) -> None:
-        """Say nothing of one kind any more."""
+        """Stop sending one kind of line."""
         self.silent.kinds.add(kind)
 
     @rule()
     def fall_silent(self) -> None:
-        """Say nothing any more."""
+        """Stop sending anything."""
         self.silent.mute = True
 
     @rule()
     def speak(self) -> None:
-        """Say everything again."""
+        """Send everything again."""
         self.silent.mute = False
         self.silent.kinds.clear()
 
     @rule()
     def lose(self) -> None:
-        """Let the connection break."""
+        """Break the connection."""
         self.world.lose(NAME)
 
     @invariant()
-    def nothing_lasts(self) -> None:
-        """Nothing takes longer than it may."""
+    def no_wait_exceeds_its_bound(self) -> None:
+        """No wait exceeds its bound."""
         if hasattr(self, "world"):
             self.world.check()
 
     def teardown(self) -> None:
-        """Let go."""
+        """Close the world."""
         if hasattr(self, "world"):
             self.world.close()
 
@@ -191,7 +193,7 @@ Falling.TestCase.settings = settings(
 TestFalling = pytest.mark.slow(Falling.TestCase)
 
 
-def test_every_wait_has_a_bound_and_something_that_follows() -> None:
+def test_every_wait_has_a_timeout_and_a_next_step() -> None:
     assert set(Awaited) == set(TIMEOUT_RULES)
     assert all(0 < row.bound(TIMINGS) <= 1800 for row in TIMEOUT_RULES.values())
     assert all(row.bound(TIMINGS) <= 72 for awaited, row in TIMEOUT_RULES.items() if awaited is not Awaited.OPPONENT)
@@ -211,7 +213,7 @@ def test_every_wait_has_a_bound_and_something_that_follows() -> None:
 
 
 def markdown_table() -> str:
-    """Write the table as docs/agent.md shows it."""
+    """Return the table as docs/agent.md shows it."""
     rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
     for awaited, row in TIMEOUT_RULES.items():
         times = f"{row.factor:g} " if row.factor != 1 else ""

@@ -1,11 +1,11 @@
-"""A match that began unheard is found, a copy of an old board leads into none, and nobody is watched for long."""
+"""An unannounced match is found, a copy of an old board does not start one, and unintended watching is stopped."""
 
 from __future__ import annotations
 
 import pytest
 from fibs_protocol.session import State
 
-from fibsbot.bot.interface import DecisionKey
+from fibsbot.bot.events_and_actions import DecisionKey
 from tests.bot.agent_script import AFTER_61, ME, Script, board
 
 PLAYING = f"5 {ME} ford - 1 0 1500.00 0 0 1 h - -"
@@ -14,7 +14,7 @@ OPENING = ("Starting a new game with ford.", "You rolled 6, ford rolled 4", "It'
 
 
 def joined(**settings: object) -> Script:
-    """Accept ford's invitation; the line that says that we play is lost."""
+    """Accept ford's invitation; the line that announces the match is lost."""
     script = Script(strict=False, **settings).to_lobby()
     script.server("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
     script.verdict(accepted=True)
@@ -22,7 +22,7 @@ def joined(**settings: object) -> Script:
     return script
 
 
-def test_a_match_whose_beginning_was_lost_is_found_and_played() -> None:
+def test_a_match_with_a_lost_beginning_is_found_and_played() -> None:
     script = joined()
     assert [] == script.server(PLAYING, "6", *OPENING, board(dice="6:4"))
     assert State.LOBBY is script.agent.state
@@ -32,7 +32,7 @@ def test_a_match_whose_beginning_was_lost_is_found_and_played() -> None:
     assert ["ford"] == [started["opponent"] for started in script.events("match_started")]
 
 
-def test_without_our_own_line_it_asks_whom_we_play_before_it_asks_for_the_board() -> None:
+def test_without_our_own_status_line_rawwho_comes_before_board() -> None:
     script = joined()
     assert [] == script.server(*OPENING)
     assert [f"rawwho {ME}"] == script.wait(2.1)
@@ -40,7 +40,7 @@ def test_without_our_own_line_it_asks_whom_we_play_before_it_asks_for_the_board(
     assert ["board"] == script.wait(2.1)
 
 
-def test_an_invitation_that_was_accepted_unheard_is_found_too() -> None:
+def test_an_unnoticed_acceptance_of_our_invitation_is_found_too() -> None:
     script = Script(invite="ford", length=5, strict=False).to_lobby()
     script.server("5 ford - - 1 0 1500.00 0 0 1 h - -", "6")
     assert "invite ford 5" in script.sent_so_far
@@ -51,7 +51,7 @@ def test_an_invitation_that_was_accepted_unheard_is_found_too() -> None:
 
 
 @pytest.mark.parametrize("refusal", ["** You are already playing.", "** You can't play two games at once"])
-def test_a_refusal_that_speaks_of_a_match_leads_to_it(refusal: str) -> None:
+def test_a_refusal_that_mentions_a_match_leads_to_it(refusal: str) -> None:
     script = joined()
     assert ["board"] == script.server(refusal)
     assert [f"rawwho {ME}"] == script.wait(10.1), "the board was lost, too"
@@ -61,13 +61,13 @@ def test_a_refusal_that_speaks_of_a_match_leads_to_it(refusal: str) -> None:
     assert 1 == len(script.first_play())
 
 
-def test_nobody_is_invited_while_we_may_be_playing() -> None:
+def test_no_invitation_is_sent_while_we_may_be_playing() -> None:
     script = joined(invite="trillian")
     script.server(PLAYING, "5 trillian - - 1 0 1500.00 0 0 1 h - -", "6", OPENING[0])
     assert ["board"] == script.wait(3)
 
 
-def test_a_copy_of_an_old_board_after_the_match_leads_into_none() -> None:
+def test_a_copy_of_an_old_board_does_not_start_a_match() -> None:
     script = Script().to_their_turn()
     script.server("ford wins the game and gets 5 points. Sorry.", "ford wins the 5 point match 5-0 .", FREE, "6")
     assert [] == script.server(board(turn=-1, other_dice="6:1"))
@@ -77,7 +77,7 @@ def test_a_copy_of_an_old_board_after_the_match_leads_into_none() -> None:
     assert [] == script.wait(10)
 
 
-def test_what_we_seem_to_watch_we_stop_watching() -> None:
+def test_unintended_watching_is_stopped() -> None:
     for answer in ("You stop watching ford.", "** You're not watching."):
         script = Script().to_lobby()
         assert ["unwatch"] == script.server("You're now watching ford.")
@@ -88,7 +88,7 @@ def test_what_we_seem_to_watch_we_stop_watching() -> None:
         assert ["join zaphod"] == script.wait(1.5)
 
 
-def test_a_game_that_began_unheard_is_found_when_the_next_one_cannot_be_joined() -> None:
+def test_an_unannounced_game_is_found_when_the_next_one_cannot_be_joined() -> None:
     script = Script(strict=False).to_my_roll()
     script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
     script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
@@ -98,7 +98,7 @@ def test_a_game_that_began_unheard_is_found_when_the_next_one_cannot_be_joined()
     assert (1, 0) == script.questions[-1].key.score
 
 
-def test_a_match_whose_end_was_lost_ends_without_a_question() -> None:
+def test_a_match_with_a_lost_end_ends_without_a_request() -> None:
     script = Script(matches=1).to_their_turn()
     script.server("ford wins the game and gets 5 points. Sorry.")
     assert ["bye"] == script.wait(8.1)
@@ -106,8 +106,8 @@ def test_a_match_whose_end_was_lost_ends_without_a_question() -> None:
     assert [] == script.events("match_saved")
 
 
-def test_the_line_of_the_other_player_is_evidence_too() -> None:
-    """BaldLies: each is told that the other plays, and that they themselves do not; only a new connection helps."""
+def test_the_status_line_of_the_opponent_is_evidence_too() -> None:
+    """BaldLies: each player's status line says that only the other one plays; only a new connection helps."""
     script = Script(strict=False).to_their_turn()
     script.server("You are not playing.")
     assert State.LOBBY is script.agent.state
@@ -123,7 +123,7 @@ def test_the_line_of_the_other_player_is_evidence_too() -> None:
     assert ["the server says that we play with ford, and shows no board"] == [it.reason for it in script.hang_ups]
 
 
-def test_the_line_of_the_other_player_is_taken_back_by_the_next() -> None:
+def test_the_status_line_of_the_opponent_is_replaced_by_the_next() -> None:
     script = Script().to_lobby()
     script.server(f"5 ford {ME} - 1 0 1500.00 0 0 1 h - -", "6", FREE, "5 ford - - 1 0 1500.00 0 0 1 h - -", "6")
     assert [] == script.wait(10)

@@ -1,4 +1,4 @@
-"""What the proxy hears becomes the truth of a run: commands taken and refused, decisions, matches."""
+"""The oracle records the true course of a run: commands accepted and refused, decisions, matches."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ROLL = BOARD.replace(":1:6:2:0:0:", ":1:0:0:0:0:")
 
 @define(eq=False)
 class FakeStream:
-    """As much of a stream as a oracle looks at."""
+    """A stream with the attributes that an oracle reads."""
 
     passed: int = 0
 
 
 @define(eq=False)
 class FakeConnection:
-    """As much of a connection as a oracle looks at."""
+    """A connection with the attributes that an oracle reads."""
 
     from_server: FakeStream = field(factory=FakeStream)
     logged_in: bool = False
@@ -38,7 +38,7 @@ class FakeConnection:
 
 
 @define
-class Talk:
+class Conversation:
     """A conversation of the oracle's account with a server."""
 
     now: list[float]
@@ -51,7 +51,7 @@ class Talk:
         return cast("ProxyConnection", self.connection)
 
     def server(self, *lines: str, arrives: bool = True) -> None:
-        """Let the server say something."""
+        """Send lines as the server."""
         data = "".join(line + "\r\n" for line in lines).encode()
         self.oracle.server_said(self._connection, data)
         if arrives:
@@ -60,13 +60,13 @@ class Talk:
             self.now[0] += 2 * READ_TIME
 
     def lose(self, line: str) -> None:
-        """Let the server say a line that gets lost."""
+        """Send a line as the server that gets lost."""
         self.server(line, arrives=False)
         self.oracle.lost(self._connection, f"{line}\r\n".encode(), to_server=False)
         self.connection.from_server.passed += len(line) + 2
 
     def client(self, line: str, *, arrives: bool = True) -> None:
-        """Let the client say something."""
+        """Send a line as the client."""
         data = f"{line}\r\n".encode()
         self.oracle.client_said(self._connection, data)
         if arrives:
@@ -74,124 +74,130 @@ class Talk:
 
 
 @pytest.fixture
-def talk(monkeypatch: pytest.MonkeyPatch) -> Talk:
-    """Be logged in, in a match, asked to move."""
+def conversation(monkeypatch: pytest.MonkeyPatch) -> Conversation:
+    """Return a conversation that is logged in, in a match, at the prompt to move."""
     now = [100.0]
     monkeypatch.setattr("bench.chaos.oracle.time.monotonic", lambda: now[0])
     progress: list[str] = []
-    talk = Talk(now, Oracle("marvin", progress.append), progress)
-    talk.server(WELCOME, SAVED, "** You are now playing a 3 point match with ford", "Starting a new game with ford.")
-    return talk
+    conversation = Conversation(now, Oracle("marvin", progress.append), progress)
+    conversation.server(
+        WELCOME, SAVED, "** You are now playing a 3 point match with ford", "Starting a new game with ford."
+    )
+    return conversation
 
 
-def test_a_login_that_comes_to_the_lobby_is_progress(talk: Talk) -> None:
-    assert ["marvin"] == talk.progress
-    assert talk.connection.logged_in
-    assert 1 == talk.oracle.logins
+def test_a_login_that_reaches_the_lobby_is_progress(conversation: Conversation) -> None:
+    assert ["marvin"] == conversation.progress
+    assert conversation.connection.logged_in
+    assert 1 == conversation.oracle.logins
 
 
-def test_a_command_that_was_taken_is_an_answer_with_its_decision(talk: Talk) -> None:
-    talk.server(BOARD)
-    talk.client("move 24-18 13-11")
-    talk.server(BOARD.replace(":1:6:2:0:0:", ":-1:0:0:0:0:"))
-    (answer,) = talk.oracle.answers
+def test_an_accepted_command_is_an_answer_to_its_decision(conversation: Conversation) -> None:
+    conversation.server(BOARD)
+    conversation.client("move 24-18 13-11")
+    conversation.server(BOARD.replace(":1:6:2:0:0:", ":-1:0:0:0:0:"))
+    (answer,) = conversation.oracle.answers
     assert ("24/18 13/11", "move 24-18 13-11") == (answer.shown, answer.line)
     assert answer.xgid is not None
     assert answer.xgid.startswith("XGID=-b----E-C---eE---c-e----B-:0:0:1:62:")
-    assert ["marvin", "marvin"] == talk.progress
-    assert not talk.oracle.answered_twice
+    assert ["marvin", "marvin"] == conversation.progress
+    assert not conversation.oracle.answered_twice
 
 
-def test_a_refused_command_of_a_game_is_illegal_where_all_was_known(talk: Talk) -> None:
-    talk.server(ROLL)
-    talk.client("move 24-18 13-11")
-    talk.server("** You have to roll the dice before moving.")
-    (refusal,) = talk.oracle.refusals
+def test_a_refused_game_command_is_illegal_if_no_line_was_lost(conversation: Conversation) -> None:
+    conversation.server(ROLL)
+    conversation.client("move 24-18 13-11")
+    conversation.server("** You have to roll the dice before moving.")
+    (refusal,) = conversation.oracle.refusals
     assert refusal.illegal
     assert "marvin: 'move 24-18 13-11' was refused: ** You have to roll the dice before moving." == str(refusal)
-    assert [] == talk.oracle.answers
+    assert [] == conversation.oracle.answers
 
 
-def test_a_command_that_crossed_the_end_of_the_match_is_not_illegal(talk: Talk) -> None:
-    talk.server(BOARD)
-    talk.server("** Player ford has left the game. The game was saved.", arrives=False)
-    talk.client("move 24-18 13-11")
-    talk.server("** You're not playing.")
-    (refusal,) = talk.oracle.refusals
+def test_a_command_that_crossed_the_end_of_the_match_is_not_illegal(conversation: Conversation) -> None:
+    conversation.server(BOARD)
+    conversation.server("** Player ford has left the game. The game was saved.", arrives=False)
+    conversation.client("move 24-18 13-11")
+    conversation.server("** You're not playing.")
+    (refusal,) = conversation.oracle.refusals
     assert not refusal.illegal
     assert "not yet known: ** Player ford has left the game" in str(refusal)
 
 
-def test_a_lost_line_excuses_a_command_until_a_board_tells_again(talk: Talk) -> None:
-    talk.server(BOARD)
+def test_a_lost_line_excuses_a_command_until_the_next_board(conversation: Conversation) -> None:
+    conversation.server(BOARD)
     gone = "** Player ford has left the game. The game was saved."
-    talk.lose(gone)
-    talk.server("12 zaphod hello")
-    talk.client("move 24-18 13-11")
-    talk.server("** You're not playing.")
-    talk.server(BOARD)
-    talk.client("move 24-18 13-11")
-    talk.server("** You're not playing.")
-    assert [False, True] == [refusal.illegal for refusal in talk.oracle.refusals]
+    conversation.lose(gone)
+    conversation.server("12 zaphod hello")
+    conversation.client("move 24-18 13-11")
+    conversation.server("** You're not playing.")
+    conversation.server(BOARD)
+    conversation.client("move 24-18 13-11")
+    conversation.server("** You're not playing.")
+    assert [False, True] == [refusal.illegal for refusal in conversation.oracle.refusals]
 
 
-def test_a_refusal_in_the_lobby_is_never_illegal(talk: Talk) -> None:
-    talk.client("invite zaphod 3")
-    talk.server("** There is no one called zaphod")
-    assert [("invite zaphod 3", False)] == [(refusal.command, refusal.illegal) for refusal in talk.oracle.refusals]
+def test_a_refusal_in_the_lobby_is_never_illegal(conversation: Conversation) -> None:
+    conversation.client("invite zaphod 3")
+    conversation.server("** There is no one called zaphod")
+    assert [("invite zaphod 3", False)] == [
+        (refusal.command, refusal.illegal) for refusal in conversation.oracle.refusals
+    ]
 
 
-def test_a_second_answer_to_one_decision_is_noticed(talk: Talk) -> None:
-    talk.server(BOARD)
-    talk.client("move 24-18 13-11")
-    talk.client("move 24-18 13-11")
+def test_a_second_answer_to_one_decision_is_noticed(conversation: Conversation) -> None:
+    conversation.server(BOARD)
+    conversation.client("move 24-18 13-11")
+    conversation.client("move 24-18 13-11")
     assert [
         "marvin: 'move 24-18 13-11' after 'move 24-18 13-11', and nothing was shown between"
-    ] == talk.oracle.answered_twice
+    ] == conversation.oracle.answered_twice
 
 
-def test_an_answer_said_again_after_a_board_that_shows_the_decision_open_is_right(talk: Talk) -> None:
-    talk.server(BOARD)
-    talk.client("move 24-18 13-11", arrives=False)
-    talk.client("board")
-    talk.server(BOARD)
-    talk.client("move 24-18 13-11")
-    assert [] == talk.oracle.answered_twice
+def test_an_answer_may_be_repeated_after_a_board_shows_the_decision_still_open(conversation: Conversation) -> None:
+    conversation.server(BOARD)
+    conversation.client("move 24-18 13-11", arrives=False)
+    conversation.client("board")
+    conversation.server(BOARD)
+    conversation.client("move 24-18 13-11")
+    assert [] == conversation.oracle.answered_twice
 
 
-def test_matches_and_games_are_counted_from_the_accounts_side(talk: Talk) -> None:
-    assert talk.oracle.playing
-    talk.server("ford wins the game and gets 1 point. Sorry.", "You win the game and get 3 points. Congratulations!")
-    talk.server("You win the 3 point match 3-1 .")
-    (match,) = talk.oracle.matches
+def test_matches_and_games_are_counted_from_the_side_of_the_account(conversation: Conversation) -> None:
+    assert conversation.oracle.playing
+    conversation.server(
+        "ford wins the game and gets 1 point. Sorry.", "You win the game and get 3 points. Congratulations!"
+    )
+    conversation.server("You win the 3 point match 3-1 .")
+    (match,) = conversation.oracle.matches
     assert [(False, 1), (True, 3)] == match.games
     assert (3, 1) == match.score
-    assert not talk.oracle.playing
+    assert not conversation.oracle.playing
 
 
-def test_a_match_that_goes_on_is_the_same_match(talk: Talk) -> None:
-    playing = [talk.oracle.playing]
+def test_a_resumed_match_is_the_same_match(conversation: Conversation) -> None:
+    playing = [conversation.oracle.playing]
     for line in (
         "ford drops connection. The game was saved.",
         "You are now playing with ford. Your running match was loaded.",
     ):
-        talk.server(line)
-        playing.append(talk.oracle.playing)
+        conversation.server(line)
+        playing.append(conversation.oracle.playing)
     assert [True, False, True] == playing
-    assert 1 == len(talk.oracle.matches)
+    assert 1 == len(conversation.oracle.matches)
 
 
-def test_nobody_plays_on_a_connection_that_is_gone(talk: Talk) -> None:
-    talk.connection.over = True
-    assert not talk.oracle.playing
+def test_nothing_is_played_on_a_lost_connection(conversation: Conversation) -> None:
+    conversation.connection.over = True
+    assert not conversation.oracle.playing
 
 
-def test_an_older_connection_has_no_say(talk: Talk) -> None:
-    old, talk.connection = talk.connection, FakeConnection()
-    talk.server(WELCOME)
-    talk.connection = old
-    talk.server("You win the 3 point match 3-1 .")
-    assert [None] == [match.score for match in talk.oracle.matches]
+def test_an_older_connection_is_ignored(conversation: Conversation) -> None:
+    old, conversation.connection = conversation.connection, FakeConnection()
+    conversation.server(WELCOME)
+    conversation.connection = old
+    conversation.server("You win the 3 point match 3-1 .")
+    assert [None] == [match.score for match in conversation.oracle.matches]
 
 
 @pytest.mark.parametrize(
@@ -205,5 +211,5 @@ def test_an_older_connection_has_no_say(talk: Talk) -> None:
         (m.WhoEnd(), False),
     ],
 )
-def test_what_shows_a_decision_and_what_does_not(message: m.Message, *, open_: bool) -> None:
+def test_messages_that_show_a_decision(message: m.Message, *, open_: bool) -> None:
     assert open_ == shows_decision(message)

@@ -1,4 +1,4 @@
-"""The proxy over real TCP: bytes preserved in peace, and what each fault of a connection looks like from both ends."""
+"""The proxy over real TCP: bytes are preserved without faults, and the effect of each fault on both ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Stream: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @define
 class Notes:
-    """A observer that remembers what it heard."""
+    """An observer that stores the bytes it is notified of."""
 
     from_server: bytearray = field(factory=bytearray)
     from_client: bytearray = field(factory=bytearray)
@@ -29,22 +29,22 @@ class Notes:
     gone: list[tuple[bytes, bool]] = field(factory=list)
 
     def server_said(self, _: ProxyConnection, data: bytes) -> None:
-        """Hear the server."""
+        """Store bytes of the server."""
         self.from_server += data
 
     def client_said(self, _: ProxyConnection, data: bytes) -> None:
-        """Hear the client."""
+        """Store bytes of the client."""
         self.from_client += data
 
     def server_heard(self, _: ProxyConnection, data: bytes) -> None:
-        """Hear what arrives."""
+        """Store bytes that arrive at the server."""
         self.to_server += data
 
     def client_heard(self, connection: ProxyConnection) -> None:
-        """Hear nothing more."""
+        """Do nothing."""
 
     def lost(self, _: ProxyConnection, data: bytes, *, to_server: bool) -> None:
-        """Hear what gets lost."""
+        """Store lost bytes."""
         self.gone.append((data, to_server))
 
 
@@ -87,12 +87,12 @@ async def wired() -> AsyncIterator[Wire]:
 
 
 async def ended(stream: Stream) -> bytes:
-    """Read to the orderly end."""
+    """Read to the end of the stream."""
     return await stream[0].read()
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_in_peace_every_byte_arrives_in_both_directions(seed: int) -> None:
+async def test_without_faults_every_byte_arrives_in_both_directions(seed: int) -> None:
     chance = random.Random(seed)
     there, back = chance.randbytes(200_000), chance.randbytes(200_000)
     async with wired() as wire:
@@ -113,7 +113,7 @@ async def test_in_peace_every_byte_arrives_in_both_directions(seed: int) -> None
         assert len(back) == wire.connection.from_server.passed
 
 
-async def test_a_cut_ends_both_sides_in_order_after_so_many_bytes() -> None:
+async def test_a_cut_closes_both_sides_after_the_given_number_of_bytes() -> None:
     async with wired() as wire:
         wire.connection.from_server.add_shaper(CutAfter(5))
         wire.server[1].write(b"board:You:opponent")
@@ -154,7 +154,7 @@ async def test_a_stalled_connection_loses_nothing() -> None:
         assert b"late\r\n" == await wire.client[0].readline()
 
 
-async def test_a_black_hole_tells_neither_side_anything() -> None:
+async def test_a_black_hole_is_noticed_by_neither_side() -> None:
     async with wired() as wire:
         wire.connection.black_hole()
         wire.server[1].write(b"anybody?\r\n")
@@ -168,7 +168,7 @@ async def test_a_black_hole_tells_neither_side_anything() -> None:
         assert b"" == bytes(wire.notes.to_server)
 
 
-async def test_a_shut_gate_refuses_and_an_open_one_takes_connections_again() -> None:
+async def test_a_closed_proxy_refuses_connections_until_it_is_opened() -> None:
     async with wired() as wire:
         port = wire.proxy.port
         wire.proxy.shut()
@@ -182,7 +182,7 @@ async def test_a_shut_gate_refuses_and_an_open_one_takes_connections_again() -> 
         assert b"old connections stay\r\n" == await wire.server[0].readline()
 
 
-async def test_what_is_injected_never_stands_inside_a_line() -> None:
+async def test_injected_bytes_never_split_a_line() -> None:
     async with wired() as wire:
         wire.client[1].write(b"mo")
         assert b"mo" == await wire.server[0].readexactly(2)
@@ -191,7 +191,7 @@ async def test_what_is_injected_never_stands_inside_a_line() -> None:
         assert b"ve 8-5\r\nleave\r\n" == await wire.server[0].readexactly(15)
 
 
-async def test_two_faults_strike_the_same_lane_one_after_the_other() -> None:
+async def test_two_faults_of_the_same_direction_take_effect_one_after_the_other() -> None:
     async with wired() as wire:
         stream = wire.connection.to_server
         stream.add_shaper(DropLine(is_any_line))

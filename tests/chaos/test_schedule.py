@@ -1,4 +1,4 @@
-"""What a seed decides: the same seed, the same faults; every kind strikes, and every pair."""
+"""The schedule of faults: the same seed gives the same faults, with every kind and every pair of kinds."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def test_the_run_of_ten_minutes_has_more_than_300_faults_of_all_kinds() -> None:
     assert set(range(6)) == {fault.pair for fault in faults}
 
 
-def test_every_kind_strikes_in_its_way_and_is_described() -> None:
+def test_every_kind_of_fault_is_injected_and_described() -> None:
     assert set(FaultKind) == set(INJECTIONS)

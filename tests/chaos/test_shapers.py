@@ -1,4 +1,4 @@
-"""What faults do to bytes: everything in its order, and exactly what each fault is there for."""
+"""The effect of faults on bytes: order is preserved, and each fault does exactly what it is for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENDINGS = st.sampled_from([b"\r\n", b"\n"])
 
 @st.composite
 def chunked(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
-    """A stream of lines, and the same in chunks of any size."""
+    """Generate a stream of lines and the same stream in chunks of any size."""
     end = draw(ENDINGS)
     stream = b"".join(line + end for line in draw(LINES)) + draw(st.sampled_from([b"", b"half a li", b"login: "]))
     cuts = sorted(draw(st.lists(st.integers(0, len(stream)), max_size=8)))
@@ -45,7 +45,7 @@ def chunked(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
 
 
 def acts(shaper: Shaper, chunks: Iterable[bytes]) -> list[Act]:
-    """Feed chunks until something breaks; then take what is held back."""
+    """Feed chunks until the connection breaks; return the acts, with those for held-back bytes last."""
     done: list[Act] = []
     for chunk in chunks:
         for act in shaper.feed(chunk):
@@ -61,7 +61,7 @@ def passed(done: Iterable[Act]) -> bytes:
 
 
 def never(_: bytes) -> bool:
-    """Apply to no line."""
+    """Return False for every line."""
     return False
 
 
@@ -100,7 +100,7 @@ def test_a_delay_comes_before_every_chunk(stream: tuple[bytes, list[bytes]]) -> 
 
 
 @given(stream=chunked(), count=st.integers(0, 60))
-def test_a_cut_lets_exactly_so_many_bytes_pass(stream: tuple[bytes, list[bytes]], count: int) -> None:
+def test_a_cut_passes_exactly_the_given_number_of_bytes(stream: tuple[bytes, list[bytes]], count: int) -> None:
     shaper = CutAfter(count)
     done = acts(shaper, stream[1])
     assert stream[0][:count] == passed(done)
@@ -124,13 +124,13 @@ def test_a_cut_at_a_marker_counts_from_where_the_marker_begins(
 
 
 def lines_of(stream: bytes) -> list[bytes]:
-    """Return the lines that are complete."""
+    """Return the complete lines."""
     return [line for line in stream.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
 @pytest.mark.parametrize("applies", [is_any_line, is_board_line, is_game_line])
 @given(stream=chunked())
-def test_a_dropped_line_is_one_whole_line_and_told(
+def test_a_dropped_line_is_one_whole_line_and_is_reported(
     applies: Callable[[bytes], bool], stream: tuple[bytes, list[bytes]]
 ) -> None:
     first = next((line for line in lines_of(stream[0]) if applies(line)), None)
@@ -140,7 +140,7 @@ def test_a_dropped_line_is_one_whole_line_and_told(
 
 
 def without(stream: bytes, line: bytes) -> bytes:
-    """Take the first occurrence of a line away, which begins where a line begins."""
+    """Remove the first occurrence of a line that begins at the start of a line."""
     place = stream.index(line) if stream.startswith(line) else stream.index(b"\n" + line) + 1
     return stream[:place] + stream[place + len(line) :]
 
@@ -166,7 +166,7 @@ def test_garbage_comes_between_two_lines(stream: tuple[bytes, list[bytes]]) -> N
 
 
 @given(stream=chunked(), make=st.sampled_from([DropLine, Duplicate, Glue]))
-def test_the_rest_of_a_line_that_was_under_way_is_left_alone(
+def test_the_rest_of_an_incomplete_line_is_not_changed(
     stream: tuple[bytes, list[bytes]], make: type[LineShaper]
 ) -> None:
     shaper = make(is_any_line, mid_line=True)

@@ -1,4 +1,4 @@
-"""Processes that are watched, and recoveries that are timed."""
+"""Supervised processes and timed recoveries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE = 30.0
         ("", False),
     ],
 )
-def test_errors_are_told_from_everything_else_in_a_log(line: str, *, trouble: bool) -> None:
+def test_errors_in_a_log_are_recognised(line: str, *, trouble: bool) -> None:
     assert trouble == is_trouble(line.encode() + b"\n")
 
 
@@ -58,7 +58,7 @@ async def test_a_process_that_is_ended_on_purpose_can_be_started_again(tmp_path:
 
 
 def incident(recoveries: IncidentLog, *accounts: str) -> Incident:
-    """A fault that has struck these accounts and is over."""
+    """Return a fault that has affected these accounts and is over."""
     found = recoveries.expect(Fault(0, 0.0, FaultKind.CUT, 0, to_server=False, seconds=0.0, position=0, choice=0))
     recoveries.struck(found)
     recoveries.progressed(accounts[0])
@@ -66,7 +66,7 @@ def incident(recoveries: IncidentLog, *accounts: str) -> Incident:
     return found
 
 
-def test_a_recovery_is_over_when_all_have_got_on_since_the_fault_ended() -> None:
+def test_a_recovery_is_over_when_all_accounts_have_made_progress_since_the_fault() -> None:
     recoveries = IncidentLog()
     found = incident(recoveries, "marvin", "ford")
     recoveries.progressed("zaphod")

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
@@ -15,6 +16,7 @@ from typing import Any, Final, Self
 from attrs import define, field
 
 from fibsbot.records.session_log import read_session_log
+from tests.forked import Forked, start
 
 ROOT: Final = Path(__file__).parents[2]
 SOON: Final = 60.0
@@ -52,31 +54,38 @@ class Fleet:
 
     folder: Path
     environment: Mapping[str, str] = field(factory=dict)
-    process: asyncio.subprocess.Process | None = None
+    process: Forked | asyncio.subprocess.Process | None = None
 
     def write(self, text: str) -> Self:
         """Write its settings."""
         (self.folder / "bots.toml").write_text(text)
         return self
 
-    async def start(self) -> asyncio.subprocess.Process:
-        """Start it; what it says goes to the file `log`."""
+    async def start(self) -> None:
+        """Start it, anew if it has modules of its own; what it says goes to the file `log`."""
         with (self.folder / "log").open("ab") as log:
-            self.process = await self._run("run", "--config", "bots.toml", out=log, err=log)
-        return self.process
+            words = ("fibsbot", "run", "--config", "bots.toml")
+            if "PYTHONPATH" in self.environment:
+                self.process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", *words), stdout=log, stderr=log, cwd=self.folder, env=self._environment()
+                )
+            else:
+                self.process = self._fork(*words, out=log.fileno(), err=log.fileno())
 
-    async def _run(self, *arguments: str, out: Any, err: Any) -> asyncio.subprocess.Process:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "SECRET": SECRET, "COLUMNS": "100", **self.environment}
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "fibsbot", *arguments), stdout=out, stderr=err, cwd=self.folder, env=environment
-        )
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(ROOT), "SECRET": SECRET, "COLUMNS": "100", **self.environment}
+
+    def _fork(self, *words: str, out: int, err: int) -> Forked:
+        return start(*words, folder=self.folder, environment=self._environment(), out=out, err=err)
 
     async def say(self, *arguments: str) -> tuple[int, str, str]:
         """Run another command of the program; return its exit status, stdout and stderr."""
-        process = await self._run(*arguments, out=asyncio.subprocess.PIPE, err=asyncio.subprocess.PIPE)
-        async with asyncio.timeout(SOON):
-            out, err = await process.communicate()
-        return process.returncode or 0, out.decode(), err.decode()
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            async with asyncio.timeout(SOON):
+                status = await self._fork("fibsbot", *arguments, out=out.fileno(), err=err.fileno()).wait()
+            out.seek(0)
+            err.seek(0)
+            return status, out.read(), err.read()
 
     async def status(self) -> dict[str, Any]:
         """Return what `fibsbot status --json` tells."""

@@ -1,4 +1,4 @@
-"""`fibsbot analyse`: tables and errors of matches, as people and as programs read them."""
+"""`fibsbot analyse`: tables and errors of matches, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADS: Final = ("name", "pr", "decisions", "loss", "play_loss", "cube_loss")
 
 @pytest.fixture
 def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Write the paper match into a file of an empty folder that is then the current one; return its name."""
+    """Write the sample match into a file in an empty current directory; return its name."""
     monkeypatch.chdir(tmp_path)
     Path("match.mat").write_text(write_mat(sample_transcript()), encoding="utf-8")
     return "match.mat"
@@ -37,7 +37,7 @@ def analyse(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["analyse", "--evaluator", "heuristic", *arguments], env={"COLUMNS": "80"})
 
 
-def test_what_people_read(match: str) -> None:
+def test_output_as_text(match: str) -> None:
     result = analyse(match, "--errors", "3")
     assert (0, "") == (result.exit_code, result.stderr)
     check("analyse", result.stdout)
@@ -113,10 +113,10 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         (["--store", "/no/such/store"], "there is no store /no/such/store"),
         (["match.mat", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
         (["match.mat", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
-        (["match.mat", "--player", "nobody"], "expected a match at least, found none that can be studied"),
+        (["match.mat", "--player", "nobody"], "expected at least one match, found none that can be analysed"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(match: str, arguments: list[str], text: str) -> None:
+def test_errors_are_reported_in_one_line(match: str, arguments: list[str], text: str) -> None:
     assert Path(match).exists()
     result = analyse(*arguments)
     assert EXIT_USAGE == result.exit_code

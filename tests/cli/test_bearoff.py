@@ -76,7 +76,7 @@ def test_who_has_no_cube_is_told_nothing_of_doubles(folder: Path) -> None:
 def test_many_checkers_have_estimated_chances(folder: Path) -> None:
     many = Position.from_sides(own=[3, 3, 3, 2, 2, 2, *[0] * 19], opponent=[5, 5, 5, *[0] * 22])
     text = run(folder, str(Xgid.of(MatchState(many)))).stdout
-    assert "from each side's own throws" in text
+    assert "from each side's own rolls" in text
     assert "for money" not in text
 
 

@@ -1,4 +1,4 @@
-"""`fibsbot db`: what an operator does with a store, and what it says when that is not possible."""
+"""`fibsbot db`: check, backup and export of a store, and their errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Have a store with a match that is over."""
+    """Return a store with a finished match."""
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     for name, fields in (
@@ -45,7 +45,7 @@ def db(*arguments: object) -> Result:
 
 
 def damage(path: Path) -> None:
-    """Have a match end twice."""
+    """Make a match end twice."""
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute("UPDATE matches SET outcome = 'lost'")
 
@@ -53,7 +53,7 @@ def damage(path: Path) -> None:
 # -- check ------------------------------------------------------------------------------------------------------
 
 
-def test_a_sound_store_is_told_with_what_is_in_it(store: Path) -> None:
+def test_the_check_of_a_sound_store_prints_its_contents(store: Path) -> None:
     result = db("check", "--store", store)
     assert 0 == result.exit_code
     lines = result.output.splitlines()
@@ -125,7 +125,7 @@ def test_csv_needs_a_folder(store: Path) -> None:
     assert "Error: expected -o OUT, the folder to make, with --format csv\n" == result.output
 
 
-def test_a_reader_that_has_enough_is_no_error(store: Path) -> None:
+def test_a_closed_pipe_is_no_error(store: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
@@ -138,7 +138,7 @@ def test_a_reader_that_has_enough_is_no_error(store: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["check"], ["backup", "copy"], ["export"]], ids=lambda it: it[0])
-def test_a_store_that_is_not_there_is_told_in_one_line(command: list[str], tmp_path: Path) -> None:
+def test_a_store_that_is_not_there_is_reported_in_one_line(command: list[str], tmp_path: Path) -> None:
     result = fibsbot("db", *command, "--store", "nosuch", cwd=tmp_path)
     assert (EXIT_USAGE, "fibsbot: there is no store nosuch\n") == (result.returncode, result.stderr)
     assert [] == list(tmp_path.iterdir())
@@ -161,7 +161,7 @@ def test_a_backup_of_a_server_is_left_to_its_own_tool(tmp_path: Path) -> None:
     assert (EXIT_USAGE, f"{expected}\n") == (result.returncode, result.stderr)
 
 
-def test_settings_that_cannot_be_used_are_told_as_everywhere(tmp_path: Path) -> None:
+def test_invalid_settings_are_reported_as_by_other_commands(tmp_path: Path) -> None:
     config = tmp_path / "fibsbot.toml"
     config.write_text("[service]\nstor = 1\n")
     result = fibsbot("db", "check", "--config", config)

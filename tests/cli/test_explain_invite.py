@@ -213,7 +213,7 @@ def test_wrong_arguments_are_refused(explain: Explain, arguments: list[str], tex
     assert text in result.output
 
 
-def test_a_wrong_argument_is_told_in_one_line() -> None:
+def test_a_wrong_argument_is_reported_in_one_line() -> None:
     result = fibsbot("explain-invite", "ford", "five")
     assert (2, 1) == (result.returncode, len(result.stderr.splitlines())), result.stderr
 

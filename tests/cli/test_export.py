@@ -1,4 +1,4 @@
-"""`fibsbot export` and `fibsbot convert`: where matches come from, where they go, and what is said about it."""
+"""`fibsbot export` and `fibsbot convert`: sources, destinations and messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def refused(*arguments: object) -> str:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Have a file with two matches."""
+    """Return a file with two matches."""
     path = tmp_path / "evening.json"
     path.write_text(write_json(MATCH) + write_json(OTHER))
     return path
@@ -58,7 +58,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Path:
-    """Have a file with one match."""
+    """Return a file with one match."""
     path = tmp_path / "one.json"
     path.write_text(write_json(MATCH))
     return path
@@ -101,7 +101,7 @@ def test_the_standard_input_and_output_are_files_too() -> None:
     assert write_mat(MATCH) == good("convert", "-", "-", "--to", "mat", stdin=write_json(MATCH))
 
 
-def test_what_a_format_cannot_say_is_told_in_a_line(alone: Path) -> None:
+def test_information_that_a_format_cannot_hold_is_reported_in_one_line(alone: Path) -> None:
     told = run("export", alone, "--format", "oldmoves").stderr
     assert "left out, as oldmoves cannot say it: times, ratings, when and where it was played\n" == told
     assert not run("export", alone, "--format", "json").stderr
@@ -167,17 +167,17 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
         (("--store", "/no/store", "--format", "mat"), "there is no store /no/store"),
     ],
 )
-def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], told: str) -> None:
+def test_bad_input_is_reported_in_one_line(arguments: tuple[str, ...], told: str) -> None:
     assert refused("export", *arguments).startswith(told)
 
 
-def test_a_capture_without_a_match_is_told(tmp_path: Path) -> None:
+def test_a_capture_without_a_match_is_reported(tmp_path: Path) -> None:
     source = tmp_path / "idle.txt"
     source.write_text("7 bob bob logs in.\n13 bob hello\n")
     assert f"{source}: expected a match, got 0 matches in all" == refused("export", source, "--format", "mat")
 
 
-def test_a_place_that_cannot_be_written_to_is_told(alone: Path) -> None:
+def test_an_unwritable_path_is_reported(alone: Path) -> None:
     assert refused("export", alone, "-o", "/dev/null/x.mat").startswith("cannot write /dev/null/x.mat: ")
 
 
@@ -186,7 +186,7 @@ def test_a_place_that_cannot_be_written_to_is_told(alone: Path) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Have a store with a match that can be told, and one of which only the result is there."""
+    """Return a store with a complete match, and one of which only the result is known."""
     path = tmp_path / "store.sqlite"
     with Teller(str(path)) as bot:
         bot.start(length=1)
@@ -213,7 +213,7 @@ def test_the_store_is_found_by_the_settings(store: Path, tmp_path: Path) -> None
     assert "marvin : 0" in text
 
 
-def test_all_matches_of_the_store_are_written_that_it_can_tell(store: Path, tmp_path: Path) -> None:
+def test_all_complete_matches_of_the_store_are_written(store: Path, tmp_path: Path) -> None:
     result = run("export", "--store", store, "--format", "json", "-o", f"{tmp_path}/all/")
     assert 0 == result.exit_code
     left_out = "left out: 1 match of which the store has results only\n"
@@ -221,7 +221,7 @@ def test_all_matches_of_the_store_are_written_that_it_can_tell(store: Path, tmp_
     assert ["match-1.json"] == [path.name for path in (tmp_path / "all").iterdir()]
 
 
-def test_a_match_that_the_store_has_not_is_told(store: Path) -> None:
+def test_a_match_missing_from_the_store_is_reported(store: Path) -> None:
     assert "the store has no match 9" == refused("export", "--match", 9, "--store", store, "--format", "mat")
     assert "match 2" in refused("export", "--match", 2, "--store", store, "--format", "mat")
 
@@ -230,7 +230,7 @@ def test_a_match_that_the_store_has_not_is_told(store: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     many = tmp_path / "many.json"
     many.write_text(write_json(MATCH) * 20)
     reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""What each command imports: those that need no engine start quickly, whatever the others need."""
+"""Imports of each command: those that need no engine start quickly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEAVY: Final = (
     "structlog",
     "telnetlib3",
 )
-"""What takes long to import; the messages of the protocol are more than a hundred classes."""
+"""Modules that take long to import; the messages of the protocol are more than a hundred classes."""
 IMPORTED: Final = {
     "analyse --help": "",
     "bearoff --help": "numpy",

@@ -1,4 +1,4 @@
-"""A bar is shown in time, also where the first step takes long."""
+"""Progress bars appear in time, even if the first step takes long."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from fibsbot.cli.output import check_writable
 
 
 class Terminal(io.StringIO):
-    """A terminal that notes when something is written on it."""
+    """A terminal that records when something is written."""
 
     def __init__(self) -> None:
-        """Have nothing written yet."""
+        """Start with nothing written."""
         super().__init__()
         self.written = threading.Event()
 
     def isatty(self) -> bool:
-        """Claim to be one."""
+        """Claim to be a terminal."""
         return True
 
     def write(self, text: str) -> int:
-        """Note that something is written."""
+        """Record the time."""
         if "decisions" in text:
             self.written.set()
         return super().write(text)
@@ -77,10 +77,10 @@ def test_a_folder_that_is_missing_or_a_file_is_named(tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_a_place_that_refuses_is_told_at_once(
+def test_an_unwritable_path_is_reported_at_once(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No judge is asked, no store is looked for (there is none), and nobody plays."""
+    """No position is evaluated, no store is opened (there is none), and no match is played."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     monkeypatch.setattr("fibsbot.cli.report.evaluator_name", lambda *_: pytest.fail("a judge is looked for"))

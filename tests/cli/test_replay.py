@@ -199,9 +199,9 @@ def test_a_file_by_name_that_is_none_fails_after_the_others(match: str) -> None:
         (["WATCHED", "--speed", "fast"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--speed", "nan"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--step"], "--step needs a terminal"),
-        (["WATCHED", "--step", "--json"], "--step shows a live board, which is nothing for --json"),
-        (["WATCHED", "--evaluator", "heuristic"], "--evaluator is for --strategy, which is not given"),
-        (["WATCHED", "--fail-above", "0"], "--fail-above is for --strategy, which is not given"),
+        (["WATCHED", "--step", "--json"], "--step shows a live board, and cannot be combined with --json"),
+        (["WATCHED", "--evaluator", "heuristic"], "--evaluator needs --strategy"),
+        (["WATCHED", "--fail-above", "0"], "--fail-above needs --strategy"),
         (["WATCHED", "--strategy", "nosuch"], "no strategy is called 'nosuch'"),
         (["WATCHED", "--strategy", "random", "--evaluator", "random"], "strategy 'random' is no judge"),
         (["WATCHED", "--strategy", "heuristic", "--both", "--player", "x"], "expected --player or --both, got both"),
@@ -214,13 +214,13 @@ def test_bad_input_is_told_with_status_2(arguments: list[str], text: str) -> Non
 
 
 @pytest.mark.slow
-def test_bad_input_is_told_in_one_line() -> None:
+def test_bad_input_is_reported_in_one_line() -> None:
     result = fibsbot("replay", str(WATCHED), "--speed", "fast")
     assert (2, 1) == (result.returncode, len(result.stderr.splitlines())), result.stderr
     assert result.stderr.startswith("fibsbot replay: Invalid value for '--speed': expected a number from 0, or max")
 
 
-def test_a_place_that_is_not_there_is_told(match: str) -> None:
+def test_a_place_that_is_not_there_is_reported(match: str) -> None:
     result = replay(match, "--start", "1/7")
     assert 2 == result.exit_code
     assert "match.json: nothing happened at 1/7 or later; the last was at 1/2/2" in result.stderr
@@ -241,7 +241,7 @@ def test_control_characters_of_a_file_reach_no_terminal(tmp_path: Path) -> None:
 def test_a_match_that_was_only_watched_needs_to_know_whose_side() -> None:
     result = replay(str(WATCHED), "--strategy", "heuristic", "-q")
     assert 2 == result.exit_code
-    assert result.stderr.endswith("nobody knows whose log this is: expected --player NAME or --both\n")
+    assert result.stderr.endswith("the log does not say whose it is: expected --player NAME or --both\n")
     result = replay(str(WATCHED), "--strategy", "heuristic", "-q", "--player", "zaphod")
     assert 2 == result.exit_code
     assert result.stderr.endswith("no match has a player called 'zaphod'\n")

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 
 def _at_a_terminal() -> None:
-    """Be a program that somebody has started by hand: in the background of a shell an interrupt is ignored."""
+    """Handle interrupts like a program started by hand: in the background of a shell they are ignored."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -42,7 +42,7 @@ class Terminal:
     arguments: tuple[str, ...]
     size: tuple[int, int] = (36, 100)
     text: str = ""
-    """What was shown since the last key, without control sequences."""
+    """The output since the last key, without control sequences."""
     before: list[Any] = field(init=False)
     _fd: int = field(init=False)
     _inner: int = field(init=False)
@@ -83,7 +83,7 @@ class Terminal:
         return self.text
 
     def end(self) -> int:
-        """Wait for the command to end, with a terminal that is as it was; return its exit status."""
+        """Wait for the command to end and check that the terminal is restored; return its exit status."""
         end = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < end:
             self._read(0.05)
@@ -102,7 +102,7 @@ class Terminal:
 
 @pytest.fixture
 def match(tmp_path: Path) -> str:
-    """Write the paper match into a file; return its path."""
+    """Write the sample match into a file; return its path."""
     path = tmp_path / "match.json"
     path.write_text(write_json(sample_transcript()), encoding="utf-8")
     return str(path)
@@ -168,7 +168,7 @@ def test_a_show_can_be_stopped_and_goes_on(match: str) -> None:
         assert 0 == terminal.end()
 
 
-def test_a_file_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "note"
     path.write_text("nothing that a server says\n", encoding="utf-8")
     with Terminal((str(path),)) as terminal:

@@ -1,4 +1,4 @@
-"""`fibsbot report`: pages of files and stores, and what is told where that is not possible."""
+"""`fibsbot report`: pages about files and stores, and error messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FEW: Final = 4
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Have a store with a few matches that broke off early, and one of which there are only results."""
+    """Return a store with a few matches that broke off early, and one of which only results are known."""
     path = tmp_path_factory.mktemp("report") / "store.sqlite"
     with Teller(str(path)) as bot:
         bot.log_in(1500.0, 0)
@@ -43,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def report(*arguments: object) -> Result:
-    """Write a report; the quick judge judges, if no other is named."""
+    """Write a report, with the fastest evaluator unless another is named."""
     judge = () if "--evaluator" in arguments else ("--evaluator", "heuristic")
     return CliRunner().invoke(main, ["report", *map(str, arguments), *judge])
 
@@ -65,7 +65,7 @@ def test_a_watched_match_of_a_capture(tmp_path: Path) -> None:
     assert [target] == list(tmp_path.iterdir())
 
 
-def test_nothing_is_replaced_unless_told(tmp_path: Path, store: Path) -> None:
+def test_existing_files_are_replaced_only_with_force(tmp_path: Path, store: Path) -> None:
     target = tmp_path / "report.html"
     target.write_text("mine")
     result = report("--store", store, "-o", target)
@@ -116,7 +116,7 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
         (["--store", "/no/such/store"], "there is no store /no/such/store"),
         (["--store", "STORE", "--match", "77"], "the store has no match 77"),
         (["--store", "STORE", "--match", "5"], "match 5"),
-        (["--store", "STORE", "--player", "nobody"], "expected a match at least, found none that can be studied"),
+        (["--store", "STORE", "--player", "nobody"], "expected at least one match, found none that can be analysed"),
         (["--store", "STORE", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
         (["--store", "STORE", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
         (["--store", "STORE", "--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
@@ -124,7 +124,7 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
         (["--store", "STORE", "-o", "/dev/null"], "expected a file that ends in .html, or a folder, got /dev/null"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(tmp_path: Path, store: Path, arguments: list[str], text: str) -> None:
+def test_errors_are_reported_in_one_line(tmp_path: Path, store: Path, arguments: list[str], text: str) -> None:
     words = [str(store) if it == "STORE" else it for it in arguments]
     output = [] if "-o" in words else ["-o", tmp_path / "report.html"]
     result = report(*words, *output)
@@ -136,7 +136,7 @@ def test_what_is_wrong_is_told_in_a_line(tmp_path: Path, store: Path, arguments:
 
 @pytest.mark.parametrize("command", ["analyse", "report"])
 @pytest.mark.parametrize("target", [["-o", "report.html"], ["-o", "pages"]])
-def test_a_file_that_is_no_match_is_told_before_the_engine_gets_ready(
+def test_a_file_that_is_no_match_is_reported_before_the_engine_gets_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, target: list[str]
 ) -> None:
     readme = Path(__file__).parents[2] / "README.md"
@@ -150,7 +150,7 @@ def test_a_file_that_is_no_match_is_told_before_the_engine_gets_ready(
 
 @pytest.mark.parametrize("command", ["analyse", "report"])
 @pytest.mark.parametrize("arguments", [["--store", "/no/such/store"], ["--store", "STORE", "--player", "nobody"]])
-def test_a_store_without_such_a_match_is_told_before_the_engine_gets_ready(
+def test_a_store_without_such_a_match_is_reported_before_the_engine_gets_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: Path, command: str, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -161,8 +161,8 @@ def test_a_store_without_such_a_match_is_told_before_the_engine_gets_ready(
 
 
 @pytest.mark.slow
-async def test_what_two_bots_played_is_on_pages(tmp_path: Path) -> None:
-    """A store that real bots have filled on a real server, studied on all cores."""
+async def test_matches_of_two_bots_become_pages(tmp_path: Path) -> None:
+    """A store filled by real bots on a real server, analysed on all cores."""
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     async with Server(seed=4) as server:

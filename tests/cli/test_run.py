@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from fibsbot.cli import EXIT_CONFIG, main
 from fibsbot.cli.run import REGISTER_HINT
 from fibsbot.records.store import Store
-from fibsbot.records.views import Outcome
+from fibsbot.records.stored_rows import Outcome
 from fibsbot.server.server import Server
 from tests.bot.live_bots import CHEAP, Watcher
 from tests.cli.running_service import ROOT, Fleet, fleet, settings
@@ -251,7 +251,7 @@ async def test_where_another_start_would_not_help_the_status_is_78(server: Serve
 
 
 @pytest.mark.slow
-async def test_systemd_is_told(server: Server, tmp_path: Path) -> None:
+async def test_systemd_is_reported(server: Server, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
         systemd.settimeout(0)

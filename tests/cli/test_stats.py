@@ -1,4 +1,4 @@
-"""`fibsbot stats`: what a store tells of the matches in it, as people and as programs read it.
+"""`fibsbot stats`: statistics of the matches in a store, as text and as JSON.
 
 `FIBSBOT_GOLDEN=write pytest tests/cli/test_stats.py` writes the golden file anew; read the difference before it is
 committed.
@@ -52,7 +52,7 @@ def play(bot: Teller, number: int) -> None:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Have an account with a winter of matches, and one that has only looked around."""
+    """Return a store with an account that played all winter, and one that never played."""
     path = tmp_path_factory.mktemp("stats") / "store.sqlite"
     with Teller(str(path), "marvin") as bot:
         for number in range(24):
@@ -85,7 +85,7 @@ def as_json(*arguments: object) -> list[dict[str, Any]]:
     return accounts
 
 
-def test_what_people_read(store: Path) -> None:
+def test_output_as_text(store: Path) -> None:
     result = stats("--store", store, "--top", 3)
     assert 0 == result.exit_code, result.output
     text = "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
@@ -164,14 +164,14 @@ def test_the_file_of_settings_names_the_store(store: Path, tmp_path: Path) -> No
         (["--luck", "--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(store: Path, arguments: list[str], text: str) -> None:
+def test_errors_are_reported_in_one_line(store: Path, arguments: list[str], text: str) -> None:
     result = stats("--store", store, *arguments)
     assert EXIT_USAGE == result.exit_code
     assert text in result.stderr
     assert "Traceback" not in result.output
 
 
-def test_a_place_without_a_store_is_told(tmp_path: Path) -> None:
+def test_a_path_without_a_store_is_reported(tmp_path: Path) -> None:
     result = stats("--store", tmp_path / "nowhere.sqlite")
     assert (EXIT_USAGE, f"Error: there is no store {tmp_path / 'nowhere.sqlite'}\n") == (
         result.exit_code,
@@ -182,12 +182,12 @@ def test_a_place_without_a_store_is_told(tmp_path: Path) -> None:
 def test_matches_of_which_only_results_are_known_keep_their_luck(store: Path) -> None:
     (marvin,) = as_json("--store", store, "--account", "marvin", "--luck")
     assert (0, 24) == (marvin["luck"]["matches"], marvin["luck"]["left_out"])
-    assert "0 matches with the luck taken out; 24 not seen" in stats("--store", store, "--luck").stdout
+    assert "0 matches adjusted for luck; 24 not seen" in stats("--store", store, "--luck").stdout
 
 
 @pytest.mark.slow
-async def test_what_two_bots_played_is_told_and_their_luck_taken_out(tmp_path: Path) -> None:
-    """A store that real bots have filled on a real server: what is luck for one is bad luck for the other."""
+async def test_results_of_two_bots_are_adjusted_for_luck(tmp_path: Path) -> None:
+    """A store filled by real bots on a real server: the luck of one is the bad luck of the other."""
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     strategies = {"plain": lambda: load("heuristic"), "random": lambda: load("random", seed=1)}

@@ -48,15 +48,15 @@ STATUS: Final[dict[str, Any]] = {
 
 
 class House:
-    """A process that only pretends."""
+    """A fake process."""
 
     def __init__(self) -> None:
-        """Be well."""
+        """Report a healthy status."""
         self.status = STATUS
         self.orders: list[tuple[Order, str | None]] = []
 
     def __call__(self, order: Order, account: str | None) -> Mapping[str, Any]:
-        """Obey."""
+        """Record the order."""
         if account not in (None, "marvin"):
             raise UnknownAccountError(f"expected one of marvin, got {account!r}")
         self.orders.append((order, account))
@@ -65,7 +65,7 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    """Listen where the commands ask."""
+    """Listen on the control socket that the commands use."""
     house = House()
     control = ControlServer(tmp_path / "fibsbot.sock", house)
     await control.start()

@@ -1,4 +1,4 @@
-"""`fibsbot train`: what it tells, and what it says to mistakes."""
+"""`fibsbot train`: output and error messages."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_is_measured_is_printed(recipe: Path) -> None:
 
 
 @pytest.mark.slow
-def test_people_get_a_line_of_words(recipe: Path) -> None:
+def test_measurements_are_printed_as_text(recipe: Path) -> None:
     assert re.fullmatch(r"student_games 10  seconds \d+", run(recipe).stdout.splitlines()[0])
 
 
@@ -100,30 +100,30 @@ def test_what_was_measured_is_drawn(recipe: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_recipe_that_cannot_be_followed_is_told_in_one_line(recipe: Path) -> None:
+def test_a_recipe_that_cannot_be_followed_is_reported_in_one_line(recipe: Path) -> None:
     recipe.write_text(RECIPE.replace("games", "weeks"))
     assert_refused(run(recipe), f"{recipe}: extra fields found (weeks) @ recipe.student")
     assert not (recipe.parent / "folder").exists()
 
 
-def test_other_decisions_than_rated_ones_are_told_in_one_line(recipe: Path) -> None:
+def test_other_decisions_than_rated_ones_are_reported_in_one_line(recipe: Path) -> None:
     assert_refused(run(recipe, "--benchmark", str(recipe)), f"{recipe}: expected rated decisions, found")
 
 
-def test_a_damaged_file_in_the_folder_is_told_in_one_line(recipe: Path) -> None:
+def test_a_damaged_file_in_the_folder_is_reported_in_one_line(recipe: Path) -> None:
     folder = recipe.parent / "folder"
     folder.mkdir()
     (folder / "student.npz").write_text("nonsense")
     assert_refused(run(recipe), f"{folder}/student.npz: expected a file of arrays")
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_one_line(recipe: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_in_one_line(recipe: Path) -> None:
     result = CliRunner().invoke(main, ["train", str(recipe), "--output", f"{recipe}/below"])
     assert_refused(result, f"{recipe}/below: Not a directory")
 
 
 @pytest.mark.slow
-def test_interrupted_with_all_its_processes_it_says_how_to_go_on(recipe: Path) -> None:
+def test_an_interrupt_ends_all_processes_and_says_how_to_continue(recipe: Path) -> None:
     """Ctrl-C reaches every process that was started from a terminal."""
     labels = "chunk = 100\nrounds = [{ labels = 1_000_000, fit = { epochs = 1 } }]"
     recipe.write_text(RECIPE.replace("rounds = []", labels))
@@ -142,4 +142,4 @@ def test_interrupted_with_all_its_processes_it_says_how_to_go_on(recipe: Path) -
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert EXIT_INTERRUPTED == process.returncode
-    assert f"fibsbot train: interrupted; the same command goes on from {recipe.parent}\n" == said
+    assert f"fibsbot train: interrupted; run the same command again to continue from {recipe.parent}\n" == said

@@ -21,7 +21,7 @@ import pytest
 from fibs_protocol.commands import Login
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Connected, SendSecret, SettingsChanged
+from fibsbot.bot.events_and_actions import Connected, SendSecret, SettingsChanged
 from fibsbot.config import parse_config
 from fibsbot.config.build import account_settings, compare_configs
 from fibsbot.config.checks import check

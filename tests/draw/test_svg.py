@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.draw.arrows import arrows_of, hits_of
+from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.layout import STACK, WIDTH, Layout
 from fibsbot.draw.scene import ShownPlay
 from fibsbot.draw.svg import Board, Theme, ViewOptions, board_svg, game_svg
-from fibsbot.draw.text import draw_state
 from fibsbot.draw.themes import DARK, LIGHT, Palette, Role, stylesheet
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play

@@ -11,7 +11,7 @@ from fibsbot.engine.jit import compiled
 
 
 def perft(board: Board, depth: int) -> int:
-    """Count the positions that so many rolls lead to; see `fibsbot.rules.plays`."""
+    """Count the positions after `depth` rolls; see `fibsbot.rules.plays`."""
     boards = np.zeros((depth, 26), np.int8)
     boards[0] = board
     plays, numbers = np.zeros((depth, MAX_PLAYS, 26), np.int8), np.zeros((3, depth), np.int64)

@@ -1,4 +1,4 @@
-"""The networks that come along are what their cards say, and play."""
+"""The bundled networks match their cards, and play."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_openings_on_which_everybody_agrees(engine: Engine, dice: tuple[int,
     assert play == format_play(best.play, state.position)
 
 
-def test_each_network_has_a_card_that_says_how_it_came_about_and_what_it_is_worth() -> None:
+def test_each_network_has_a_card_about_its_training_and_strength() -> None:
     cards = tomllib.loads((NETWORKS_FOLDER / CARDS).read_text())
     assert {it.stem for it in NETWORKS_FOLDER.glob("*.npz")} == cards.keys() - {"name"}
     for name in cards.keys() - {"name"}:

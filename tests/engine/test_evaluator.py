@@ -21,7 +21,7 @@ from fibsbot.engine.arrays import (
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator, is_known
+from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator, is_known
 from fibsbot.engine.training.td_network import TDEvaluator, new_td_network
 from fibsbot.position import CHECKERS, Position
 from tests.engine.toys import some_positions, toy_network, toy_race
@@ -47,7 +47,7 @@ def rearmost(position: Position) -> int:
 
 @by_each
 @given(position=positions())
-def test_chances_obey_the_laws(evaluator: Evaluator, position: Position) -> None:
+def test_chances_obey_the_laws(evaluator: ArrayEvaluator, position: Position) -> None:
     chances = evaluator.evaluate(boards_of([position]))
     assert (1, 6) == chances.shape
     one = chances[0]
@@ -67,7 +67,7 @@ def test_chances_obey_the_laws(evaluator: Evaluator, position: Position) -> None
 
 
 @by_each
-def test_a_race_can_still_be_lost_by_a_backgammon(evaluator: Evaluator) -> None:
+def test_a_race_can_still_be_lost_by_a_backgammon(evaluator: ArrayEvaluator) -> None:
     late = Position.from_sides(own=[0] * 18 + [3] + [0] * 4 + [12] + [0], opponent=[0] * 24 + [0])
     late = Position(tuple(cell if point > 18 else 0 for point, cell in enumerate(late.points)))
     racing = Position.from_sides(own=[0] * 18 + [15] + [0] * 6, opponent=[2] + [0] * 24)
@@ -78,7 +78,7 @@ def test_a_race_can_still_be_lost_by_a_backgammon(evaluator: Evaluator) -> None:
 
 @by_each
 @given(points=st.lists(st.integers(1, BAR), min_size=1, max_size=CHECKERS))
-def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: Evaluator, points: list[int]) -> None:
+def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: ArrayEvaluator, points: list[int]) -> None:
     board = np.zeros((1, 26), np.int8)
     np.add.at(board[0], points, 1)
     gammon = len(points) == CHECKERS
@@ -88,7 +88,7 @@ def test_what_is_over_is_lost_by_who_is_on_roll(evaluator: Evaluator, points: li
 
 
 @by_each
-def test_many_are_valued_as_each_alone_and_left_as_they_were(evaluator: Evaluator) -> None:
+def test_many_are_valued_as_each_alone_and_left_as_they_were(evaluator: ArrayEvaluator) -> None:
     boards = boards_of([*some_positions(30, 1), Position.from_sides([1] + [0] * 24, [0] * 25)])
     before = boards.copy()
     together = evaluator.evaluate(boards)
@@ -96,7 +96,7 @@ def test_many_are_valued_as_each_alone_and_left_as_they_were(evaluator: Evaluato
     assert alone == pytest.approx(together, abs=1e-6)
     assert (before == boards).all()
     assert (0, 6) == evaluator.evaluate(boards[:0]).shape
-    assert isinstance(evaluator, Evaluator)
+    assert isinstance(evaluator, ArrayEvaluator)
 
 
 @given(position=bear_offs())
@@ -113,7 +113,7 @@ def test_what_the_tables_cover_is_read_from_them(columns: TableArrays, position:
         assert (NetworkEvaluator("n", network).evaluate(boards) == by_network).all()
 
 
-def test_the_last_throw_is_exact_with_tables(columns: TableArrays) -> None:
+def test_the_last_roll_is_exact_with_tables(columns: TableArrays) -> None:
     """Checkers on 5 and 2, the opponent about to bear off the last one: 19 of 36 rolls win."""
     last = Position.from_sides(own=[0, 1, 0, 0, 1, *[0] * 20], opponent=[1, *[0] * 24])
     chances = NetworkEvaluator("toy", toy_network(), columns).evaluate(boards_of([last]))[0]

@@ -1,4 +1,4 @@
-"""What the networks see: each unit is what its description says, read literally."""
+"""Inputs of the networks: each feature has the value that its description says."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_units_are_what_they_are_said_to_be_in_random_games() -> None:
         assert_as_read(position)
 
 
-def test_a_full_prime_lets_nobody_out_and_an_empty_board_nearly_everybody() -> None:
+def test_no_checker_escapes_a_full_prime_and_nearly_all_escape_an_empty_board() -> None:
     assert 0 == ESCAPES[0b111111]
     assert (1 << ESCAPE_DISTANCE,) == ESCAPES.shape
     more_than_six = sum(first + second > 6 for first, second in product(range(1, 7), repeat=2) if first != second)

@@ -120,7 +120,7 @@ def test_a_dance_leaves_the_board_as_it_is() -> None:
 
 
 def test_the_most_plays_that_a_roll_can_leave_fit() -> None:
-    """15 checkers apart from each other, with nobody in the way, have the most ways to share four moves."""
+    """15 separate checkers without an opponent in the way have the most ways to share four moves."""
     spread = Position.from_sides(own=[0] * 9 + [1] * 15 + [0], opponent=[1] + [0] * 24)
     count = max(len(successors(board_of(spread), number, number)) for number in range(1, 7))
     assert 1000 < count < MAX_PLAYS
@@ -128,7 +128,7 @@ def test_the_most_plays_that_a_roll_can_leave_fit() -> None:
 
 @given(positions(), dice())
 def test_several_generate_side_by_side_with_scratch_of_their_own(position: Position, roll: Dice) -> None:
-    """What lies in the scratch from before changes nothing."""
+    """Old contents of the scratch arrays have no effect."""
     plays, scratch = plays_and_scratch()
     scratch[:] = 7
     count = generate(board_of(position), max(roll), min(roll), plays, scratch)

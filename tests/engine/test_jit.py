@@ -126,7 +126,7 @@ def test_where_nothing_can_be_kept_functions_are_compiled_all_the_same(
     assert "fibsbot: compiled code cannot be kept: Not a directory: " in capsys.readouterr().err
 
 
-def test_without_a_folder_of_its_own_code_stands_beside_the_source_or_in_the_users_cache(
+def test_by_default_code_is_cached_beside_the_source_or_in_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "toy_alone.py").write_text(BELOW)
@@ -176,7 +176,7 @@ DAMAGES: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have what is compiled kept in a folder of its own."""
+    """Cache compiled code in a temporary folder."""
     (tmp_path / "toy_alone.py").write_text(BELOW)
     monkeypatch.setenv(code_cache.FOLDER_VARIABLE, str(tmp_path / "cache"))
     code_cache._warned.clear()

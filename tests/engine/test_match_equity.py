@@ -48,7 +48,7 @@ def test_what_one_has_the_other_lacks(crawford_played: bool) -> None:  # noqa: F
 
 def test_a_point_more_is_always_worth_something() -> None:
     for own in range(2, LONGEST + 1):
-        row = [1 - chance(other, own) for other in range(own, LONGEST + 1)]  # seen by who is behind
+        row = [1 - chance(other, own) for other in range(own, LONGEST + 1)]  # for the trailer
         assert all(nearer > farther for nearer, farther in pairwise(1 - it for it in row))
         assert all(chance(own - 1, other) > chance(own, other) for other in range(2, own + 40))
     afterwards = [after_crawford(away) for away in range(1, LONGEST + 1)]

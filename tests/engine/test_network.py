@@ -76,7 +76,7 @@ def test_the_checksum_is_that_of_the_weights_however_they_lie() -> None:
     assert network.checksum() == Network((turned,), network.biases).checksum()
 
 
-def test_a_network_comes_back_from_its_file_as_it_went(tmp_path: Path) -> None:
+def test_a_saved_network_is_loaded_unchanged(tmp_path: Path) -> None:
     network = toy_network()
     network.save(tmp_path / "network.npz")
     again = Network.load(tmp_path / "network.npz")
@@ -91,7 +91,7 @@ def test_the_same_network_makes_the_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
-def test_half_precision_takes_half_the_room_and_says_nearly_the_same(tmp_path: Path) -> None:
+def test_half_precision_takes_half_the_space_and_gives_nearly_the_same_chances(tmp_path: Path) -> None:
     network = toy_network(hidden=(64,))
     network.save(tmp_path / "whole")
     network.save(tmp_path / "half", np.float16)

@@ -34,7 +34,7 @@ def test_it_says_what_its_network_says(position: Position) -> None:
 
 
 @given(st.integers(1, 25), st.integers(1, 15))
-def test_what_is_over_is_worth_what_was_lost(point: int, left: int) -> None:
+def test_a_finished_game_is_worth_the_points_lost(point: int, left: int) -> None:
     cells = [0] * 26
     cells[point] = left
     gammon = left == 15

@@ -34,7 +34,7 @@ def test_the_bundled_networks_lose_nothing_that_counts() -> None:
     assert np.abs(difference).max() < 3e-3
 
 
-def test_a_row_is_worth_the_same_to_the_last_bit_whatever_is_beside_it() -> None:
+def test_an_evaluation_does_not_depend_on_the_rest_of_the_batch() -> None:
     integers = quantize(toy_network(hidden=(70, 20)))
     together = output_sums(integers, INPUTS)
     order = np.random.default_rng(3).permutation(len(INPUTS))

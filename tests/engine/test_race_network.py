@@ -1,4 +1,4 @@
-"""Races by numbers of throws: where the bear-off tables end, the network for races goes on in their way."""
+"""The race network: numbers of rolls, continuing where the bear-off tables end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fibsbot.engine.arrays import LOSE, WIN, Boards, boards_of, swapped
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.bearoff.lookup import MAX_ROLLS
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.race_network import MAX_PIPS, ROLLS_TO_FIRST, is_race, sides_of
 from fibsbot.position import Position
 from tests.engine.toys import toy_network, toy_race
@@ -43,7 +43,7 @@ def test_races_are_reported_from_contact(some: list[Position]) -> None:
 
 
 @given(positions())
-def test_a_side_is_the_same_whoever_looks_at_it(position: Position) -> None:
+def test_a_side_does_not_depend_on_the_point_of_view(position: Position) -> None:
     boards = boards_of([position])
     own, theirs = sides_of(boards)
     assert [max(0, count) for count in position.points[1:19]] == own[0].tolist()
@@ -51,7 +51,7 @@ def test_a_side_is_the_same_whoever_looks_at_it(position: Position) -> None:
 
 
 @given(st.lists(races(), min_size=1, max_size=5))
-def test_numbers_of_throws_are_chances(some: list[Position]) -> None:
+def test_outputs_are_probabilities_of_numbers_of_rolls(some: list[Position]) -> None:
     sides, _ = sides_of(boards_of(some))
     throws, first = RACE.likely(sides, NO_TABLES)
     assert (len(some), MAX_ROLLS) == throws.shape

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from tests.engine.toys import Recounted, toy_network, toy_pruner, toy_pruner_network
 
 

@@ -146,7 +146,7 @@ def test_a_port_that_is_taken_is_one_line_before_a_strategy_is_made() -> None:
     with socket.create_server((ADDRESS, 0)) as taken:
         port = taken.getsockname()[1]
         done = CliRunner().invoke(main, ["external", "--strategy", "nobody", "--port", str(port)])
-    told = f"Error: cannot listen on {ADDRESS}:{port}: Address already in use; --port takes another one\n"
+    told = f"Error: cannot listen on {ADDRESS}:{port}: Address already in use; use --port to choose another one\n"
     assert (EXIT_USAGE, "", told) == (done.exit_code, done.stdout, done.stderr)
 
 

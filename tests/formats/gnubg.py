@@ -1,4 +1,4 @@
-"""Debian's gnubg as a witness: what does it understand of a file that we wrote?"""
+"""Runs Debian's gnubg, to check how it reads our files."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_the_table_looks_as_it_always_did() -> None:
     assert GOLDEN.read_text(encoding="utf-8") == text
 
 
-def test_a_row_says_how_the_match_went() -> None:
+def test_a_row_summarises_the_match() -> None:
     (row,) = rows(evolve(MATCH, user=Seat.A))
     assert list(COLUMNS) == list(row)
     first, second = MATCH.players
@@ -55,7 +55,7 @@ def test_a_row_says_how_the_match_went() -> None:
     assert f"{MATCH.started:%Y-%m-%d %H:%M:%S}" == row["started"]
 
 
-def test_what_is_not_known_is_left_empty() -> None:
+def test_unknown_values_are_empty() -> None:
     game = Game(1, start_match(FIBS, 3))
     (row,) = rows(Transcript((Player("a"), Player("b")), 3, (game,)))
     assert {"", "0", "1", "3", "a", "b", row["id"]} == set(row.values())

@@ -87,5 +87,5 @@ def test_every_format_and_option_is_described() -> None:
 
 
 @pytest.mark.parametrize("kind", NOT_REPRESENTED, ids=lambda kind: kind.value)
-def test_what_a_format_cannot_say_is_told(kind: Format) -> None:
+def test_details_that_a_format_cannot_represent_are_listed(kind: Format) -> None:
     assert f"| `{kind.value}` | {', '.join(NOT_REPRESENTED[kind])} |" in PAGE

@@ -88,7 +88,7 @@ def exports(matches: list[Transcript]) -> list[GnubgMatch]:
 
 @requires_gnubg
 @pytest.mark.parametrize("kind", ["mat", "sgf"])
-def test_what_gnubg_writes_of_them_is_read_as_the_same(
+def test_matches_rewritten_by_gnubg_read_the_same(
     kind: Kind, matches: list[Transcript], exports: list[GnubgMatch]
 ) -> None:
     for match, understood in zip(matches, deepcopy(exports), strict=True):

@@ -82,7 +82,7 @@ def test_the_columns_are_those_of_the_other_programs() -> None:
     ] == body(match_of(Game(1, START, entries, SINGLE)))
 
 
-def test_who_begins_on_the_right_begins_in_the_right_column() -> None:
+def test_the_player_on_the_right_starts_in_the_right_column() -> None:
     entries = (REPLY, Throw(seat=Seat.A, dice=(6, 6), play=Play.of((24, 18), (24, 18), (13, 7), (13, 7))))
     assert [
         "  1)                             65: 24/18 18/13",
@@ -200,7 +200,7 @@ def test_tags_of_other_programs_are_kept() -> None:
     assert {"Event": 'the "Open"', "game over": "x", "Odd": "y", "Comment": "two\nlines"} == read.tags
 
 
-def test_a_gap_is_told_and_the_result_kept() -> None:
+def test_a_gap_is_noted_and_the_result_kept() -> None:
     then = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9)
     gap = Gap(reason='connection lost\n"again"', then=then)
     resign = Resign(seat=Seat.A, level=Level.GAMMON, accepted=True)
@@ -221,13 +221,13 @@ def test_a_game_first_seen_in_its_middle_has_only_its_result() -> None:
     assert [" alice : 0                      bob : 0", "                                  Wins 2 points"] == body(match)
 
 
-def test_a_rejected_resignation_is_told_above_the_games() -> None:
+def test_a_rejected_resignation_is_noted_above_the_games() -> None:
     rejected = Resign(seat=Seat.A, level=Level.GAMMON, accepted=False)
     match = match_of(Game(1, START, (THROW, rejected, REPLY)))
     assert "turn 2: player 1 offered a gammon" == tag(match, "Rejected 1")
 
 
-def test_what_the_scores_do_not_show_of_a_games_beginning_is_told() -> None:
+def test_details_of_a_games_start_that_the_scores_lack_are_noted() -> None:
     after = start_match(FIBS, 3, (2, 0), post_crawford=True)
     assert "after Crawford" == tag(match_of(Game(1, after)), "Start 1")
     raised = evolve(start_match(FIBS, 0), cube=4)
@@ -338,7 +338,7 @@ def test_export_import_export_gives_the_same_bytes(match: Transcript) -> None:
     st.text(max_size=40),
     st.text(max_size=30),
 )
-def test_whatever_tags_and_names_hold_the_same_bytes_come_back(tags: dict[str, str], name: str, number: str) -> None:
+def test_any_tags_and_names_survive_unchanged(tags: dict[str, str], name: str, number: str) -> None:
     match = match_of(Game(1, START, (THROW, REPLY)), tags=tags, given_id=number, players=(Player(name), Player("bob")))
     text = write_mat(match)
     assert text == write_mat(read_mat(text))

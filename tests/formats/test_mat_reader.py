@@ -93,12 +93,12 @@ def test_a_match_with_cube_resignation_and_crawford_game() -> None:
         ("  1)                             31", "  1)                31"),
     ],
 )
-def test_what_other_programs_write_differently_is_the_same(change: str, by: str) -> None:
+def test_variants_of_other_programs_read_the_same(change: str, by: str) -> None:
     assert change in PLAIN
     assert read_mat(PLAIN).games == read_mat(PLAIN.replace(change, by)).games
 
 
-def test_ratings_of_gamesgrid_stand_behind_the_names() -> None:
+def test_ratings_of_gamesgrid_follow_the_names() -> None:
     text = PLAIN.replace("alice : ", "alice,1650.5 : ").replace("bob : ", "bob, 1499 : ")
     assert (Player("alice", 1650.5), Player("bob", 1499.0)) == read_mat(text).players
 
@@ -134,7 +134,7 @@ def test_headers_may_count_the_players_from_the_right() -> None:
     assert (Player("alice", 1800.0, 9), Player("bob", 1500.0)) == read_mat(headers + PLAIN).players
 
 
-def test_dates_that_are_none_stay_as_they_are() -> None:
+def test_malformed_dates_are_kept_as_tags() -> None:
     for date in ("????.??.??", "2022.13.01", "yesterday"):
         match = read_mat(f'; [EventDate "{date}"]\n{PLAIN}')
         assert match.started is None
@@ -184,7 +184,7 @@ def _without_forced_plays(game: Game) -> Game:
 
 
 @pytest.mark.parametrize("unplayed", ["65:", "65: ", "65: ???", "65: ????"])
-def test_a_throw_without_a_play_before_the_end_is_a_resignation(unplayed: str) -> None:
+def test_a_roll_without_a_play_before_the_end_is_a_resignation(unplayed: str) -> None:
     game = only_game(f"  1) 41: 24/23 13/9              {unplayed}\n      Wins 2 points")
     assert (
         Throw(seat=Seat.B, dice=(6, 5), play=None),
@@ -192,14 +192,14 @@ def test_a_throw_without_a_play_before_the_end_is_a_resignation(unplayed: str) -
     ) == game.entries[1:]
 
 
-def test_gnubg_puts_the_end_behind_the_dice_that_were_not_played() -> None:
+def test_gnubg_puts_the_end_after_dice_that_were_not_played() -> None:
     left = only_game("  1) 41: 24/23 13/9              65: 24/18 18/13\n  2) 62:       Wins 1 point")
     right = only_game("  1) 41: 24/23 13/9              65:  Wins 1 point")
     assert Resign(seat=Seat.B, level=Level.SINGLE, accepted=True) == left.entries[-1]
     assert Resign(seat=Seat.A, level=Level.SINGLE, accepted=True) == right.entries[-1]
 
 
-def test_a_throw_without_a_play_may_be_the_last_that_was_seen() -> None:
+def test_a_roll_without_a_play_may_be_the_last_entry() -> None:
     game = only_game("  1) 41: 24/23 13/9              65:")
     assert Throw(seat=Seat.B, dice=(6, 5), play=None) == game.entries[-1]
     assert game.result is None
@@ -216,7 +216,7 @@ def test_the_size_of_a_resignation_is_points_by_cube(points: int, cube: int, lev
     assert points == game.result.points
 
 
-def test_a_beaver_is_taken_by_the_next_throw() -> None:
+def test_a_beaver_is_taken_by_the_next_roll() -> None:
     actions = [CubeAction.DOUBLE, CubeAction.BEAVER, CubeAction.TAKE]
     for words in ("Beavers", "Beavers => 4", "Doubles => 4", "Redoubles => 4"):
         game = only_game(
@@ -283,7 +283,7 @@ def test_several_matches_in_one_text() -> None:
         ("  2)  Doubles", "  2) 42: " + "8/4 " * 400 + "\n  2)  Doubles", "line 6: expected a line of up to 1000 char"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(change: str, by: str, why: str) -> None:
+def test_errors_name_the_line(change: str, by: str, why: str) -> None:
     assert change in PLAIN
     text = PLAIN.replace(change, by, 1)
     assert why == refusal(text)[: len(why)]
@@ -325,7 +325,7 @@ def test_a_turn_that_cannot_be_read_costs_its_game_from_there_on_and_not_the_mat
     assert gap == list(walk(game))[-1].entry
 
 
-def test_where_no_turn_can_be_read_the_first_problem_is_told() -> None:
+def test_without_a_readable_turn_the_first_error_is_raised() -> None:
     head = " 3 point match\n\n Game 1\n alice : 0                      bob : 0\n"
     assert "line 5: expected a row such as" in refusal(f"{head}Dear all,\nthis is no match\n")
     assert "line 5: game 1, turn 1: " in refusal(f"{head}  1) 41: 24/13\n      Wins 1 point\n")
@@ -375,7 +375,7 @@ def test_a_day_without_a_time_stays_one() -> None:
     assert "EventTime" not in write_mat(evolve(match, started=dt.datetime(2022, 12, 24, 0, 0, 59, tzinfo=dt.UTC)))
 
 
-def test_files_of_old_programs_are_no_utf_8(tmp_path: Path) -> None:
+def test_files_of_old_programs_are_not_utf_8(tmp_path: Path) -> None:
     for encoding in ("utf-8", "utf-8-sig", "latin-1", "cp1252"):
         path = tmp_path / f"{encoding}.mat"
         path.write_text(PLAIN.replace("alice", "Zoë"), encoding=encoding)

@@ -76,7 +76,7 @@ def test_bar_off_and_dances_are_read_in_both_numberings() -> None:
     assert text == write_oldmoves(read_oldmoves(text))
 
 
-def test_the_list_may_stand_in_what_the_server_said_besides() -> None:
+def test_the_list_may_be_surrounded_by_other_output() -> None:
     text = (
         "Welcome to FIBS.\r\n> bob shouts: Score is 7-7 in a 3 point match\r\n"
         "You win the game and get 2 points. Congratulations!" + OWN_NUMBERS.replace("\n", "\r\n") + "> \r\nX: hello\r\n"
@@ -84,7 +84,7 @@ def test_the_list_may_stand_in_what_the_server_said_besides() -> None:
     assert read_oldmoves(OWN_NUMBERS) == read_oldmoves(text)
 
 
-def test_how_much_was_resigned_is_told_where_the_moves_do_not_tell_it() -> None:
+def test_the_points_are_written_if_the_moves_do_not_show_them() -> None:
     gammon = evolve(LOST, level=Level.GAMMON)
     match = match_of(game_of(*MOVES, gammon, result=Result(Seat.B, 4, Level.GAMMON, Ending.RESIGNED)))
     text = write_oldmoves(match)
@@ -92,14 +92,14 @@ def test_how_much_was_resigned_is_told_where_the_moves_do_not_tell_it() -> None:
     assert match == read_oldmoves(text)
 
 
-def test_how_much_was_resigned_is_seen_in_the_score_after_it() -> None:
+def test_the_level_of_a_resignation_follows_from_the_next_score() -> None:
     first = game_text("0-0", "X: (4 1) 1-2 12-16", "O: wants to resign", "X: wins")
     (game, _) = read_oldmoves(first + game_text("3-0", "O: (4 1) 24-23 13-9")).games
     assert Result(Seat.A, 3, Level.BACKGAMMON, Ending.RESIGNED) == game.result
     assert Resign(seat=Seat.B, level=Level.BACKGAMMON, accepted=True) == game.entries[-1]
 
 
-def test_scores_that_the_server_tells_the_wrong_way_round_are_put_right() -> None:
+def test_swapped_scores_are_corrected() -> None:
     text = "".join(
         (
             game_text("0-0", "X: (4 1) 1-2 12-16", "O: doubles", "X: rejects", "O: wins"),
@@ -121,7 +121,7 @@ def test_colours_that_change_do_not_change_the_seats() -> None:
     assert evolve(MOVES[0], seat=Seat.B) == entry
 
 
-def test_scores_as_they_were_after_the_games_are_seen_for_what_they_are() -> None:
+def test_scores_after_the_games_are_recognised() -> None:
     """So the server lists the moves of a game that is over; of the last one the scores could not be those before it."""
     text = "".join(
         (
@@ -135,7 +135,7 @@ def test_scores_as_they_were_after_the_games_are_seen_for_what_they_are() -> Non
     assert [1, 2] == [game.result.points for game in match.games if game.result]
 
 
-def test_the_crawford_game_is_the_first_in_which_somebody_is_a_point_away() -> None:
+def test_the_crawford_game_is_the_first_at_one_away() -> None:
     dropped = ("X: (4 1) 1-2 12-16", "O: wants to resign", "X: wins")
     text = "".join(game_text(scores, *dropped, length="a 3 point") for scores in ("0-0", "1-0", "2-0"))
     games = read_oldmoves(text).games
@@ -199,7 +199,7 @@ def test_a_turn_that_cannot_be_read_costs_its_game_from_there_on_and_no_other(ba
         assert len(game.entries) == len(list(walk(game)))
 
 
-def test_what_a_game_counted_is_believed_although_its_end_cannot_be_read() -> None:
+def test_the_points_of_a_game_with_an_unreadable_end_are_kept() -> None:
     text = game_text("0-0", "X: (4 1) 1-2 12-16", "O: (6 5) ?", "X: wins 8 points")
     (game,) = read_oldmoves(text).games
     assert game.result is not None
@@ -209,7 +209,7 @@ def test_what_a_game_counted_is_believed_although_its_end_cannot_be_read() -> No
     assert unfinished.whole is False
 
 
-def test_what_follows_a_gap_is_left_out() -> None:
+def test_the_rest_after_a_gap_is_left_out() -> None:
     gap = Gap(reason="a line is missing", then=evolve(start_match(FIBS, 3), stage=Stage.ROLL, turns=4))
     game = game_of(MOVES[0], gap, MOVES[2], result=Result(Seat.A, 2, Level.SINGLE, Ending.DROPPED))
     assert HEAD + "X: (4 1) 1-2 12-16\n" == write_oldmoves(match_of(game))
@@ -224,7 +224,7 @@ def test_names_may_be_anything_of_one_line() -> None:
     assert text == write_oldmoves(read_oldmoves(text))
 
 
-def test_several_matches_are_told_apart() -> None:
+def test_several_matches_are_separated() -> None:
     other = OWN_NUMBERS.replace("bob", "carol")
     assert [1, 1] == [len(match.games) for match in iter_oldmoves(OWN_NUMBERS + "\n" + other)]
     with pytest.raises(FormatError, match="expected one match, got 'a second one, of alice and carol'"):
@@ -244,7 +244,7 @@ def test_several_matches_are_told_apart() -> None:
         (game_text("3-1", length="a 3 point"), "line 1: expected scores from 0 to below the length of the match, got"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
+def test_errors_are_one_line(text: str, told: str) -> None:
     with pytest.raises(FormatError) as error:
         read_oldmoves(text)
     assert str(error.value).startswith(told)

@@ -52,14 +52,14 @@ def test_the_board_does_not_turn_round() -> None:
     assert ["1" if seat is Seat.A else "-1" for seat in on_turn] == turns
 
 
-def test_a_position_that_a_format_cannot_say_has_no_line() -> None:
+def test_a_position_that_a_format_cannot_represent_has_no_line() -> None:
     games = tuple(evolve(game, start=evolve(game.start, cube=3)) for game in MATCH.games[:1])
     assert not write_positions(evolve(MATCH, games=games), Format.XGID)
     assert not write_positions(evolve(MATCH, games=games), Format.GNUBG_IDS)
     assert write_positions(evolve(MATCH, games=games), Format.SNOWIE)
 
 
-def test_the_opening_position_is_the_line_that_everybody_knows() -> None:
+def test_the_opening_position_is_the_well_known_line() -> None:
     start = SnowiePosition(MatchState(Position.start(), length=1), ("alice", "bob"))
     assert f"{START}\n" == write_snowie(start)
     assert start == read_snowie(START)
@@ -88,7 +88,7 @@ def test_a_state_survives_its_position_line(state: MatchState, seat: Seat, name:
         (START.replace("bob;0;0;", "bob;0;1;"), "line 1: expected scores below the length of the match"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(line: str, told: str) -> None:
+def test_errors_are_one_line(line: str, told: str) -> None:
     with pytest.raises(FormatError) as error:
         read_snowie(line)
     assert str(error.value).startswith(told)

@@ -68,7 +68,7 @@ def test_points_that_no_cube_and_level_make_are_named_and_counted_anew() -> None
     assert ["2008, which no cube and level make", "4016, which no cube and level make"] == told
 
 
-def test_who_doubles_at_one_away_is_not_in_the_crawford_game() -> None:
+def test_a_double_at_one_away_means_it_is_not_the_crawford_game() -> None:
     match = read("post_crawford.mat")
     (game,) = match.games
     assert not game.start.crawford

@@ -83,7 +83,7 @@ def test_files_look_as_they_always_did(name: str, kind: Format) -> None:
 @pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
 @given(match=transcripts())
 @settings(max_examples=40)
-def test_written_read_and_written_again_it_is_the_same(kind: Format, match: Transcript) -> None:
+def test_writing_reading_and_writing_again_gives_the_same(kind: Format, match: Transcript) -> None:
     text = WRITERS[kind](match)
     if text:
         assert text == again(kind, text)
@@ -127,7 +127,7 @@ def test_a_huge_line_is_refused_soon(kind: Format) -> None:
 
 
 @pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.value)
-def test_a_file_is_known_by_how_it_begins(kind: Format) -> None:
+def test_a_format_is_detected_by_the_beginning_of_the_file(kind: Format) -> None:
     text = WRITERS[kind](simulate(3, 3))
     assert kind is detect_format(text[:4096], "nothing.txt")
     assert kind is detect_format("\ufeff\n" + text[:4096])
@@ -147,7 +147,7 @@ def test_a_mat_is_known_and_read_below_a_box_or_words_of_any_kind(ending: str, c
     assert detect_format(box + "A 3 point match\n\nGame 1 was long.\n", "evening.txt") is None
 
 
-def test_what_is_no_match_is_not_taken_for_one() -> None:
+def test_other_texts_are_not_taken_for_matches() -> None:
     assert detect_format("Welcome to FIBS.\nScore is 0-0 in a 3 point match.\n", "capture.txt") is None
     assert detect_format("(;FF[4]GM[1]SZ[19];B[aa])".replace("FF[4]GM[1]", "KM[6]"), "") is None
     assert detect_format('{"kind":"header"}', "session.jsonl") is None
@@ -155,7 +155,7 @@ def test_what_is_no_match_is_not_taken_for_one() -> None:
     assert detect_format(readme, "README.md") is None
 
 
-def test_what_is_lost_is_told_only_where_it_is_there() -> None:
+def test_only_details_that_a_match_has_are_reported_as_lost() -> None:
     match = simulate(18, 5)
     assert ["times", "the time of day"] == lost_details(Format.SGF, match)
     assert not lost_details(Format.JSON, match)
@@ -171,7 +171,7 @@ def test_several_matches_follow_each_other() -> None:
         assert [match.length for match in two] == [match.length for match in read_matches(kind, text)], kind
 
 
-def test_positions_of_what_cannot_have_happened_are_refused() -> None:
+def test_positions_of_an_illegal_match_are_rejected() -> None:
     match = simulate(3, 3)
     entries = match.games[0].entries[3:]
     broken = evolve(match, games=(evolve(match.games[0], entries=entries),))

@@ -103,7 +103,7 @@ def test_the_crawford_game_is_marked() -> None:
     assert [game.start for game in simulate(18, 5).games] == [game.start for game in read_sgf(text).games]
 
 
-def test_a_throw_that_was_not_played_is_dice_on_the_board() -> None:
+def test_a_roll_that_was_not_played_is_dice_on_the_board() -> None:
     thrown = Throw(seat=Seat.B, dice=(6, 6))
     accepted = Resign(seat=Seat.B, level=Level.SINGLE, accepted=True)
     assert "PL[B]DI[66]" == nodes(match_of(THROW, thrown, accepted))[-1]
@@ -138,7 +138,7 @@ def test_dice_on_a_board_that_is_set_up_belong_to_it(turns: int) -> None:
         assert match.games == read_sgf(write_sgf(match)).games
 
 
-def test_a_board_on_which_somebody_has_doubled_is_set_up_before_the_double() -> None:
+def test_a_board_with_a_pending_double_is_set_up_before_the_double() -> None:
     doubled = evolve(START, stage=Stage.DOUBLED, turn=Seat.A, turns=6, offered=2, answering=Seat.B)
     match = evolve(match_of(), games=(Game(1, doubled, (TAKE,)),))
     (game,) = read_sgf(write_sgf(match)).games
@@ -146,7 +146,7 @@ def test_a_board_on_which_somebody_has_doubled_is_set_up_before_the_double() -> 
     assert (Stage.ROLL, 1) == (game.start.stage, game.start.cube)
 
 
-def test_who_acts_first_on_a_board_is_believed_more_than_pl() -> None:
+def test_the_first_player_to_act_takes_precedence_over_pl() -> None:
     """GNU Backgammon writes PL[W] whoever is on turn."""
     checkers = "AE[a:y]AW[m][m]AB[l][l]"
     (game,) = read_sgf(f"{ROOT}\n;PL[W]{checkers}\n;CV[2]\n;CP[b]\n;B[21lnno])").games
@@ -164,7 +164,7 @@ def test_automatic_doubles_are_the_cube_of_the_first_node() -> None:
     assert (game,) == read_sgf(text).games
 
 
-def test_what_was_rebuilt_is_marked() -> None:
+def test_rebuilt_entries_are_marked() -> None:
     match = match_of(THROW, evolve(REPLY, rebuilt=True))
     assert "B[65aggl]C[rebuilt]" == nodes(match)[1]
     assert match.games == read_sgf(write_sgf(match)).games
@@ -194,7 +194,7 @@ def test_only_the_main_line_counts() -> None:
     assert (THROW, REPLY, DOUBLE) == entries_of(text)
 
 
-def test_small_letters_in_names_blanks_and_unknown_properties_are_no_hindrance() -> None:
+def test_lower_case_letters_blanks_and_unknown_properties_are_accepted() -> None:
     text = (
         "Sent by mail:\r\n( ;\r\nGaMe[6] MI [length:3]\r\n [ game:0 ] PlayerWhite [ali\\\r\nce]"
         "PB[b\\]o\\\\b]XX[1][2];Comment[(;W[never\\])] W [ 41 xw mi ] BM[1] LU[0.3])"
@@ -212,11 +212,11 @@ def test_a_text_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     assert (THROW, REPLY) == entries_of(f"{ROOT};W[41xwmi];B[65aggl];W[dou")
 
 
-def test_other_games_are_passed_over() -> None:
+def test_other_games_are_skipped() -> None:
     assert ["alice"] == [match.players[0].name for match in iter_sgf(f"(;GM[1];B[aa]){EXAMPLE}(;FF[4])")]
 
 
-def test_games_of_several_matches_are_told_apart() -> None:
+def test_games_of_several_matches_are_separated() -> None:
     other = EXAMPLE.replace("alice", "carol")
     found = list(iter_sgf(EXAMPLE + EXAMPLE.replace("game:0", "game:1") + EXAMPLE + other))
     assert [2, 1, 1] == [len(match.games) for match in found]
@@ -242,7 +242,7 @@ def test_games_of_several_matches_are_told_apart() -> None:
         (f"{ROOT}\n;W[41]?)", "line 2: expected a node, a property or a value of SGF, got '?)'"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
+def test_errors_are_one_line(text: str, told: str) -> None:
     with pytest.raises(FormatError) as error:
         read_sgf(text)
     assert str(error.value).startswith(told)
@@ -257,7 +257,7 @@ def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
         ("B[65aggm]", "line 2: 18/12: a checker moves by a number that was rolled, each number once"),
     ],
 )
-def test_what_cannot_be_read_costs_its_game_and_not_the_match(moves: str, reason: str) -> None:
+def test_an_unreadable_node_costs_its_game_and_not_the_match(moves: str, reason: str) -> None:
     broken = f"{ROOT}RE[B+2];W[41xwmi]\n;{moves};W[double])"
     first, second = read_sgf(f"{broken}{EXAMPLE.replace('game:0', 'game:1')}").games
     gap = first.entries[-1]
@@ -273,7 +273,7 @@ def test_what_cannot_be_read_costs_its_game_and_not_the_match(moves: str, reason
 
 @requires_gnubg
 @pytest.mark.slow
-def test_what_gnubg_makes_of_a_file_is_read_as_the_same_match() -> None:
+def test_a_file_rewritten_by_gnubg_reads_as_the_same_match() -> None:
     texts = [write_sgf(simulate(seed)) for seed in range(60)]
     for text, found in zip(texts, ask_gnubg("sgf", texts, exports=["sgf"]), strict=True):
         assert "error" not in found.output

@@ -37,7 +37,7 @@ def test_nothing_is_lost(match: Transcript) -> None:
     assert match == read_json(write_json(match))
 
 
-def test_everything_that_an_entry_can_say_is_kept() -> None:
+def test_all_details_of_an_entry_are_kept() -> None:
     entry = MATCH.games[0].entries[1]
     told = evolve(entry, equity=-0.123456789, seconds=0.1, rebuilt=True)
     game = evolve(MATCH.games[0], entries=(MATCH.games[0].entries[0], told))
@@ -59,7 +59,7 @@ def test_it_is_one_line_of_plain_ascii() -> None:
     assert text.startswith('{"fibsbot_transcript":1,"players":[')
 
 
-def test_an_equity_that_is_no_number_is_not_told() -> None:
+def test_an_equity_of_nan_is_not_written() -> None:
     entry = MATCH.games[0].entries[0]
     assert isinstance(entry, Throw)
     game = evolve(MATCH.games[0], entries=(evolve(entry, equity=float("nan")),))
@@ -109,7 +109,7 @@ def test_it_may_be_laid_out_anew_and_hold_several_matches() -> None:
         (changed("tags", {"a": 1}), "match 1: "),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(text: str, told: str) -> None:
+def test_errors_are_one_line(text: str, told: str) -> None:
     with pytest.raises(FormatError) as error:
         read_json(text)
     assert str(error.value).startswith(told)

@@ -1,4 +1,4 @@
-"""Plays as text, both ways."""
+"""Parsing and formatting plays."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_only_legal_readings_count() -> None:
         "6/off/3",
     ],
 )
-def test_what_is_no_play_is_told_apart_from_what_is_illegal(text: str) -> None:
+def test_texts_that_are_not_plays_are_distinguished_from_illegal_plays(text: str) -> None:
     with pytest.raises(InvalidPlayError, match=r"^expected .*, got .*$"):
         parse_play(text, START, (3, 1))
 

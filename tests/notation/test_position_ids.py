@@ -36,7 +36,7 @@ def test_gnu_backgammon_gives_the_same_ids(xgid: str, position: str, match: str)
     assert match == str(MatchKey.parse(match))
 
 
-def test_there_are_49_of_them() -> None:
+def test_there_are_49_recorded_positions() -> None:
     assert 49 == len(ROWS)
 
 
@@ -57,7 +57,7 @@ def test_the_player_on_roll_comes_second_in_a_position_id() -> None:
 
 @given(match_states(), st.sampled_from((0, 1)))
 def test_a_state_survives_its_gnubg_id(state: MatchState, player: int) -> None:
-    """All but the instant redoubles, which the ID has no room for."""
+    """All except the instant redoubles, which the ID does not contain."""
     assert evolve(state, redoubles=0) == parse_gnubg_id(format_gnubg_id(state, player))
 
 
@@ -241,6 +241,6 @@ def test_an_xgid_cannot_hold_a_resignation_or_a_cube_of_3() -> None:
             write(MatchState(Position.start(), cube=3))
 
 
-def test_a_match_id_has_no_room_for_a_match_of_40_000_points() -> None:
+def test_a_match_id_cannot_hold_a_match_of_40_000_points() -> None:
     with pytest.raises(NotationError, match="expected length and scores below 32768, got 40000"):
         format_gnubg_id(MatchState(Position.start(), length=40_000))

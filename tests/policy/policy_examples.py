@@ -1,4 +1,4 @@
-"""Any policy and any request, for hypothesis."""
+"""Hypothesis strategies for policies and match requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a policy: lengths, names, who is a bot, what cannot be meant, how it is told."""
+"""Policy: match lengths, name patterns, recognising bots, warnings, the description in English."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_bots_are_known_by_name_or_client(name: str, client: str | None) -> None
         ("anna", "x=y"),
     ],
 )
-def test_people_are_no_bots(name: str, client: str | None) -> None:
+def test_people_are_not_bots(name: str, client: str | None) -> None:
     assert not is_bot(name, client)
 
 
@@ -125,7 +125,7 @@ def test_every_name_is_a_bot_or_a_person(name: str, client: str | None) -> None:
     assert isinstance(is_bot(name, client), bool)
 
 
-# -- what cannot be meant -------------------------------------------------------------------------------------------
+# -- warnings -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_sensible_settings_cause_no_warning(policy: Policy) -> None:
 
 
 @given(policies(), NAMES, st.integers(0, 99), st.floats(0, 3000), st.integers(0, 100_000))
-def test_who_is_warned_that_nobody_is_played_plays_nobody(
+def test_a_policy_with_a_warning_that_nobody_is_played_refuses_everyone(
     policy: Policy, name: str, length: int, rating: float, experience: int
 ) -> None:
     found = [warning for warning in policy.warnings() if warning.endswith(("is played", "invitation is refused"))]
@@ -189,7 +189,7 @@ def test_who_is_warned_that_nobody_is_played_plays_nobody(
     assert not found or reasons_to_refuse(policy, request)
 
 
-# -- how it is told -------------------------------------------------------------------------------------------------
+# -- description ----------------------------------------------------------------------------------------------------
 
 
 @given(policies())

@@ -1,4 +1,4 @@
-"""docs/policy.md says what the rules say."""
+"""docs/policy.md agrees with the rules."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EXAMPLES: Final[dict[str, tuple[Policy, dict[str, Any]]]] = {
     "cool_down": (POLICY, {"since_last": 300.0}),
     "max_per_day": (POLICY, {"matches_today": 3}),
 }
-"""What makes each rule speak; the others speak of POLICY and anybody."""
+"""The policy and request for which each rule refuses, if other than POLICY and the default request."""
 
 
 def test_the_page_has_every_rule_in_its_order() -> None:
@@ -55,7 +55,7 @@ def test_the_page_has_every_rule_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(("code", "setting", "sentence"), TABLE, ids=[code for code, _, _ in TABLE])
-def test_a_rule_says_what_the_page_says(code: str, setting: str, sentence: str) -> None:
+def test_each_sentence_of_the_page_is_that_of_its_rule(code: str, setting: str, sentence: str) -> None:
     policy, request = EXAMPLES.get(code, (POLICY, {}))
     assert sentence == RULES[code](policy, MatchRequest("ford", **{"length": 7, **request}))
     assert not setting or hasattr(policy, setting)

@@ -1,4 +1,4 @@
-"""Whom we play, whom we don't, and what the other player is told about it."""
+"""The rules of a policy: reasons to refuse a match and their sentences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sentence(policy: Policy, request: MatchRequest) -> str:
     return reason.sentence
 
 
-# -- what holds of all rules ----------------------------------------------------------------------------------------
+# -- properties of all rules ----------------------------------------------------------------------------------------
 
 
 @given(requests())
@@ -56,7 +56,7 @@ def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, reque
         assert reason.sentence.isprintable()
         assert 0 < len(reason.sentence) <= 200
         assert reason.sentence.endswith(".")
-        assert request.name not in reason.sentence, "a sentence is told to the player whom it is about"
+        assert request.name not in reason.sentence, "a sentence is sent to the player it is about"
 
 
 @given(policies(), requests())
@@ -91,7 +91,7 @@ def test_lifting_a_limit_adds_no_reason(policy: Policy, request: MatchRequest, d
 
 
 @given(policies(), requests())
-def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, request: MatchRequest) -> None:
+def test_paused_and_finishing_add_only_their_own_reasons(policy: Policy, request: MatchRequest) -> None:
     quiet = codes(policy, evolve(request, paused=False, finishing=False))
     assert not quiet & {"paused", "finishing"}
     assert quiet | {"paused"} == codes(policy, evolve(request, paused=True, finishing=False))
@@ -101,7 +101,7 @@ def test_what_paused_and_finishing_add_is_their_own_reason(policy: Policy, reque
 # -- each rule ------------------------------------------------------------------------------------------------------
 
 
-def test_who_accepts_no_invitations_may_still_invite() -> None:
+def test_a_bot_that_accepts_no_invitations_may_still_invite() -> None:
     policy = Policy(accept=False)
     assert "I'm not accepting invitations at the moment." == sentence(policy, MatchRequest("ford", 5))
     assert () == reasons_to_refuse(policy, MatchRequest("ford", 5, OURS))
@@ -117,7 +117,7 @@ def test_lengths_apply_to_invitations_in_both_directions(direction: Direction) -
     assert "I only play matches of 3 or 5 to 7 points." == sentence(policy, MatchRequest("ford", 9, direction))
 
 
-def test_unlimited_matches_are_no_long_matches() -> None:
+def test_an_unlimited_match_does_not_count_as_long() -> None:
     said = "I don't play unlimited matches. I play matches of 1 to 25 points."
     assert said == sentence(Policy(), MatchRequest("ford", 0))
     policy = Policy(lengths=Lengths((), unlimited=True))
@@ -223,7 +223,7 @@ def test_lists_of_names_have_a_direction(rule: str, *, theirs: bool, ours: bool)
         )
 
 
-def test_who_is_on_both_lists_is_blocked() -> None:
+def test_a_player_on_both_lists_is_blocked() -> None:
     both = NamePattern.parse("*o*")
     assert {"blocked"} == codes(Policy(block=(both,), allow=(both,)), MatchRequest("ford", 5))
 
@@ -243,12 +243,12 @@ def test_bots_and_people_are_distinguished_when_they_invite(name: str, client: s
 
 
 @given(st.floats(0, 200_000), st.floats(0, 200_000))
-def test_a_cool_down_is_over_when_it_is_over(cool_down: float, since: float) -> None:
+def test_a_cool_down_ends_exactly_after_its_time(cool_down: float, since: float) -> None:
     found = codes(evolve(LIMITLESS, cool_down=cool_down), MatchRequest("ford", 5, since_last=since))
     assert found == ({"cool_down"} if since < cool_down else set())
 
 
 @given(st.integers(1, 9), st.integers(0, 9))
-def test_as_many_matches_a_day_as_are_allowed(most: int, played: int) -> None:
+def test_matches_are_refused_above_the_daily_limit(most: int, played: int) -> None:
     found = codes(evolve(LIMITLESS, max_per_day=most), MatchRequest("ford", 5, matches_today=played))
     assert found == ({"max_per_day"} if played >= most else set())

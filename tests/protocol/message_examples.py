@@ -1,4 +1,4 @@
-"""Strategies for everything that can be said: one a form of a field, put together by the grammar's own templates."""
+"""Hypothesis strategies for all messages: one per form of a field, combined by the templates of the grammar."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def decimals(places: int) -> st.SearchStrategy[float]:
 
 @st.composite
 def boards(draw: st.DrawFn) -> BoardState:
-    """Fifteen checkers a side, anywhere that a line can tell."""
+    """Generate boards with fifteen checkers a side, wherever a line can show them."""
     cells = [0] * 26
     places = draw(st.permutations(range(1, 25)))
     for sign, own, bar in ((1, places[:12], 25), (-1, places[12:], 0)):
@@ -88,7 +88,7 @@ FORMS: Final[dict[str, st.SearchStrategy[Any]]] = {
     "text": texts,
     "dash": st.none() | names,
     "list": st.lists(names, min_size=1, max_size=5).map(tuple),
-    "names": st.lists(names, max_size=5).map(tuple).filter(lambda it: it != ("none",)),  # which is no name on servers
+    "names": st.lists(names, max_size=5).map(tuple).filter(lambda it: it != ("none",)),  # `none` means no names
     "number": st.integers(0, 10**17),
     "seconds": st.integers(-(10**17), 10**17),
     "die": st.integers(1, 6),
@@ -136,13 +136,13 @@ BY_CONTEXT: Final = {
     for wording in (block.row, block.end)
     if wording is not None and wording not in WORDINGS
 }
-"""Kinds that only a line before tells, and that line's kind."""
+"""Kinds of messages that are recognised only after another line, with the kind of that line."""
 SPOKEN: Final = [wording for wording in WORDINGS if wording.spoken]
 KINDS: Final = {wording.cls for wording in SPOKEN}
 
 
 def said(wording: Wording[Any]) -> st.SearchStrategy[Any]:
-    """Messages that have the fields of one wording."""
+    """Generate messages of one wording."""
     fields = {name: FORMS[slot.form.name] for name, slot in wording.slots.items()}
     return st.builds(wording.cls, **{**fields, **{name: st.just(value) for name, value in wording.fixed.items()}})
 

@@ -1,4 +1,4 @@
-"""The 53 tokens of a board line, both ways; what cannot be true is refused with its reason."""
+"""Reading and writing the 53 tokens of a board; contradictory boards are refused with their reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_board_is_read_as_it_was_written(board: BoardState) -> None:
     assert m.Board(board) == parse(write(m.Board(board)))
 
 
-def test_the_specification_s_board() -> None:
+def test_the_board_of_the_specification() -> None:
     board = BoardState.from_line(START)
     assert (YOU, "someplayer", 3) == (board.player, board.opponent, board.length)
     assert (Colour.O, Colour.O, (6, 2)) == (board.turn, board.colour, board.dice)
@@ -71,7 +71,7 @@ def test_the_specification_s_board() -> None:
         ("bored:" + START[6:], "not a board"),
     ],
 )
-def test_what_cannot_be_true_is_refused_with_its_reason(line: str, reason: str) -> None:
+def test_a_contradictory_board_is_refused_with_its_reason(line: str, reason: str) -> None:
     if reason == "^$":
         assert 5 == BoardState.from_line(line).redoubles
         return
@@ -84,14 +84,14 @@ def test_what_cannot_be_true_is_refused_with_its_reason(line: str, reason: str) 
 
 
 @pytest.mark.parametrize("index", [38, 39, 40, 43, 44, 49, 50, 51, 52])
-def test_what_servers_leave_stale_is_taken_as_it_comes(index: int) -> None:
+def test_fields_that_servers_do_not_update_are_not_checked(index: int) -> None:
     assert isinstance(parse(with_token(index, "9")), m.Board)
 
 
 @more_examples(2.5)
 @given(boards(), st.data())
-def test_no_number_that_was_changed_breaks_the_checksum_unseen(board: BoardState, data: st.DataObject) -> None:
-    """One point's number is wrong: then a side has not 15 checkers, or a bar disagrees."""
+def test_a_changed_number_of_checkers_is_always_noticed(board: BoardState, data: st.DataObject) -> None:
+    """If the number of one point is wrong, a side does not have 15 checkers, or a bar disagrees."""
     place = data.draw(st.integers(0, 25))
     by = data.draw(st.integers(-15, 15).filter(bool))
     points = list(board.points)
@@ -110,7 +110,7 @@ def test_a_board_that_no_line_can_carry_is_not_written(change: dict[str, object]
 
 
 def with_cells(board: BoardState, x_bar: int, o_bar: int) -> str:
-    """Write a board whose cells 0 and 25 say something else."""
+    """Write a board with other values in cells 0 and 25."""
     tokens = board.to_line().split(":")
     tokens[6], tokens[31] = str(x_bar), str(o_bar)
     return ":".join(tokens)
@@ -118,7 +118,7 @@ def with_cells(board: BoardState, x_bar: int, o_bar: int) -> str:
 
 @more_examples(2.5)
 @given(boards())
-def test_a_bar_with_the_wrong_sign_or_in_the_wrong_cell_is_read_by_the_counts(board: BoardState) -> None:
+def test_a_bar_with_the_wrong_sign_or_in_the_wrong_cell_is_corrected_from_the_counts(board: BoardState) -> None:
     """JIBS: X's bar as +1 in cell 0, or, as O sees it, in cell 25."""
     x_bar, o_bar = -board.points[0], board.points[25]
     for line in (with_cells(board, x_bar, o_bar), with_cells(board, o_bar, x_bar)):
@@ -130,7 +130,7 @@ def test_a_bar_with_the_wrong_sign_or_in_the_wrong_cell_is_read_by_the_counts(bo
 
 @more_examples(2.5)
 @given(boards(), st.sampled_from([6, 31, 47, 48]), st.integers(-15, 15))
-def test_one_wrong_number_about_a_bar_is_repaired_and_noted(board: BoardState, index: int, value: int) -> None:
+def test_one_wrong_number_of_a_bar_is_corrected_and_reported(board: BoardState, index: int, value: int) -> None:
     tokens = board.to_line().split(":")
     tokens[index] = str(value)
     line = ":".join(tokens)

@@ -1,4 +1,4 @@
-"""A server reads what a client writes, with the server's rules for short forms; what it refuses it can say."""
+"""A server parses the commands that a client writes, with FIBS' short forms, and every refusal can be written."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_every_command_can_be_written() -> None:
     st.sampled_from(["", *(form.name for form in COMMAND_FORMS), *SHORT_FORMS, "re", "x", "13-7"]),
     st.text(PRINTABLE, max_size=40) | words.map(lambda word: word * 20) | moves.map(str),
 )
-def test_whatever_a_client_says_can_be_answered(name: str, rest: str) -> None:
-    """The command is one that a client could have written, or its refusal can be sent, unless there was no word."""
+def test_any_line_of_a_client_is_a_command_or_is_refused(name: str, rest: str) -> None:
+    """The command could have been written by a client, or its refusal can be sent, unless the line is empty."""
     text = f"{name} {rest}"
     refusal: m.Message | None = None
     command: c.Command | None = None
@@ -141,7 +141,7 @@ def test_whatever_a_client_says_can_be_answered(name: str, rest: str) -> None:
         ("login bot 1008 bob secret", c.Login("bot", "bob", "secret")),
     ],
 )
-def test_short_forms_and_other_ways_to_say_it(text: str, command: c.Command) -> None:
+def test_short_forms_and_variants_of_commands(text: str, command: c.Command) -> None:
     assert command == parse_command(text)
 
 
@@ -177,7 +177,7 @@ def test_short_forms_and_other_ways_to_say_it(text: str, command: c.Command) -> 
         ("name a b", BadArgumentError, "** Your name may only contain letters and the underscore character _ ."),
     ],
 )
-def test_what_is_wrong_with_a_command_is_told_apart(text: str, error: type[CommandError], answer: str) -> None:
+def test_kinds_of_wrong_commands_are_distinguished(text: str, error: type[CommandError], answer: str) -> None:
     with pytest.raises(error) as caught:
         parse_command(text)
     assert answer == write(caught.value.refusal)
@@ -200,14 +200,14 @@ def test_what_is_wrong_with_a_command_is_told_apart(text: str, error: type[Comma
         c.Mail("bob", ""),
     ],
 )
-def test_what_no_line_can_carry_is_not_sent(command: c.Command) -> None:
-    """Above all no second command inside a text."""
+def test_a_command_that_no_line_can_carry_is_not_written(command: c.Command) -> None:
+    """Above all, a text must not contain a second command."""
     with pytest.raises(LocalProtocolError):
         write_command(command)
 
 
 @given(words.filter(lambda word: len(word) > 3))
-def test_a_password_never_shows(password: str) -> None:
+def test_a_password_is_in_no_error(password: str) -> None:
     secret = f"S3cret{password}"
     commands = [c.Login("bot", "a b", secret), c.Login("bot", "bob", secret + "\n"), c.Password(secret, ":", secret)]
     for command in commands:

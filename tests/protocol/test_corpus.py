@@ -1,6 +1,6 @@
-"""What real servers, another client's tests and the specification say: what stays unknown is listed, with the reason.
+"""Lines of real servers, another client's tests and the specification: unknown ones are listed with the reason.
 
-The list stands in tests/data/protocol/unknown.txt, one part a source, a heading with the reason before the lines.
+The list is tests/data/protocol/unknown.txt, with a part per source and a heading with the reason before the lines.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PLACEHOLDERS = {
     "myself 2761": "myself 2761",
     "someplayer 187": "someplayer 187",
 }
-"""What is put in place of the specification's placeholders."""
+"""Replacements of the specification's placeholders."""
 SERIES = {
     "<d> -<e ... j> -<k>": "8-5 6-5",
     "<a> -<b ... g> -<h>": "8-5 6-5",
@@ -67,13 +67,13 @@ SERIES = {
 
 
 def server_lines(name: str) -> Iterator[str]:
-    """Give a source's lines as a server would send them."""
+    """Yield the lines of a source as a server would send them."""
     for line in (DATA / name).read_text("ascii").splitlines():
         yield _completed(line) if name.startswith("spec") else line
 
 
 def _completed(line: str) -> str:
-    """Fill placeholders in, and put back the stars that were lost when the examples were extracted."""
+    """Fill in placeholders, and restore the asterisks that were lost when the examples were extracted."""
     if line.startswith("* "):
         return f"**{line}"
     filled = line
@@ -81,7 +81,7 @@ def _completed(line: str) -> str:
         filled = filled.replace(series, value)
     if "usage:" not in line:
         filled = re.sub(r"<([^<>]+)>", _filling, filled)
-    # The extraction put a blank behind each placeholder.
+    # The extraction added a blank after each placeholder.
     filled = re.sub(r"\0 (?=['.:,@]|-(?! ))", "", filled).replace("\0", "")
     if re.match(r" \S", line) and isinstance(parse(filled), m.Unknown):
         return f"**{filled}"
@@ -106,12 +106,12 @@ def unknown(name: str) -> list[str]:
 
 
 def listed(name: str) -> list[str]:
-    """Read the list's part about a source."""
+    """Return the listed lines of a source."""
     part = (DATA / "unknown.txt").read_text("ascii").split(f"=== {name}\n")[1]
     lines = itertools.takewhile(lambda line: not line.startswith("=== "), part.splitlines())
     return [line for line in lines if line and not line.startswith("--- ")]
 
 
 @pytest.mark.parametrize("name", ["session_watch.txt", "client_test_lines.txt", "spec_example_lines.txt"])
-def test_what_stays_unknown_is_listed_with_its_reason(name: str) -> None:
+def test_unknown_lines_are_listed_with_their_reason(name: str) -> None:
     assert listed(name) == unknown(name)

@@ -1,4 +1,4 @@
-"""Our drawing is the server's, to the character, on 100 captures of it."""
+"""Our drawings are identical to those of the server in 100 captures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKENS = [
     *("canMove", "UNUSED", "redoubles"),
 ]
 MOVED_ON = {9, 38, 42, 46, 72}
-"""Captures whose drawing was made before or after a throw that stands, or does not stand, in the board line."""
+"""Captures in which the drawing and the board line were made before and after a roll."""
 
 
 def captures() -> list[dict[str, Any]]:
@@ -32,13 +32,13 @@ def captures() -> list[dict[str, Any]]:
 
 
 def line_of(tokens: dict[str, str]) -> str:
-    """Put the line together again; the capture lacks four tokens, of which two follow from the direction."""
+    """Restore the line; the capture lacks four tokens, two of which follow from the direction."""
     rest = {"HOME_AND_BAR": "0:25" if tokens["direction"] == "-1" else "25:0", "UNUSED": "0:0"}
     return ":".join(["board", *((tokens | rest)[name] for name in TOKENS)])
 
 
 @pytest.mark.parametrize(("number", "capture"), list(enumerate(captures())))
-def test_the_drawing_is_the_server_s(number: int, capture: dict[str, Any]) -> None:
+def test_drawings_are_identical_to_those_of_the_server(number: int, capture: dict[str, Any]) -> None:
     board = BoardState.from_line(line_of(capture["board"]))
     assert line_of(capture["board"]) == board.to_line()
     expected, actual = capture["ascii"], draw(board)
@@ -48,20 +48,20 @@ def test_the_drawing_is_the_server_s(number: int, capture: dict[str, Any]) -> No
 
 
 @given(boards())
-def test_style_2_needs_two_lines_more_and_shows_the_same_checkers(board: BoardState) -> None:
+def test_style_2_has_two_more_lines_and_shows_the_same_checkers(board: BoardState) -> None:
     first, second = draw(board), draw(board, style=2)
     assert len(first) + 2 == len(second)
     assert first[1:12] == second[2:13]
     assert all(line.isascii() and line == line.rstrip() for line in first + second)
 
 
-def test_one_s_own_board_has_a_name_beside_it() -> None:
+def test_the_own_name_is_drawn_on_the_board() -> None:
     board = BoardState.from_line(line_of(captures()[0]["board"]))
     drawn = "\n".join(draw(attrs.evolve(board, player=YOU, length=UNLIMITED), own_name="marvin"))
     assert "marvin - score: 11" in drawn
     assert "unlimited match" in drawn
 
 
-def test_there_are_two_styles_to_draw() -> None:
+def test_an_unknown_board_style_is_refused() -> None:
     with pytest.raises(ValueError, match="style"):
         draw(BoardState.from_line(line_of(captures()[0]["board"])), style=3)

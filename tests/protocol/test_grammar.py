@@ -1,4 +1,4 @@
-"""The table reads what it writes, decides by the right words, and never raises for what a peer says."""
+"""The table parses what it writes, selects by the right words, and never raises for a line of a peer."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _name(wording: Wording[m.Message]) -> str:
 @pytest.mark.parametrize("wording", SPOKEN, ids=_name)
 @settings(max_examples=20)
 @given(st.data())
-def test_what_is_written_is_read_back(wording: Wording[m.Message], data: st.DataObject) -> None:
+def test_written_messages_are_read_back(wording: Wording[m.Message], data: st.DataObject) -> None:
     message = data.draw(said(wording))
-    if isinstance(message, m.MovesAction):  # its text is whatever is no roll
+    if isinstance(message, m.MovesAction):  # its text is any action except a roll
         assume(not message.text.strip().startswith("("))
     line = write(message)
     assert message == parse(line)
@@ -50,18 +50,18 @@ def test_parsing_never_raises(text: str) -> None:
 @more_examples(2.5)
 @given(st.sampled_from(WORDINGS), st.lists(texts, min_size=12, max_size=12))
 def test_parsing_never_raises_near_a_wording(wording: Wording[m.Message], fillings: list[str]) -> None:
-    """Lines that have a wording's words and anything in its fields."""
+    """Lines with the words of a wording and anything in its fields."""
     pieces = [part if isinstance(part, str) else fillings[index % 12] for index, part in enumerate(wording.parts)]
     assert isinstance(parse("".join(pieces)), m.Message)
 
 
 @more_examples(2.5)
 @given(messages)
-def test_blanks_and_a_full_stop_at_the_end_do_not_matter(message: m.Message) -> None:
+def test_blanks_and_a_full_stop_at_the_end_are_ignored(message: m.Message) -> None:
     line = write(message)
     wording = next(wording for wording in SPOKEN if wording.cls is type(message))
     assume(not wording.free and not line[0].isdigit() and not line.startswith("board:"))
-    assume("Email address" not in line and not isinstance(message, m.WhereIs))  # words that may end with a full stop
+    assume("Email address" not in line and not isinstance(message, m.WhereIs))  # values that may end with a full stop
     assert message == parse(line.rstrip(" ."))
     assert message == parse(line.rstrip(" .") + " . ")
 
@@ -88,8 +88,8 @@ def test_user_text_that_imitates_the_server_stays_text(kind: type[m.Says], imita
 
 @more_examples(2.5)
 @given(messages, texts.filter(str.strip))
-def test_a_sentence_is_known_only_from_its_beginning(message: m.Message, before: str) -> None:
-    """A user cannot start a line, so what he says before a known sentence must not be passed over."""
+def test_a_sentence_is_recognised_only_at_the_start_of_a_line(message: m.Message, before: str) -> None:
+    """A user cannot start a line, so text before a known sentence must not be skipped."""
     wording = next(wording for wording in SPOKEN if wording.cls is type(message))
     assume(not wording.free)
     read = parse(f"villain says {before} {write(message)}")
@@ -110,7 +110,7 @@ def test_a_text_that_no_line_can_carry_is_refused(text: str) -> None:
 
 @more_examples(2.5)
 @given(messages, st.data())
-def test_a_field_of_the_wrong_type_is_refused_or_left_out(message: m.Message, data: st.DataObject) -> None:
+def test_a_field_of_the_wrong_type_is_refused_or_not_written(message: m.Message, data: st.DataObject) -> None:
     fields = attrs.fields_dict(type(message))
     assume(fields)
     name = data.draw(st.sampled_from(sorted(fields)))
@@ -136,7 +136,7 @@ BOB = m.WhoInfo(
     email=None,
 )
 
-# -- particular readings --------------------------------------------------------------------------------------------
+# -- examples -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ BOB = m.WhoInfo(
         ("05 bob - - 1 0 1500.00 5 1 2 host - -", m.Unknown("05 bob - - 1 0 1500.00 5 1 2 host - -")),
     ],
 )
-def test_particular_lines(line: str, message: m.Message) -> None:
+def test_examples_of_lines_and_their_messages(line: str, message: m.Message) -> None:
     assert message == parse(line)
 
 
@@ -203,7 +203,7 @@ def test_lines_of_other_servers_are_understood(line: str, kind: type[m.Message])
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        # JIBS: apostrophes doubled, or lost with all that its template had behind them
+        # JIBS: apostrophes doubled, or lost with the rest of the template
         ("You can''t move.", m.CannotMove(YOU)),
         ("It''s your turn to move.", m.FirstMove(YOU)),
         ("It''s your turn. Please roll or double", m.RollOrDouble()),
@@ -216,7 +216,7 @@ def test_lines_of_other_servers_are_understood(line: str, kind: type[m.Message])
         ("6 win the game and get {1} points. Congratulation!", m.GameWon(YOU, 6)),
         ("bob and carol start a new 3-point match.", m.MatchReportStart("bob", "carol", 3)),
         ("** Not yet implemented: 'rawwho'", m.CommandNotImplemented("rawwho")),
-        # BaldLies: no name where a player joined faster than it learned who the other is
+        # BaldLies: no name if a player joined before it knew the other one
         ("The command `kibitz' is not yet implemented.", m.CommandNotImplemented("kibitz")),
         ("Starting a new game with .", m.GameStarts("")),
         ("You rolled 5,  rolled 1.", m.OpeningRoll(YOU, 5, "", 1)),
@@ -226,7 +226,7 @@ def test_lines_of_other_servers_are_understood(line: str, kind: type[m.Message])
         ("** There is no saved match with bob. Please give a match length.", m.NoSavedMatch("bob")),
     ],
 )
-def test_what_other_servers_get_wrong_is_understood(line: str, message: m.Message) -> None:
+def test_mistakes_of_other_servers_are_understood(line: str, message: m.Message) -> None:
     assert message == parse(line)
 
 
@@ -245,7 +245,7 @@ _CONTRACTED = [it for it in SPOKEN if any(_CONTRACTION.search(part) for part in 
 def test_an_apostrophe_within_a_word_may_be_doubled_or_missing(
     wording: Wording[m.Message], apostrophe: str, data: st.DataObject
 ) -> None:
-    """The words of the template, not those of users: what it says stays the same."""
+    """In the words of the template, not in those of users: the message stays the same."""
     message = data.draw(said(wording))
     line = "".join(
         _CONTRACTION.sub(apostrophe, part) if isinstance(part, str) else part.write(getattr(message, part.name), "")
@@ -258,7 +258,7 @@ def test_home_is_another_word_for_off() -> None:
     assert parse("bob moves 6-off 1-off .") == parse("bob moves 6-home 1-home .")
 
 
-def test_the_kinds_differ_in_name() -> None:
+def test_kinds_of_messages_have_distinct_names() -> None:
     assert "who_info" == m.WhoInfo.kind()
     assert len(all_kinds()) == len({kind.kind() for kind in all_kinds()})
 

@@ -1,4 +1,4 @@
-"""Any chunking of the same bytes gives the same lines; nothing that a peer sends is too much."""
+"""Any chunking of the same bytes gives the same lines, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_any_chunking_gives_the_same_lines(data: bytes, places: list[int], promp
 
 
 @given(streams)
-def test_lines_are_printable_and_tell_where_they_came_from(data: bytes) -> None:
+def test_lines_are_printable_and_have_an_offset(data: bytes) -> None:
     for line in split([data]):
         assert line.text.isascii()
         assert not line.text or line.text.isprintable()
@@ -72,7 +72,7 @@ def test_lines_are_printable_and_tell_where_they_came_from(data: bytes) -> None:
 
 
 @given(streams.filter(lambda data: b"\xff" not in data))
-def test_no_byte_is_lost_while_no_line_is_too_long(data: bytes) -> None:
+def test_no_byte_is_lost_if_no_line_is_too_long(data: bytes) -> None:
     lines = split([data], 4096)
     kept = b"".join(line.raw for line in lines)
     assert kept == data or data.removeprefix(kept).strip(b"\x07\x00") == b""
@@ -96,11 +96,11 @@ def test_no_byte_is_lost_while_no_line_is_too_long(data: bytes) -> None:
         (b"\xff", []),
     ],
 )
-def test_particular_bytes(data: bytes, lines: list[str]) -> None:
+def test_examples_of_bytes_and_their_lines(data: bytes, lines: list[str]) -> None:
     assert lines == texts(data)
 
 
-def test_a_prompt_comes_at_once() -> None:
+def test_a_prompt_is_returned_at_once() -> None:
     splitter = LineSplitter()
     splitter.receive_data(b"login:")
     assert splitter.next_line() is None
@@ -108,12 +108,12 @@ def test_a_prompt_comes_at_once() -> None:
     assert Line("login: ", 0, b"login: ", terminated=False) == splitter.next_line()
 
 
-def test_a_server_knows_no_prompts() -> None:
+def test_prompts_are_not_recognised_by_a_server() -> None:
     assert ["> login: x"] == [line.text for line in split([b"> login: x\r\n"], prompts=False)]
 
 
 def test_the_rest_of_a_line_that_is_too_long_never_becomes_a_line() -> None:
-    """Otherwise a long kibitz could say anything in the server's name."""
+    """Otherwise a long kibitz could imitate any line of the server."""
     data = b"15 villain " + b"x" * (128 - 11) + b"board:forged\r\n6\r\n"
     assert ["15 villain " + "x" * 117, "6"] == texts(data)
 
@@ -129,13 +129,13 @@ def test_memory_stays_bounded_when_no_line_ever_ends() -> None:
     assert len(splitter._buffer) <= 1002
 
 
-def test_nothing_follows_the_end() -> None:
+def test_data_after_the_end_is_refused() -> None:
     splitter = LineSplitter()
     splitter.receive_data(b"")
     with pytest.raises(LocalProtocolError):
         splitter.receive_data(b"x")
 
 
-def test_the_bound_must_hold_a_prompt() -> None:
+def test_the_maximum_line_length_must_fit_a_prompt() -> None:
     with pytest.raises(ValueError, match="128"):
         LineSplitter(100)

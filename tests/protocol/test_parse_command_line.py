@@ -1,4 +1,4 @@
-"""`fibsbot parse` prints what the library understands, whatever the capture's form."""
+"""`fibsbot parse` prints the messages of captures in any form."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_each_message_is_an_object() -> None:
     assert 21 == moves["offset"]
 
 
-def test_line_ends_do_not_matter(tmp_path: Path) -> None:
+def test_all_line_ends_are_accepted(tmp_path: Path) -> None:
     lines = (DATA / "session_watch.txt").read_bytes()
     other = tmp_path / "crlf.txt"
     other.write_bytes(lines.replace(b"\n", b"\r\n"))
@@ -52,13 +52,13 @@ def test_line_ends_do_not_matter(tmp_path: Path) -> None:
     assert 300 < len(kinds[0])
 
 
-def test_only_what_is_unknown(tmp_path: Path) -> None:
+def test_unknown_lines_only(tmp_path: Path) -> None:
     assert {"unknown"} == {entry["kind"] for entry in objects(run("--unknown", DATA / "session_watch.txt"))}
     (tmp_path / "all_known").write_bytes(b"6\r\n")
     assert [] == objects(run("--unknown", tmp_path / "all_known"))
 
 
-def test_a_session_log_is_read_as_the_bytes_it_holds(tmp_path: Path) -> None:
+def test_the_received_bytes_of_a_session_log_are_parsed(tmp_path: Path) -> None:
     data = b"login: \xff\xfb\x01\r\nYou roll 6 and 4.\r\nbob"
     with SessionLogWriter(tmp_path / "log") as log:
         for place in range(0, len(data), 5):
@@ -74,7 +74,7 @@ def test_a_session_log_is_read_as_the_bytes_it_holds(tmp_path: Path) -> None:
     assert entries == objects(run(packed))
 
 
-def test_everything_that_is_said_can_be_printed() -> None:
+def test_every_message_can_be_printed() -> None:
     (board, time) = objects(
         run(
             "-",
@@ -94,14 +94,14 @@ def damaged(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [lambda path: path / "missing", lambda path: path, damaged])
-def test_what_cannot_be_read_is_one_line_and_status_2(tmp_path: Path, make: Any) -> None:
+def test_an_unreadable_file_is_one_line_and_status_2(tmp_path: Path, make: Any) -> None:
     result = run(make(tmp_path))
     assert 2 == result.exit_code
     assert 1 == len(result.stderr.splitlines())
     assert str(make(tmp_path)) in result.stderr
 
 
-def test_a_log_of_another_version_is_told(tmp_path: Path) -> None:
+def test_a_log_of_another_version_is_reported(tmp_path: Path) -> None:
     (tmp_path / "log").write_text('{"fibsbot_session_log": 99, "time": "2026-01-01T00:00:00+00:00"}\n')
     result = run(tmp_path / "log")
     assert 2 == result.exit_code
@@ -115,7 +115,7 @@ class Output:
         self.texts: list[str] = []
 
     def write(self, text: str) -> int:
-        """Take a text."""
+        """Append a text."""
         self.texts.append(text)
         return len(text)
 
@@ -142,7 +142,7 @@ def test_messages_are_written_in_blocks(tmp_path: Path) -> None:
     assert len(output.texts) <= 10
 
 
-def test_what_a_pipe_has_brought_is_printed_before_more_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_from_a_pipe_is_printed_before_waiting_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     output = Output()
     seen: list[list[str]] = []
     coming = iter([b"login: ", b"\r\nYou roll 6 and 4.\r\n" + b"6\r\n" * 20, b"7 bob bob logs in.\r\n", b""])
@@ -160,7 +160,7 @@ def test_what_a_pipe_has_brought_is_printed_before_more_is_waited_for(monkeypatc
 
 
 @pytest.mark.parametrize("start", [b"", b'{"fibsbot_session_log": 1, "time": "2026-01-01T00:00:00+00:00"}\n'])
-def test_a_line_without_end_takes_no_memory(tmp_path: Path, start: bytes) -> None:
+def test_an_endless_line_takes_no_memory(tmp_path: Path, start: bytes) -> None:
     with gzip.open(tmp_path / "long.gz", "wb", compresslevel=1) as file:
         file.write(start)
         for _ in range(24):

@@ -1,4 +1,4 @@
-"""The reader: glued lines are taken apart, blocks are known by their beginning, user text is left alone."""
+"""MessageReader: glued lines are split, blocks are recognised by their first line, user text is never split."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kinds(text: str) -> list[str]:
 
 @settings(max_examples=60)
 @given(st.lists(messages, max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=10))
-def test_what_was_written_comes_out_however_it_is_cut(said_by_server: list[m.Message], sizes: list[int]) -> None:
+def test_written_messages_are_read_back_from_any_chunks(said_by_server: list[m.Message], sizes: list[int]) -> None:
     assume(not any(isinstance(message, _PROMPTS_AND_BLOCKS) for message in said_by_server))
     data = "".join(f"{write(message)}\r\n" for message in said_by_server).encode("ascii")
     chunks, place = [], 0
@@ -87,28 +87,28 @@ _PROMPTS_AND_BLOCKS = (
         ["bob can't move.", "bob rolls 3 and 1."],
     ],
 )
-def test_glued_lines_are_taken_apart(parts: list[str]) -> None:
+def test_glued_lines_are_split(parts: list[str]) -> None:
     assert parts == split_glued("".join(parts))
 
 
 @pytest.mark.parametrize(
     "glued", [WHO, START, "You roll 3 and 5.", "bob wants to play a 3 point match with you.", "** You're not playing."]
 )
-def test_the_echo_of_our_own_words_may_lack_its_end(glued: str) -> None:
-    """BaldLies: `16 name text` without a line's end."""
+def test_the_echo_of_our_own_text_may_lack_its_line_end(glued: str) -> None:
+    """BaldLies: `16 name text` without a line end."""
     assert ["16 bob I play 5 point matches.", glued] == split_glued(f"16 bob I play 5 point matches.{glued}")
 
 
 @pytest.mark.parametrize(
     "text", ["16 bob at 17 o'clock", "16 bob ok6", "16 bob hm.12 bob You roll 3 and 5.", "16 a3 4"]
 )
-def test_the_echo_of_our_own_words_is_not_cut_for_less_than_a_message(text: str) -> None:
+def test_the_echo_of_our_own_text_is_split_only_before_a_message(text: str) -> None:
     assert [text] == split_glued(text)
 
 
 @more_examples(2.5)
 @given(boards(), st.sampled_from([m.WhoInfo, m.Says, m.Shouts, m.Kibitzes, m.LoggedIn, m.LoggedOut]), st.data())
-def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.Message], data: st.DataObject) -> None:
+def test_a_message_glued_to_a_board_is_found(board: BoardState, kind: type[m.Message], data: st.DataObject) -> None:
     message = data.draw(st.sampled_from([wording for wording in SPOKEN if wording.cls is kind]).flatmap(said))
     state = attrs.evolve(board, redoubles=0)
     received = read((write(m.Board(state)) + write(message) + "\r\n").encode("ascii"))
@@ -117,17 +117,17 @@ def test_whatever_is_glued_to_a_board_is_found(board: BoardState, kind: type[m.M
 
 @more_examples(2.5)
 @given(st.sampled_from([m.Says, m.Kibitzes, m.Shouts]), messages, messages)
-def test_user_text_is_never_cut(kind: type[m.Says], first: m.Message, second: m.Message) -> None:
+def test_user_text_is_never_split(kind: type[m.Says], first: m.Message, second: m.Message) -> None:
     line = write(kind("villain", f"hm.{write(first)}{write(second)}"))
     assert [line] == split_glued(line)
 
 
 @more_examples(2.5)
 @given(messages, messages, texts)
-def test_a_cut_never_leaves_user_text_before_it(first: m.Message, second: m.Message, text: str) -> None:
-    """Only complete messages without free text stand before a cut, and the parts are the whole line.
+def test_a_line_is_never_split_after_user_text(first: m.Message, second: m.Message, text: str) -> None:
+    """Only complete messages without free text precede a split, and the parts make up the whole line.
 
-    The echo of our own words is an exception: `split_glued` says why.
+    The echo of our own text is an exception, see `split_glued`.
     """
     line = f"{write(first)}{text}{write(second)}"
     *before, last = split_glued(line)
@@ -136,7 +136,7 @@ def test_a_cut_never_leaves_user_text_before_it(first: m.Message, second: m.Mess
     assert not any(isinstance(parse(part), m.Unknown) or holds_free_text(parse(part)) for part in before)
 
 
-def test_only_the_echo_of_our_own_words_is_cut_behind_free_text() -> None:
+def test_only_the_echo_of_our_own_text_is_split_after_free_text() -> None:
     glued = write(m.ToggleSet(Toggle.DOUBLE, value=False))
     echo = write(m.YouSay("0"))
     assert [echo, glued] == split_glued(f"{echo}{glued}")
@@ -144,7 +144,7 @@ def test_only_the_echo_of_our_own_words_is_cut_behind_free_text() -> None:
     assert [line] == split_glued(line)
 
 
-def test_a_line_of_seams_costs_little() -> None:
+def test_a_line_with_many_possible_splits_is_fast() -> None:
     line = "A" * 8000
     assert [line] == split_glued(line)
 
@@ -152,7 +152,7 @@ def test_a_line_of_seams_costs_little() -> None:
 # -- blocks ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_message_of_the_day_is_text_whatever_it_says() -> None:
+def test_the_message_of_the_day_is_text_even_if_it_looks_like_messages() -> None:
     received = kinds("3\nYou can't move.\n\n12 rules\n| framed |\n4\nYou can't move.\n")
     assert ["motd_start", *["motd_line"] * 4, "motd_end", "cannot_move"] == received
 
@@ -172,7 +172,7 @@ def test_the_statistics_are_blocks() -> None:
     assert ["stat_start", "stat_line", "stat_end", "unknown"] == kinds(text)
 
 
-def test_lists_without_an_end_take_only_what_says_nothing_else() -> None:
+def test_lists_without_an_end_contain_only_unknown_lines() -> None:
     text = "The following users are away:\nbob: Back soon.\nYou: out\nbob can't move.\nbob: hi\n"
     assert ["away_list_start", "away_listed", "away_listed", "cannot_move", "unknown"] == kinds(text)
     text = "You are waiting for the following 2 players:\n  bob , carol\nWelcome back.\n"
@@ -184,7 +184,7 @@ def test_lists_without_an_end_take_only_what_says_nothing_else() -> None:
 @pytest.mark.parametrize("kind", BY_CONTEXT, ids=lambda kind: kind.__name__)
 @more_examples(2.5)
 @given(data=st.data())
-def test_kinds_known_by_their_context_are_read_back(kind: type[m.Message], data: st.DataObject) -> None:
+def test_messages_recognised_by_context_are_read_back(kind: type[m.Message], data: st.DataObject) -> None:
     opener = data.draw(
         st.sampled_from([wording for wording in SPOKEN if wording.cls is BY_CONTEXT[kind]]).flatmap(said)
     )
@@ -208,7 +208,7 @@ BANNER = (
 
 
 def test_only_a_connection_begins_with_a_banner() -> None:
-    """The count of unknown lines is an alarm: a banner must not add to it."""
+    """A banner must not add to the count of unknown lines, which serves as an alarm."""
 
     def of(*, banner: bool) -> list[str]:
         reader = MessageReader(banner=banner)
@@ -221,7 +221,7 @@ def test_only_a_connection_begins_with_a_banner() -> None:
 
 
 @pytest.mark.parametrize("first", ["Welcome to JIBS.You just logged in as guest.", "Thanks for using this server!"])
-def test_the_texts_for_guests_and_of_the_farewell_last_until_something_is_said(first: str) -> None:
+def test_the_guest_and_farewell_texts_end_at_the_next_message(first: str) -> None:
     text = f"{first}\nPlease register:\n  ONE NAME!\nYour name will be bob\nsomething\n"
     assert ["prose_line", "prose_line", "name_chosen", "unknown"] == kinds(text)[1:]
 
@@ -231,7 +231,7 @@ def test_prompts_are_messages() -> None:
     assert ["new_password_prompt", "registered", "command_prompt"] == [r.message.kind() for r in read(data)]
 
 
-def test_a_refused_board_says_why() -> None:
+def test_a_refused_board_has_a_reason() -> None:
     (record,) = read(START.replace(":-2:", ":-3:", 1).encode("ascii") + b"\r\n")
     assert isinstance(record.message, m.RefusedBoard)
     assert "15 checkers" in record.message.reason

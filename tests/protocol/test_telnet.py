@@ -1,4 +1,4 @@
-"""What a person without a client sees: no numbers, nothing that only a program needs."""
+"""Lines for users without a client: no numbers, and nothing that only a program needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USER = m.WhoInfo(
 
 
 @given(messages)
-def test_everything_but_the_numbered_lines_is_said_as_to_a_client(message: m.Message) -> None:
+def test_other_lines_are_the_same_as_for_a_client(message: m.Message) -> None:
     line = write_telnet(message)
     if type(message) in {wording.cls for wording in CLIP}:
         assert line.isascii()
@@ -60,7 +60,7 @@ def test_the_numbered_lines_become_sentences(message: m.Message, line: str) -> N
     assert line == write_telnet(message)
 
 
-def test_a_user_stands_under_the_list_s_columns() -> None:
+def test_a_user_is_aligned_with_the_columns_of_the_list() -> None:
     header = write_telnet(m.WhoHeader())
     row = write_telnet(USER, number=7)
     assert " 7  P Amarvin          1500.00   12 15:53  1:15 heart.of.gold" == row
@@ -70,11 +70,11 @@ def test_a_user_stands_under_the_list_s_columns() -> None:
     assert "    RW marvin" == write_telnet(watching)[:13]
 
 
-def test_what_no_line_can_carry_is_refused_here_too() -> None:
+def test_a_message_that_no_line_can_carry_is_refused() -> None:
     with pytest.raises(LocalProtocolError):
         write_telnet(m.Says("ford", "a\nb"))
 
 
 @given(st.sampled_from(CLIP).flatmap(said))
-def test_no_number_of_the_client_protocol_is_left(message: m.Message) -> None:
+def test_no_line_begins_with_a_number_of_the_client_protocol(message: m.Message) -> None:
     assert write(message) != write_telnet(message)

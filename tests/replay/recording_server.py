@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 from fibs_protocol.words import Colour
 
-from fibsbot.bot.interface import Action, Record
+from fibsbot.bot.events_and_actions import Action, Record
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import hide_password
@@ -121,7 +121,7 @@ class RecordingServer(Simulation):
         self.raw[name] = bytearray(BANNER.encode() + b"\r\n")
         user = sessions.log_in(self.world, account, ClientMode.CLIP, "127.0.0.1", "telnet")
         self._people[user] = name
-        self._tell_all()
+        self._deliver_all()
         self.types(name, "set boardstyle 3")
         if not moreboards:
             self.types(name, "toggle moreboards")
@@ -130,16 +130,16 @@ class RecordingServer(Simulation):
         """Let somebody type a line."""
         user = next(user for user, known in self._people.items() if known == name)
         dispatch.handle(self.world, user, line)
-        self._tell_all()
+        self._deliver_all()
 
     # -- recording --------------------------------------------------------------------------------------------------
 
-    def _tell_all(self, bot: Bot | None = None, said: str = "") -> None:
+    def _deliver_all(self, bot: Bot | None = None, said: str = "") -> None:
         for user, message in self.world.outbox:
             if user in self._people:
                 self.raw[self._people[user]] += "".join(f"{line}\r\n" for line in render(user, message)).encode()
         self._look_at_tables()
-        super()._tell_all(bot, said)
+        super()._deliver_all(bot, said)
 
     def _look_at_tables(self) -> None:
         for user in self.world.users.values():

@@ -1,4 +1,4 @@
-"""A match on paper in which everything happens that a replay has words for, and what else its tests share."""
+"""A transcript with every kind of event, and other helpers of the replay's tests."""
 
 from __future__ import annotations
 

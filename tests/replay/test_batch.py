@@ -1,4 +1,4 @@
-"""Many files: told in their order whatever is done first, each for itself, and ended with whoever wanted them."""
+"""Batches of files: output in order, independent of each other, and no worker left behind."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(path: Path, task: ReplayTask, jobs: int) -> tuple[str, list[SourceResult
 
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
-def test_several_processes_tell_the_same_in_the_same_order_as_one(files: Path, as_json: bool) -> None:  # noqa: FBT001
+def test_several_processes_give_the_output_of_one(files: Path, as_json: bool) -> None:  # noqa: FBT001
     task = ReplayTask(as_json=as_json, with_file_name=True)
     alone, together = run(files, task, 1), run(files, task, 3)
     assert alone[0] == together[0]
@@ -63,7 +63,7 @@ def test_several_processes_tell_the_same_in_the_same_order_as_one(files: Path, a
     assert [it.error for it in alone[1]] == [it.error for it in together[1]]
 
 
-def test_a_file_that_is_none_does_not_stop_the_others(files: Path) -> None:
+def test_an_unreadable_file_does_not_stop_the_others(files: Path) -> None:
     told, outcomes, read = run(files, ReplayTask(with_file_name=True), 1)
     by_name = {Path(it.source.name).name: it for it in outcomes}
     assert ["a.txt", "c.txt", "damaged.gz", "empty", "log.jsonl", "picture.png"] == sorted(by_name)
@@ -84,20 +84,20 @@ def test_the_parts_of_a_log_are_one_source(tmp_path: Path) -> None:
     assert [["eddie.jsonl"], parts] == sorted(found)
 
 
-def test_what_is_named_and_found_comes_once(files: Path) -> None:
+def test_a_file_that_is_named_and_found_is_replayed_once(files: Path) -> None:
     sources = find_sources([files / "c.txt", files, files / "c.txt"])
     assert [(files / "c.txt", True)] == [(it.paths[0], it.is_explicit) for it in sources if it.paths[0].name == "c.txt"]
     assert 6 == len(sources)
 
 
-def test_a_link_in_a_circle_and_what_is_no_file_are_passed_by(tmp_path: Path) -> None:
+def test_circular_links_and_special_files_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "circle").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
     os.mkfifo(tmp_path / "pipe")
     assert [] == find_sources([tmp_path])
 
 
-def test_an_error_of_whoever_reads_us_is_not_the_files_fault(files: Path) -> None:
+def test_an_error_of_the_consumer_is_not_reported_as_one_of_the_file(files: Path) -> None:
     def full(_: str) -> None:
         raise OSError(28, "No space left on device")
 
@@ -110,14 +110,14 @@ def _die(*_: object) -> Iterator[SourceResult]:
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_is_told(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_replay_into_files", _die)
     with pytest.raises(WorkerLostError, match="ended with status 9"):
         run(files, ReplayTask(), 2)
 
 
 @pytest.mark.slow
-def test_who_has_enough_leaves_no_process_behind(files: Path) -> None:
+def test_stopping_early_leaves_no_process_behind(files: Path) -> None:
     outcomes = replay_all(find_sources([files]), ReplayTask(), lambda _: None, lambda _: None, 2)
     next(outcomes)
     assert multiprocessing.active_children()
@@ -180,7 +180,7 @@ def gone(pids: list[int]) -> bool:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
 @pytest.mark.parametrize("everybody", [False, True])
-def test_an_interrupt_ends_all_at_once_without_a_word(many: Path, everybody: bool) -> None:  # noqa: FBT001
+def test_an_interrupt_ends_all_workers_silently(many: Path, everybody: bool) -> None:  # noqa: FBT001
     process, workers = started(many)
     began = time.monotonic()
     if everybody:

@@ -1,4 +1,4 @@
-"""Captures are recognised and read, whatever made them and wherever they were cut."""
+"""Captures of any program are recognised and read, wherever they were cut."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def cut_up(data: bytes, sizes: list[int]) -> list[bytes]:
 # -- raw captures ---------------------------------------------------------------------------------------------------
 
 
-def test_what_the_user_typed_is_told_apart_from_what_the_server_said() -> None:
+def test_typed_commands_are_distinguished_from_server_lines() -> None:
     spoken = list(read_pieces([TYPED]))
     said = [it.command for it in spoken if isinstance(it, SentCommand)]
     assert [c.Move((FibsMove(8, 5), FibsMove(6, 5))), c.Roll()] == said[-2:]
@@ -92,7 +92,7 @@ def test_what_the_user_typed_is_told_apart_from_what_the_server_said() -> None:
 
 
 @pytest.mark.parametrize("ending", [b"\r\n", b"\n", b"\r", b"\r\0"])
-def test_any_line_end_will_do(ending: bytes) -> None:
+def test_all_line_ends_are_read(ending: bytes) -> None:
     expected = heard(list(read_pieces([WATCHED])))
     assert expected == heard(list(read_pieces([WATCHED.replace(b"\n", ending)])))
 
@@ -104,12 +104,12 @@ def test_offsets_are_those_of_the_lines() -> None:
 
 
 @given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=6))
-def test_a_raw_capture_says_the_same_however_it_is_cut(sizes: list[int]) -> None:
+def test_a_raw_capture_reads_the_same_in_any_pieces(sizes: list[int]) -> None:
     data = WATCHED[:9000]
     assert list(read_pieces([data])) == list(read_pieces(cut_up(data, sizes)))
 
 
-def test_characters_that_no_server_sends_do_no_harm() -> None:
+def test_unexpected_characters_are_harmless() -> None:
     data = WATCHED.replace(b"resuming", "réßümíng ☃".encode()).replace(b"drops", b"dr\x80ps\x1b[31m")
     boards = [it for it in heard(list(read_pieces([data]))) if isinstance(it, m.Board)]
     assert [it for it in heard(list(read_pieces([WATCHED]))) if isinstance(it, m.Board)] == boards
@@ -118,7 +118,7 @@ def test_characters_that_no_server_sends_do_no_harm() -> None:
 # -- session logs ---------------------------------------------------------------------------------------------------
 
 
-def test_a_session_log_tells_times_commands_and_events() -> None:
+def test_a_session_log_has_times_commands_and_events() -> None:
     spoken = list(read_capture(DATA / "bot/baldlies.jsonl"))
     assert SessionInfo("bot_a", "127.0.0.1:4712") in spoken
     decision = next(it for it in spoken if isinstance(it, LoggedEvent) and it.name == "decision")
@@ -130,7 +130,7 @@ def test_a_session_log_tells_times_commands_and_events() -> None:
     assert b'"sent": "move 17-20 19-20' in text[move.offset :].split(b"\n")[0]
 
 
-def test_a_session_log_is_the_same_however_its_reads_were_cut(tmp_path: Path) -> None:
+def test_a_session_log_reads_the_same_in_any_pieces(tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     for path, size in ((whole, 10**6), (cut, 7)):
         with SessionLogWriter(path, clock=lambda: NOON, user="marvin") as log:
@@ -139,7 +139,7 @@ def test_a_session_log_is_the_same_however_its_reads_were_cut(tmp_path: Path) ->
     assert heard(list(read_capture(whole))) == heard(list(read_capture(cut)))
 
 
-def test_lines_that_were_half_written_are_passed_over(tmp_path: Path) -> None:
+def test_half_written_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     with SessionLogWriter(path, clock=lambda: NOON) as log:
         log.received(b"You roll 6 and 4.\r\n")
@@ -223,7 +223,7 @@ def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_go
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("data", [WATCHED, LOGGED], ids=["capture", "session log"])
-def test_what_powershell_wrote_says_the_same(data: bytes, encoding: str, tmp_path: Path) -> None:
+def test_a_file_redirected_by_powershell_reads_the_same(data: bytes, encoding: str, tmp_path: Path) -> None:
     plain, wide = tmp_path / "plain", tmp_path / "wide"
     plain.write_bytes(data)
     wide.write_bytes(f"\ufeff{data.decode()}".encode(encoding))
@@ -245,7 +245,7 @@ def test_what_powershell_wrote_says_the_same(data: bytes, encoding: str, tmp_pat
         (b'{"fibsbot_session_log": 1, "time": "when?"}\n', "expected a first line with"),
     ],
 )
-def test_a_file_that_is_no_capture_is_refused_with_one_line(data: bytes, got: str, tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_rejected_with_one_line(data: bytes, got: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
     with pytest.raises(CaptureError, match="expected") as error:
@@ -260,7 +260,7 @@ def test_a_folder_is_no_capture(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_text_that_goes_on_and_on_without_a_server_is_given_up() -> None:
+def test_a_long_text_without_a_server_is_rejected_early() -> None:
     def prose() -> object:
         while True:
             yield b"All work and no play makes Jack a dull boy.\n" * 1000
@@ -277,7 +277,7 @@ def test_a_log_without_a_match_has_no_matches(tmp_path: Path) -> None:
     assert [] == matches_of(path)
 
 
-def test_lines_without_end_are_left_out() -> None:
+def test_overlong_lines_are_left_out() -> None:
     long = [b"x" * 2**20] * (LONGEST_LINE // 2**20 + 2)
     got = list(lines_with_offsets([b"one\n", *long, b"\ntwo\n", b"thr", b"ee"]))
     assert [b"one", b"two", b"three"] == [line for _, line in got]
@@ -350,7 +350,7 @@ def test_a_game_without_boards_that_was_seen_from_its_middle_is_a_gap(name: str)
     assert "no board" in gap.reason
 
 
-def test_without_boards_our_own_untold_plays_are_a_gap_and_no_difference() -> None:
+def test_without_boards_unreported_own_plays_are_a_gap_and_no_difference() -> None:
     lines = unpacked("three_points_marvin.txt").split(b"\r\n")
     happenings = events_of_bytes(b"\r\n".join(line for line in lines if not line.startswith(b"board:")))
     assert not differences_in(happenings)

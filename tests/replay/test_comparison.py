@@ -25,7 +25,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.engine import EngineStrategy
+from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.random_play import RandomStrategy

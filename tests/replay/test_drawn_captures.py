@@ -1,4 +1,4 @@
-"""What a person with a telnet program sees can be replayed, although it has no board but drawn ones."""
+"""Captures of telnet sessions with drawn boards only can be replayed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def made(transcript: Transcript) -> list[Decision]:
     return [it for game in transcript.games for step in walk(game) for it in decisions(step)]
 
 
-def test_a_person_s_session_is_replayed_with_what_was_typed() -> None:
+def test_a_session_with_drawn_boards_is_replayed_with_typed_commands() -> None:
     transcript = transcript_of(PERSON)
     assert PLAYED == [it.text for it in made(transcript) if it.text != "roll"]
     assert (0, 2) == transcript.scores
@@ -35,7 +35,7 @@ def test_a_person_s_session_is_replayed_with_what_was_typed() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_without_what_was_typed_the_drawn_boards_show_the_plays(tmp_path: Path, end: str) -> None:
+def test_without_typed_commands_the_drawn_boards_show_the_plays(tmp_path: Path, end: str) -> None:
     heard = re.sub(r"<< .*", "", PERSON.read_text())
     assert "<<" not in heard
     capture = tmp_path / "person.txt"

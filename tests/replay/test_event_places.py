@@ -1,4 +1,4 @@
-"""A replay begins at a place, and says so if there is none."""
+"""A replay starts at a given place, and fails if it is not reached."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def test_a_place_is_read_as_it_is_written(match: int, game: int, turn: int) -> N
 
 
 @pytest.mark.parametrize("text", ["", "0", "1/0", "1/2/0", "a", "1/", "/1", "1/2/3/4", "-1", "1/2/x", "9" * 10, "१"])
-def test_what_is_no_place_is_refused(text: str) -> None:
+def test_a_malformed_place_is_rejected(text: str) -> None:
     with pytest.raises(PlaceError, match="expected MATCH/GAME/MOVE as in 2, 2/1 or 2/1/14, got "):
         Place.parse(text)
 
 
-def test_what_comes_before_is_left_out_but_not_where_it_belongs() -> None:
+def test_earlier_events_are_left_out_but_not_the_starts_of_match_and_game() -> None:
     kinds = [type(it) for it in events_from(sample_events(sample_transcript()), Place(1, 1, 8))]
     assert [MatchBegan, GameBegan, EntryAdded] == kinds[:3]
     (first,) = [
@@ -49,16 +49,16 @@ def test_a_game_that_is_over_does_not_come_before_the_next() -> None:
     assert [MatchBegan, GameBegan, EntryAdded, EntryAdded, GameEnded] == kinds[:5]
 
 
-def test_a_later_match_comes_without_what_was_before() -> None:
+def test_a_later_match_comes_without_earlier_events() -> None:
     both = [*sample_events(sample_transcript()), *sample_events(sample_transcript(), match=2)]
     assert [*sample_events(sample_transcript(), match=2)] == [*events_from(both, Place(2))]
 
 
-def test_without_a_place_everything_comes() -> None:
+def test_without_a_place_all_events_come() -> None:
     assert [*sample_events(sample_transcript())] == [*events_from(sample_events(sample_transcript()), None)]
 
 
-def test_a_place_that_never_comes_is_told() -> None:
+def test_a_place_that_is_not_reached_is_an_error() -> None:
     with pytest.raises(PlaceError, match="nothing happened at 1/4/1 or later; the last was at 1/2/3"):
         list(events_from(sample_events(sample_transcript()), Place(1, 4, 1)))
     with pytest.raises(PlaceError, match="no match"):

@@ -1,4 +1,4 @@
-"""What the first board of a sitting shows, when nothing is known of the game yet."""
+"""The state that the first board of a session shows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ BOARD = (
         ({"turn": 1, "may": 0, "other": 0, "doubled": 1}, Stage.DOUBLED, Seat.B, Seat.A),
     ],
 )
-def test_a_double_that_waits_for_its_answer_is_seen(
-    shown: dict[str, int], stage: Stage, turn: Seat, answering: Seat | None
-) -> None:
+def test_a_pending_double_is_seen(shown: dict[str, int], stage: Stage, turn: Seat, answering: Seat | None) -> None:
     message = parse(BOARD.format(**shown))
     assert isinstance(message, m.Board)
     state = BoardView.from_board(message.state, Seat.A).state()

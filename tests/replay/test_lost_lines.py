@@ -97,14 +97,14 @@ def outcomes(name: str, *, every: int) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_a_line_that_is_lost_makes_no_play_wrong(name: str) -> None:
+def test_one_lost_line_makes_no_play_wrong(name: str) -> None:
     tally = outcomes(name, every=26)
     assert sum(count for (_, outcome), count in tally.items() if outcome == "rebuilt")
     assert not tally["board", "gap"]
     assert not tally["moves", "gap"]
 
 
-def test_what_is_lost_once_of_each_kind_is_rebuilt() -> None:
+def test_one_lost_line_of_each_kind_is_reconstructed() -> None:
     tally = outcomes("three_points_trillian.txt", every=10**6)
     kinds = {kind: outcome for kind, outcome in tally if outcome != "unchanged"}
     rebuilt = {"moves", "watched_double", "double_accepted", "gave_up"}
@@ -114,7 +114,7 @@ def test_what_is_lost_once_of_each_kind_is_rebuilt() -> None:
 
 @given(data=st.data())
 @settings(max_examples=15, deadline=None)
-def test_several_lines_that_are_lost_make_no_game_illegal(data: st.DataObject) -> None:
+def test_several_lost_lines_make_no_game_illegal(data: st.DataObject) -> None:
     lines = unpacked("three_points_marvin.txt").split(b"\r\n")
     begin = data.draw(st.integers(0, len(lines) - 120))
     lost = data.draw(st.sets(st.integers(begin, begin + 119), max_size=25))
@@ -124,7 +124,7 @@ def test_several_lines_that_are_lost_make_no_game_illegal(data: st.DataObject) -
 
 @given(data=st.data())
 @settings(max_examples=10, deadline=None)
-def test_lines_of_an_enemy_make_no_game_illegal(data: st.DataObject) -> None:
+def test_hostile_lines_make_no_game_illegal(data: st.DataObject) -> None:
     """Lines in any order, twice, with other numbers in them, between those of another session."""
     name = data.draw(st.sampled_from([path.stem for path in CAPTURES if path.name.endswith(".txt.gz")]))
     pool = unpacked(name).replace(b"\r\n", b"\n").split(b"\n")[60:260]

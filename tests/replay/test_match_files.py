@@ -32,7 +32,7 @@ def test_lists_are_found_in_a_capture(before: bytes, packed: bool, tmp_path: Pat
 
 
 @pytest.mark.parametrize("data", [ASKED + PLAYED, PLAYED + ASKED], ids=["before", "after"])
-def test_a_match_that_was_played_is_what_a_capture_is_about(data: bytes, tmp_path: Path) -> None:
+def test_a_played_match_takes_precedence_over_lists(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "capture.txt"
     path.write_bytes(data)
     assert find_format(path) is None

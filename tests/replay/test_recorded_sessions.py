@@ -12,7 +12,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Colour
 
-from fibsbot.fibs import DIRECTIONS, play_to_fibs
+from fibsbot.fibs_numbering import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.captures import read_capture
@@ -56,7 +56,7 @@ def test_every_transcript_walks_without_gaps_and_nothing_had_to_be_rebuilt(path:
 
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
-def test_what_happens_is_told_in_order_and_makes_up_the_transcripts(path: Path) -> None:
+def test_events_come_in_order_and_add_up_to_the_transcripts(path: Path) -> None:
     happenings = list(events_of_capture(read_capture(path)))
     assert isinstance(happenings[0], MatchBegan)
     assert isinstance(happenings[1], GameBegan)
@@ -90,7 +90,7 @@ def test_both_players_logs_and_captures_give_the_same_match(session: str) -> Non
 
 @pytest.mark.parametrize("name", ["trillian.txt", "arthur.txt"])
 @pytest.mark.parametrize("session", ["three_points", "unlimited"])
-def test_who_watches_from_the_start_sees_the_same_match(session: str, name: str) -> None:
+def test_a_watcher_from_the_start_sees_the_same_match(session: str, name: str) -> None:
     (played,) = matches_of(capture(session, "marvin.jsonl"))
     (watched,) = matches_of(capture(session, name))
     assert match_facts(played) == match_facts(watched)
@@ -98,7 +98,7 @@ def test_who_watches_from_the_start_sees_the_same_match(session: str, name: str)
 
 
 @pytest.mark.parametrize("session", NAMES)
-def test_who_watches_from_the_middle_sees_the_rest_of_the_match(session: str) -> None:
+def test_a_watcher_from_the_middle_sees_the_rest_of_the_match(session: str) -> None:
     (played,) = matches_of(capture(session, "trillian.txt"))
     (watched,) = matches_of(capture(session, "zaphod.txt"))
     whole = played.games[-len(watched.games) :]
@@ -171,7 +171,7 @@ def test_the_sessions_have_everything_in_them() -> None:
     assert any(isinstance(entry, Throw) and entry.play is not None and not entry.play.moves for entry in entries)
 
 
-def test_a_match_that_was_broken_off_three_times_is_one_match() -> None:
+def test_a_match_interrupted_three_times_is_one_match() -> None:
     happenings = list(events_of_capture(read_capture(capture("interrupted", "marvin.jsonl"))))
     began = [it for it in happenings if isinstance(it, MatchBegan)]
     assert {1} == {it.match for it in began}
@@ -181,7 +181,7 @@ def test_a_match_that_was_broken_off_three_times_is_one_match() -> None:
     assert 1 == sum(isinstance(it, MatchEnded) for it in happenings)
 
 
-def test_a_log_tells_times_equities_and_how_long_was_thought() -> None:
+def test_a_log_has_times_equities_and_thinking_times() -> None:
     (transcript,) = matches_of(DATA / "bot/baldlies.jsonl")
     assert ("bot_a", 1500.0, 0) == (transcript.players[0].name, transcript.players[0].rating, 0)
     assert "127.0.0.1:4712" == transcript.site
@@ -220,7 +220,7 @@ def test_the_recorded_sessions_are_what_is_played_today(tmp_path: Path) -> None:
         )
 
 
-def test_a_server_that_leaves_the_cube_out_when_somebody_resigns_is_believed() -> None:
+def test_resignations_without_the_cube_factor_are_understood() -> None:
     (transcript,) = matches_of(DATA / "bot/tigergammon.jsonl")
     first = transcript.games[0]
     assert first.whole

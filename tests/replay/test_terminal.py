@@ -1,4 +1,4 @@
-"""The live board: what a frame shows, how one goes through a film, and keys that arrive in any pieces."""
+"""The live board: frames, playback, and keys that arrive in any pieces."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def film() -> FrameHistory:
     return FrameHistory(board_frames(sample_events(sample_transcript())))
 
 
-def test_everything_that_happens_is_a_frame() -> None:
+def test_every_event_is_a_frame() -> None:
     count = sum(1 for _ in sample_events(sample_transcript()))
     assert count == len(list(board_frames(sample_events(sample_transcript()))))
     lines = [line for frame in board_frames(sample_events(sample_transcript())) for line in frame.lines]
@@ -102,7 +102,7 @@ def test_everything_that_happens_is_a_frame() -> None:
     ] == lines
 
 
-def test_a_picture_shows_the_match_the_board_and_what_happened() -> None:
+def test_a_frame_shows_the_match_the_board_and_the_history() -> None:
     picture, _, ended = shown(*[Key.SPACE] * 5)
     assert not ended
     lines = picture.replace("\r", "").split("\n")
@@ -113,12 +113,12 @@ def test_a_picture_shows_the_match_the_board_and_what_happened() -> None:
         assert part.replace("O:", "○:") in text
 
 
-def test_the_board_is_seen_from_our_own_side() -> None:
+def test_the_board_is_seen_from_the_users_side() -> None:
     assert {Seat.B} == {frame.bottom_seat for frame in board_frames(sample_events(sample_transcript(Seat.B)))}
     assert {Seat.A} == {frame.bottom_seat for frame in board_frames(sample_events(sample_transcript(None)))}
 
 
-def test_keys_go_on_back_and_to_the_next_game() -> None:
+def test_keys_move_forwards_backwards_and_to_the_next_game() -> None:
     place = "game 1   turn 2   1/1/2"
     assert place in shown(*[Key.SPACE] * 4)[0]
     assert place in shown(*[Key.NEXT] * 4)[0]
@@ -128,11 +128,11 @@ def test_keys_go_on_back_and_to_the_next_game() -> None:
     assert "Match 1" in shown(*[Key.PREVIOUS] * 3)[0]
 
 
-def test_quitting_at_the_end_is_no_interruption() -> None:
+def test_quitting_at_the_end_counts_as_complete() -> None:
     assert [False, True] == [shown(Key.QUIT)[2], shown(*[Key.GAME] * 5, Key.QUIT)[2]]
 
 
-def test_a_show_that_plays_pauses_as_it_was_played_and_stops_at_the_end() -> None:
+def test_playback_keeps_the_recorded_pauses_and_stops_at_the_end() -> None:
     picture, script, ended = shown(stepping=False, speed=2.0)
     assert ended
     assert "The match was not seen to its end." in picture
@@ -143,14 +143,14 @@ def test_a_show_that_plays_pauses_as_it_was_played_and_stops_at_the_end() -> Non
     assert {0.0} == set(script.waits)
 
 
-def test_space_stops_and_p_goes_on() -> None:
+def test_space_pauses_and_p_continues() -> None:
     picture, script, ended = shown(None, Key.SPACE, Key.PREVIOUS, Key.TOGGLE_PAUSE, stepping=False)
     assert ended
     assert [False, False, True, True, False] == [it is None for it in script.waits[:5]]
     assert "The match was not seen to its end." in picture
 
 
-def test_a_show_begins_where_it_is_told() -> None:
+def test_playback_starts_at_the_given_place() -> None:
     assert "game 1   turn 8   1/1/8" in shown(start=Place(1, 1, 8))[0]
     assert "Game 2, Crawford game" in shown(start=Place(1, 2))[0]
 
@@ -164,7 +164,7 @@ def test_a_small_terminal_gets_no_more_lines_than_it_has(height: int, width: int
     assert ("7  marvin  21: 13/11 6/5" in last) == (width >= 60)
 
 
-def test_one_goes_back_as_far_as_frames_are_kept() -> None:
+def test_going_back_is_limited_to_the_frames_kept() -> None:
     many = [BoardFrame(str(n), ("a", "b"), Seat.A, Place(1), (str(n),)) for n in range(12_000)]
     kept = FrameHistory(iter(many))
     while kept.next():
@@ -176,7 +176,7 @@ def test_one_goes_back_as_far_as_frames_are_kept() -> None:
 
 
 @given(st.lists(st.sampled_from("nbg"), max_size=60))
-def test_a_film_is_always_at_one_of_its_frames(moves: list[str]) -> None:
+def test_the_history_is_always_at_one_of_its_frames(moves: list[str]) -> None:
     whole = list(board_frames(sample_events(sample_transcript())))
     going, at = film(), -1
     games = [n for n, frame in enumerate(whole) if frame.begins_game]
@@ -229,14 +229,14 @@ def typed() -> Iterator[tuple[KeyReader, int]]:
         (b"nq", [Key.NEXT, Key.QUIT]),
     ],
 )
-def test_keys_are_known_by_what_they_send(typed: tuple[KeyReader, int], data: bytes, expected: list[Key]) -> None:
+def test_keys_are_recognised_by_their_bytes(typed: tuple[KeyReader, int], data: bytes, expected: list[Key]) -> None:
     keys, typing = typed
     os.write(typing, data)
     heard = list(iter(lambda: keys.wait(0.15), None))
     assert expected == heard
 
 
-def test_an_interrupt_ends_the_wait_even_if_it_did_not_reach_the_wait(typed: tuple[KeyReader, int]) -> None:
+def test_an_interrupt_just_before_the_wait_ends_it(typed: tuple[KeyReader, int]) -> None:
     """A signal that another thread gets, or that comes just before the wait begins, breaks off no system call."""
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # who was started in the background ignores it
     other = threading.Timer(0.2, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
@@ -250,7 +250,7 @@ def test_an_interrupt_ends_the_wait_even_if_it_did_not_reach_the_wait(typed: tup
         signal.signal(signal.SIGINT, usual)
 
 
-def test_a_terminal_that_is_gone_quits() -> None:
+def test_a_closed_terminal_quits() -> None:
     typing, listening = pty.openpty()
     keys = KeyReader(listening)
     os.close(typing)
@@ -258,7 +258,7 @@ def test_a_terminal_that_is_gone_quits() -> None:
     os.close(listening)
 
 
-def test_without_a_terminal_no_key_is_heard() -> None:
+def test_without_a_terminal_no_key_is_read() -> None:
     with KeyReader(None) as keys:
         assert keys.wait(0.0) is None
         assert not keys.is_listening

@@ -1,4 +1,4 @@
-"""A replay in words and in objects: what stands in a move list, and that no text of a file gets out of hand."""
+"""Move lists and JSON objects, and the cleaning of texts from files."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_a_move_list_has_a_column_for_each_player_and_the_turns_of_both() -> Non
 
 @settings(max_examples=15)
 @given(transcripts(lengths=(0, 1, 2)))
-def test_nothing_that_a_file_calls_a_player_is_obeyed_by_a_terminal(transcript: Transcript) -> None:
+def test_player_names_cannot_control_the_terminal(transcript: Transcript) -> None:
     lines = listed(events_of_transcript(1, transcript))
     assert all(line.isprintable() and len(line) < 400 for line in lines)
 
 
 @given(st.text(), st.text())
-def test_a_difference_is_told_in_one_printable_line(ours: str, theirs: str) -> None:
+def test_a_difference_is_one_printable_line(ours: str, theirs: str) -> None:
     differed = DifferenceFound(1, 1, 1, (Difference("name", ours, theirs),), 0)
     (line,) = listed([differed])
     assert line.isprintable()
@@ -84,7 +84,7 @@ def test_every_decision_has_its_object(transcript: Transcript) -> None:
     assert [game.number for game in transcript.games] == [row["game"] for row in rows if row["kind"] == "game"]
 
 
-def test_an_object_says_what_is_known_and_null_where_nothing_is() -> None:
+def test_unknown_values_of_an_object_are_null() -> None:
     rows = [row for row in objects(sample_events(sample_transcript())) if row["kind"] == "decision"]
     known = [(row["action"] or row["play"], row["equity"], row["seconds"], row["rebuilt"]) for row in rows][:6]
     assert [
@@ -99,7 +99,7 @@ def test_an_object_says_what_is_known_and_null_where_nothing_is() -> None:
     assert {(None, None)} == {(row["time"], row["seconds"]) for row in untimed}
 
 
-def test_what_is_no_decision_has_a_kind_of_its_own() -> None:
+def test_other_events_have_kinds_of_their_own() -> None:
     kinds = [row["kind"] for row in objects(sample_events(sample_transcript())) if row["kind"] != "decision"]
     assert [
         *("match", "game", "gap", "game_end", "game", "throw", "game_end"),
@@ -107,14 +107,14 @@ def test_what_is_no_decision_has_a_kind_of_its_own() -> None:
     ] == kinds
 
 
-def test_a_number_that_is_none_stays_out_of_the_objects() -> None:
+def test_nan_is_not_written() -> None:
     began, *rest = sample_events(sample_transcript())
     assert isinstance(began, MatchBegan)
     text = json.dumps(objects([began, *rest]), allow_nan=False)
     assert "NaN" not in text
 
 
-def test_a_game_first_seen_in_its_middle_is_told_to_be_one() -> None:
+def test_a_game_first_seen_in_its_middle_is_marked() -> None:
     """Else its first line would be taken for the opening throw."""
     whole = sample_transcript()
     state = next(it.after for it in walk(whole.games[0]))
@@ -129,7 +129,7 @@ def test_a_game_first_seen_in_its_middle_is_told_to_be_one() -> None:
     assert ["  Game 1", "- missing: the beginning of the game is missing"] == lines[:2]
 
 
-def test_every_happening_but_an_end_has_a_place() -> None:
+def test_every_event_but_an_end_has_a_place() -> None:
     places = [place_of(it) for it in sample_events(sample_transcript())]
     assert [Place(1), Place(1, 1), Place(1, 1, 1), Place(1, 1, 2)] == places[:4]
     assert [None, Place(1, 2, 3), None] == places[-3:]

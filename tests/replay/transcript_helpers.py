@@ -1,4 +1,4 @@
-"""What tests of the replay share: captures as transcripts, and the same match seen by several, ready to be compared."""
+"""Helpers of the replay's tests: captures as transcripts, and comparison of one match as seen by several users."""
 
 from __future__ import annotations
 

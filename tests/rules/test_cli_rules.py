@@ -1,4 +1,4 @@
-"""`legal`, `show` and `perft` as commands."""
+"""The commands `legal`, `show` and `perft`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TO_ROLL = OPENING.replace(":31:", ":00:")
 
 
 def run(*arguments: str) -> Result:
-    """Call the command line."""
+    """Run the command."""
     return CliRunner().invoke(main, arguments)
 
 
@@ -35,7 +35,7 @@ def test_legal_takes_the_dice_from_the_option_first() -> None:
     assert run("legal", OPENING, "--dice", "65").stdout == run("legal", TO_ROLL, "--dice", "56").stdout
 
 
-def test_legal_says_when_nothing_can_move() -> None:
+def test_legal_reports_that_nothing_can_move() -> None:
     assert "cannot move\n" == run("legal", "XGID=-A-----------------bbbbbbA:0:0:1:31:0:0:0:5:10").stdout
 
 
@@ -45,7 +45,7 @@ def test_legal_gives_json() -> None:
     assert {"play": "8/5 6/5", "moves": [[8, 5], [6, 5]], "position_id": "4HPwATCwZ/ABMA"} in found["plays"]
 
 
-def test_show_draws_the_board_and_tells_the_facts() -> None:
+def test_show_draws_the_board_and_prints_the_facts() -> None:
     result = run("show", OPENING)
     assert 0 == result.exit_code
     assert "|BAR|" in result.stdout
@@ -84,7 +84,7 @@ def test_perft_gives_json() -> None:
 
 
 @pytest.mark.slow
-def test_all_cores_together_count_as_much_as_one() -> None:
+def test_counting_on_all_cores_gives_the_same_result() -> None:
     reached = dict(islice(perft_level(PERFT_START).items(), 60))
     assert perft_count(reached.items()) == _count_in_processes(reached, 2)
 
@@ -128,12 +128,12 @@ def test_show_writes_a_picture(tmp_path: Path) -> None:
         (("-o", "/dev/null/board.svg"), "cannot write /dev/null/board.svg: Not a directory"),
     ],
 )
-def test_a_picture_that_cannot_be_is_one_line(arguments: tuple[str, ...], error: str) -> None:
+def test_an_impossible_picture_is_an_error_of_one_line(arguments: tuple[str, ...], error: str) -> None:
     result = run("show", OPENING, "--svg", *arguments)
     assert (2, f"Error: {error}\n") == (result.exit_code, result.stderr)
 
 
-def test_options_of_the_picture_want_a_picture() -> None:
+def test_options_of_the_picture_require_a_picture() -> None:
     result = run("show", OPENING, "--dark", "--left")
     assert (2, True) == (result.exit_code, "expected --svg with --dark and --left" in result.stderr)
     result = run("show", TO_ROLL, "--svg", "--play", "8/5")

@@ -1,4 +1,4 @@
-"""Raising the count: doubles, beavers and raccoons, Crawford, automatic doubles in every form of the documents."""
+"""The cube: doubles, beavers and raccoons, Crawford, and all forms of automatic doubles in the documents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def b_to_roll(laws: Laws = FIBS, length: int = 5, scores: tuple[int, int] = (0, 
 
 
 def refused(state: GameState, seat: Seat) -> CubeRefusal:
-    """Return why a double is refused."""
+    """Return the reason why a double is refused."""
     with pytest.raises(CubeError) as caught:
         double(state, seat)
     return caught.value.refusal
@@ -50,7 +50,7 @@ def test_either_player_may_offer_the_first_double() -> None:
         assert Stage.DOUBLED is double(evolve(b_to_roll(), turn=seat), seat).stage
 
 
-def test_the_right_to_double_goes_to_who_accepted_the_last_one() -> None:
+def test_the_right_to_double_goes_to_the_player_who_accepted_the_last_double() -> None:
     taken = take(double(b_to_roll(), B), A)
     assert CubeRefusal.NOT_OWNER is refused(taken, B)
     assert 4 == double(evolve(taken, turn=A), A).offered
@@ -68,7 +68,7 @@ def test_a_limit_can_be_agreed_upon() -> None:
 
 
 def test_a_dead_cube_may_be_turned_unless_the_laws_forbid_it() -> None:
-    """Who needs one point gains nothing by doubling; FIBS lets it happen."""
+    """A player who needs one point gains nothing by doubling; FIBS allows it."""
     for laws, expected in ((FIBS, None), (evolve(FIBS, dead_cube=False), CubeRefusal.DEAD_CUBE)):
         state = evolve(b_to_roll(laws, 5), scores=(0, 4), post_crawford=True)
         assert expected is refusal_to_double(state, B)
@@ -82,7 +82,7 @@ def test_a_game_can_be_played_without_a_cube() -> None:
 # -- Crawford -------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_doubles_in_the_first_game_after_a_player_comes_within_a_point() -> None:
+def test_no_doubles_in_the_first_game_after_a_player_comes_within_a_point() -> None:
     """2007: for one game, then normal use of the cube resumes."""
     crawford = b_to_roll(scores=(4, 2))
     assert crawford.crawford
@@ -103,7 +103,9 @@ def test_nobody_doubles_in_the_first_game_after_a_player_comes_within_a_point() 
         (0, (4, 3), (False, False)),
     ],
 )
-def test_the_score_tells_the_crawford_game(length: int, scores: tuple[int, int], expected: tuple[bool, bool]) -> None:
+def test_the_crawford_game_is_inferred_from_the_score(
+    length: int, scores: tuple[int, int], expected: tuple[bool, bool]
+) -> None:
     state = start_match(FIBS, length, scores)
     assert expected == (state.crawford, state.post_crawford)
 
@@ -188,7 +190,7 @@ def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
 
 
 def tied(laws: Laws, times: int, length: int = 0) -> GameState:
-    """Return a game after so many ties in the opening throw."""
+    """Return a game after this many ties in the opening roll."""
     state = start_match(laws, length)
     for _ in range(times):
         state = roll_opening(state, 2, 2)
@@ -216,7 +218,7 @@ def test_law_20_automatic_raises_end_with_the_limit(automatic: AutomaticRaise, e
     assert expected == tied(evolve(LAWS_1931, automatic=automatic, automatic_limit=3), 9).cube
 
 
-def test_an_automatic_double_gives_the_cube_to_nobody() -> None:
+def test_the_cube_stays_centred_after_an_automatic_double() -> None:
     """Primer: "no one gains possession of the cube, which stays in the middle of the board"."""
     assert tied(evolve(MODERN, automatic=AutomaticRaise.DOUBLE), 3).owner is None
 
@@ -226,12 +228,12 @@ def test_the_cube_is_put_away_in_the_crawford_game() -> None:
     assert 1 == roll_opening(state, 2, 2).cube
 
 
-# -- rejecting the first throw --------------------------------------------------------------------------------------
+# -- rejecting the first roll ---------------------------------------------------------------------------------------
 
 REJECTING = evolve(MODERN, reject_first_throw=True)
 
 
-def test_each_player_may_reject_the_first_throw_which_doubles_the_count() -> None:
+def test_each_player_may_reject_the_first_roll_which_doubles_the_count() -> None:
     """Primer: "reject the first roll and double the cube to get another chance"."""
     rejected = reject_roll(roll_opening(start_match(REJECTING, 0), 2, 1), A)
     assert (2, None, Stage.ROLL, A) == (rejected.cube, rejected.owner, rejected.stage, rejected.turn)
@@ -241,20 +243,20 @@ def test_each_player_may_reject_the_first_throw_which_doubles_the_count() -> Non
     assert (4, None, B) == (again.cube, again.owner, again.turn)
 
 
-def test_the_second_throw_has_to_be_played() -> None:
+def test_the_second_roll_has_to_be_played() -> None:
     rejected = reject_roll(roll_opening(start_match(REJECTING, 0), 2, 1), A)
     with pytest.raises(DiceError):
         reject_roll(roll(rejected, A, (4, 1)), A)
 
 
-def test_only_the_first_throw_of_each_player_can_be_rejected() -> None:
+def test_only_the_first_roll_of_each_player_can_be_rejected() -> None:
     state = play(roll_opening(start_match(REJECTING, 0), 3, 1), A, Play.of((8, 5), (6, 5)))
     state = play(roll(state, B, (3, 1)), B, Play.of((8, 5), (6, 5)))
     with pytest.raises(DiceError):
         reject_roll(roll(state, A, (2, 1)), A)
 
 
-def test_a_throw_cannot_be_rejected_once_the_cube_has_an_owner_or_reached_its_limit() -> None:
+def test_a_roll_cannot_be_rejected_once_the_cube_has_an_owner_or_reached_its_limit() -> None:
     state = take(double(b_to_roll(REJECTING, 0), B), A)
     with pytest.raises(DiceError):
         reject_roll(roll(state, B, (2, 1)), B)

@@ -1,4 +1,4 @@
-"""The state of a game: who may do what when, and what each action leads to."""
+"""GameState: the actions that are allowed in each stage, and their results."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_higher_die_begins_and_plays_both_numbers() -> None:
     assert (Stage.MOVE, B, (6, 2)) == (opened.stage, opened.turn, opened.dice)
 
 
-def test_a_tie_is_thrown_again() -> None:
+def test_a_tie_is_rolled_again() -> None:
     assert NEW == roll_opening(NEW, 4, 4)
 
 
@@ -106,7 +106,7 @@ def test_a_taken_double_gives_the_cube_to_the_taker_and_the_doubler_rolls() -> N
     )
 
 
-def test_a_dropped_double_costs_what_the_game_was_played_for() -> None:
+def test_a_dropped_double_loses_the_previous_value_of_the_cube() -> None:
     dropped = drop(B_DOUBLED, A)
     assert Result(winner=B, points=1, level=Level.SINGLE, how=Ending.DROPPED) == dropped.result
     at_four = evolve(B_TO_ROLL, cube=4, owner=B)
@@ -137,30 +137,30 @@ ACTIONS: tuple[Callable[[GameState], GameState], ...] = (
     lambda state: redouble(state, A),
     lambda state: resign(state, A, Level.SINGLE),
 )
-"""Everything that a player can do besides answering a resignation."""
+"""All actions of a player except answering a resignation."""
 
 
 @pytest.mark.parametrize("state", [OPENED, B_TO_ROLL, B_DOUBLED])
 @pytest.mark.parametrize("action", ACTIONS)
-def test_while_a_resignation_waits_nothing_else_is_allowed(
+def test_while_a_resignation_is_pending_nothing_else_is_allowed(
     state: GameState, action: Callable[[GameState], GameState]
 ) -> None:
     with pytest.raises(ResignationPendingError):
         action(resign(state, B, Level.SINGLE))
 
 
-def test_nobody_answers_the_own_resignation() -> None:
+def test_a_player_cannot_answer_their_own_resignation() -> None:
     for answer in (accept_resignation, reject_resignation):
         with pytest.raises(NotYourTurnError):
             answer(resign(OPENED, A, Level.SINGLE), A)
 
 
-def test_the_opening_throw_waits_for_the_answer_to_a_resignation() -> None:
+def test_the_opening_roll_waits_for_the_answer_to_a_resignation() -> None:
     with pytest.raises(ResignationPendingError):
         roll_opening(resign(NEW, A, Level.SINGLE), 1, 2)
 
 
-def test_nothing_happens_before_the_opening_throw() -> None:
+def test_no_action_is_allowed_before_the_opening_roll() -> None:
     for seat in Seat:
         with pytest.raises(NotStartedError):
             roll(NEW, seat, (1, 2))
@@ -169,7 +169,7 @@ def test_nothing_happens_before_the_opening_throw() -> None:
         assert decision(NEW, seat) is None
 
 
-def test_each_refusal_says_why() -> None:
+def test_each_refusal_names_its_reason() -> None:
     with pytest.raises(NotYourTurnError):
         roll(B_TO_ROLL, A, (1, 2))
     with pytest.raises(RollFirstError):
@@ -199,12 +199,12 @@ def test_each_refusal_says_why() -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_game_that_is_over_is_over(action: Callable[[GameState], GameState]) -> None:
+def test_no_action_is_allowed_after_the_end_of_the_game(action: Callable[[GameState], GameState]) -> None:
     with pytest.raises(GameOverError):
         action(over())
 
 
-def test_nothing_is_answered_or_thrown_after_the_end() -> None:
+def test_nothing_is_answered_or_rolled_after_the_end() -> None:
     with pytest.raises(GameOverError):
         accept_resignation(over(), A)
     with pytest.raises(GameOverError):
@@ -216,7 +216,7 @@ def test_every_refusal_is_a_value_error_with_one_line_of_text() -> None:
         roll(B_TO_ROLL, A, (1, 2))
 
 
-def test_scores_of_a_match_must_leave_it_open() -> None:
+def test_a_match_cannot_start_with_a_winning_score() -> None:
     for scores in ((5, 0), (0, 7), (-1, 0)):
         with pytest.raises(RuleError):
             start_match(FIBS, 5, scores)
@@ -224,7 +224,7 @@ def test_scores_of_a_match_must_leave_it_open() -> None:
         start_match(FIBS, -1)
 
 
-def test_the_match_is_over_when_a_player_has_its_length() -> None:
+def test_the_match_is_over_when_a_score_reaches_its_length() -> None:
     won = over(evolve(LAST_CHECKER, scores=(4, 4), post_crawford=True))
     assert B is match_winner(won)
     with pytest.raises(GameOverError):
@@ -242,7 +242,7 @@ def test_the_next_game_starts_afresh() -> None:
     assert start_match(FIBS, 5, (0, 1)) == next_game(over())
 
 
-def test_every_player_sees_a_decision_from_the_own_side() -> None:
+def test_every_player_sees_a_decision_from_their_own_side() -> None:
     state = decision(B_DOUBLED, A)
     assert state is not None
     assert decision(B_DOUBLED, B) is None
@@ -260,19 +260,19 @@ def test_every_player_sees_a_decision_from_the_own_side() -> None:
     assert (Phase.RESIGNED, 2, None) == (offered.phase, offered.resignation, offered.dice)
 
 
-def test_a_decision_tells_that_there_is_no_cube() -> None:
+def test_a_decision_shows_that_there_is_no_cube() -> None:
     with_cube, without = decision(OPENED, A), decision(evolve(OPENED, laws=evolve(FIBS, cube=False)), A)
     assert with_cube is not None
     assert evolve(with_cube, cubeless=True) == without
 
 
 @pytest.mark.parametrize("name", sorted(LAWS))
-def test_a_whole_game_opens_alike_under_every_set_of_laws(name: str) -> None:
+def test_a_game_opens_the_same_under_every_set_of_laws(name: str) -> None:
     state = roll_opening(start_match(LAWS[name], 3), 6, 5)
     assert Stage.ROLL is play(state, A, parse_play("24/13", state.position, (6, 5))).stage
 
 
-def test_a_state_can_be_written_down_and_read_again() -> None:
-    """As JSON has it: a server that starts again goes on with the same game."""
+def test_a_state_survives_json() -> None:
+    """A restarted server continues the game from its JSON."""
     for state in (NEW, OPENED, B_DOUBLED, resign(B_DOUBLED, A, Level.GAMMON), over(), start_match(LAWS_1970, 0)):
         assert state == cattrs.structure(cattrs.unstructure(state), GameState)

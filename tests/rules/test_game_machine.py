@@ -1,4 +1,4 @@
-"""A machine that plays legal actions at random: every game ends, and what must not change does not."""
+"""A state machine of random legal actions: every game ends, and all invariants hold."""
 
 from __future__ import annotations
 
@@ -49,43 +49,43 @@ class Match(RuleBasedStateMachine):
         length=st.integers(0, 7),
     )
     def start(self, laws: str, automatic: AutomaticRaise, redoubles: int, length: int) -> None:
-        """Agree on the laws."""
+        """Choose the laws."""
         chosen = evolve(LAWS[laws], automatic=automatic, redoubles=redoubles)
         self.state = start_match(chosen, length)
         self.won = [0, 0]
 
     def has_to(self, *phases: Phase) -> bool:
-        """Whether somebody has such a decision to make."""
+        """Return whether a player has a decision of one of these phases."""
         return any(seen is not None and seen.phase in phases for seen in self.seen().values())
 
     def seen(self) -> dict[Seat, MatchState | None]:
-        """Return what each player has to decide."""
+        """Return the decision of each player."""
         return {seat: decision(self.state, seat) for seat in Seat}
 
     @property
     def decider(self) -> Seat:
-        """Who has to decide."""
+        """The player who has to decide."""
         return next(seat for seat, seen in self.seen().items() if seen is not None)
 
     @precondition(lambda self: self.state.stage is Stage.OPENING and not self.state.resignation)
-    @rule(thrown=dice())
-    def open(self, thrown: Dice) -> None:
-        """Both throw one die."""
-        self.state = roll_opening(self.state, *thrown)
+    @rule(numbers=dice())
+    def open(self, numbers: Dice) -> None:
+        """Roll one die for each player."""
+        self.state = roll_opening(self.state, *numbers)
 
     @precondition(lambda self: self.has_to(Phase.ROLL))
-    @rule(thrown=dice(), doubling=st.booleans())
-    def roll_or_double(self, thrown: Dice, *, doubling: bool) -> None:
-        """Double if asked to and allowed, else roll."""
+    @rule(numbers=dice(), doubling=st.booleans())
+    def roll_or_double(self, numbers: Dice, *, doubling: bool) -> None:
+        """Double if `doubling` and allowed, else roll."""
         if doubling and refusal_to_double(self.state, self.decider) is None:
             self.state = double(self.state, self.decider)
         else:
-            self.state = roll(self.state, self.decider, thrown)
+            self.state = roll(self.state, self.decider, numbers)
 
     @precondition(lambda self: self.has_to(Phase.MOVE))
     @rule(data=st.data())
     def move(self, data: st.DataObject) -> None:
-        """Make any legal play, or dance."""
+        """Make any legal play, or the empty one."""
         assert self.state.dice is not None
         plays = legal_plays(self.state.position, self.state.dice)
         chosen = data.draw(st.sampled_from(plays)) if plays else Play()
@@ -105,7 +105,7 @@ class Match(RuleBasedStateMachine):
     @precondition(lambda self: self.state.stage is not Stage.OVER and not self.state.resignation)
     @rule(seat=st.sampled_from(Seat), level=LEVELS)
     def give_up(self, seat: Seat, level: Level) -> None:
-        """Offer to resign, whoever's turn it is."""
+        """Offer to resign; either player may."""
         self.state = resign(self.state, seat, level)
 
     @precondition(lambda self: self.has_to(Phase.RESIGNED))
@@ -128,23 +128,23 @@ class Match(RuleBasedStateMachine):
             self.won = [0, 0]
 
     @invariant()
-    def exactly_one_has_to_decide_while_a_game_is_played(self) -> None:
-        """Nobody while it is not."""
+    def exactly_one_player_has_a_decision_during_a_game(self) -> None:
+        """No player has one otherwise."""
         deciders = sum(seen is not None for seen in self.seen().values())
         waiting = self.state.stage in {Stage.OPENING, Stage.OVER} and not self.state.resignation
         assert (0 if waiting else 1) == deciders
 
     @invariant()
     def checkers_are_conserved(self) -> None:
-        """Fifteen a side, on the board or off."""
+        """Each side has 15 checkers on the board or off."""
         position = self.state.position
         assert not position.status()
         assert CHECKERS == sum(n for n in position.points if n > 0) + position.off
         assert position == position.swapped().swapped()
 
     @invariant()
-    def scores_are_what_the_games_added_up_to(self) -> None:
-        """And a game that is over has a result."""
+    def scores_are_the_sums_of_the_games(self) -> None:
+        """A game that is over also has a result."""
         result = self.state.result
         assert (result is not None) == (self.state.stage is Stage.OVER)
         expected = [*getattr(self, "won", (0, 0))]
@@ -153,8 +153,8 @@ class Match(RuleBasedStateMachine):
         assert tuple(expected) == self.state.scores
 
     @invariant()
-    def a_double_that_waits_is_worth_twice_the_game(self) -> None:
-        """And there is nothing offered otherwise."""
+    def a_pending_double_offers_twice_the_value(self) -> None:
+        """Otherwise no value is offered."""
         doubled = self.state.stage is Stage.DOUBLED
         assert (2 * self.state.cube if doubled else 0) == self.state.offered
         assert doubled == (self.state.answering is not None)
@@ -165,18 +165,18 @@ TestMatch.settings = settings(max_examples=40, stateful_step_count=60)
 
 
 def test_random_matches_come_to_an_end() -> None:
-    """Nobody doubles or resigns, every play is a random one: somebody wins."""
+    """Without doubles or resignations, random plays lead to a winner."""
     for seed in range(8):
         chance = Random(seed)
         state = start_match(FIBS, 3)
         while (winner := match_winner(state)) is None:
-            thrown = (chance.randint(1, 6), chance.randint(1, 6))
+            numbers = (chance.randint(1, 6), chance.randint(1, 6))
             if state.stage is Stage.OVER:
                 state = next_game(state)
             elif state.stage is Stage.OPENING:
-                state = roll_opening(state, *thrown)
+                state = roll_opening(state, *numbers)
             elif state.stage is Stage.ROLL:
-                state = roll(state, state.turn, thrown)
+                state = roll(state, state.turn, numbers)
             else:
                 assert state.dice is not None
                 plays = legal_plays(state.position, state.dice)

@@ -26,7 +26,7 @@ def board(own: dict[int, int], theirs: dict[int, int]) -> Position:
 
 
 def plays(position: Position, dice: Dice) -> set[str]:
-    """Write down all legal plays."""
+    """Return all legal plays as text."""
     return {format_play(play, position) for play in legal_plays(position, dice)}
 
 
@@ -44,7 +44,7 @@ def test_the_opening_position_is_the_one_of_the_diagrams() -> None:
     assert (167, 167) == (Position.start().pips, Position.start().opponent_pips)
 
 
-def test_law_11_one_man_plays_both_numbers_and_touches_down_in_between() -> None:
+def test_law_11_one_checker_plays_both_numbers_and_touches_down_in_between() -> None:
     """Primer: "By moving the 6 before the 5, he can touch down on a vacant point (7) and then move to safety"."""
     opening = Position.start()
     assert "24/13" in plays(opening, (6, 5))
@@ -53,11 +53,11 @@ def test_law_11_one_man_plays_both_numbers_and_touches_down_in_between() -> None
     assert Law.POINT_HELD is broken_law("24/13", both_ways_closed, (6, 5))
 
 
-def test_law_11_a_man_moves_by_a_number_that_was_thrown() -> None:
+def test_law_11_a_checker_moves_by_a_number_that_was_rolled() -> None:
     assert Law.NOT_ROLLED is broken_law("24/19 6/5", Position.start(), (6, 1))
 
 
-def test_law_4_nobody_moves_backwards() -> None:
+def test_law_4_checkers_never_move_backwards() -> None:
     assert Law.WRONG_DIRECTION is broken_law("6/8 6/5", Position.start(), (2, 1))
 
 
@@ -72,7 +72,7 @@ def test_law_12_doublets_are_played_four_times() -> None:
     assert Law.WHOLE_DOUBLE is broken_law("24/18(2) 13/7", Position.start(), (6, 6))
 
 
-def test_law_12_one_man_may_play_the_whole_double() -> None:
+def test_law_12_one_checker_may_play_the_whole_double() -> None:
     """Primer: "A single checker for four consecutive moves of two points"."""
     assert "24/16" in plays(board({24: 1, 6: 2}, {1: 2}), (2, 2))
 
@@ -85,7 +85,7 @@ def test_law_12_a_double_is_played_as_far_as_it_goes() -> None:
 
 
 def test_law_12_of_two_ways_to_play_a_double_the_longer_one_is_compulsory() -> None:
-    """One checker is stopped after one move, the other has room for two: neither may be left standing."""
+    """One checker is blocked after one move, the other one can make two: all three must be played."""
     position = board({20: 1, 14: 1}, {10: 2, 1: 2})
     assert {"20/15 14/4"} == plays(position, (5, 5))
     assert Law.WHOLE_DOUBLE is broken_law("14/4", position, (5, 5))
@@ -116,20 +116,20 @@ def test_law_13_the_lower_number_is_played_where_the_higher_cannot_be() -> None:
     assert {"20/18"} == plays(position, (5, 2))
 
 
-def test_law_13_what_can_be_played_must_be() -> None:
+def test_law_13_a_number_that_can_be_played_must_be() -> None:
     assert Law.MUST_PLAY is broken_law("cannot move", board({20: 1}, {15: 2, 13: 2}), (5, 2))
     assert Law.BOTH_NUMBERS is broken_law("cannot move", Position.start(), (5, 2))
     assert Law.WHOLE_DOUBLE is broken_law("cannot move", Position.start(), (2, 2))
 
 
-def test_law_13_the_two_last_checkers_against_a_waiting_man() -> None:
+def test_law_13_the_two_last_checkers_against_a_checker_on_the_bar() -> None:
     """Primer: with 3-1 the 1 would cover the blot, but then the 3 cannot be played, so the 3 must be played alone."""
     position = board({5: 1, 4: 1}, {0: 1, 1: 2, 3: 2})
     assert Law.HIGHER_NUMBER is broken_law("5/4", position, (3, 1))
     assert {"5/2"} == plays(position, (3, 1))
 
 
-def test_law_14_no_man_lands_on_a_point_that_two_adversaries_hold() -> None:
+def test_law_14_no_checker_lands_on_a_point_that_two_opposing_checkers_hold() -> None:
     assert Law.POINT_HELD is broken_law("24/19 13/12", Position.start(), (5, 1))
 
 
@@ -151,19 +151,19 @@ def test_law_15_only_a_blot_can_be_hit() -> None:
     assert Law.NOTHING_TO_HIT is broken_law("24/18* 13/11", Position.start(), (6, 2))
 
 
-def test_law_16_a_man_on_the_bar_enters_first() -> None:
+def test_law_16_a_checker_on_the_bar_enters_first() -> None:
     """Primer: with 6-4 against a held 6-point the checker enters with the 4, and any checker plays the 6."""
     position = board({BAR: 1, 13: 2}, {19: 2, 1: 1})
     assert {"bar/21 13/7", "bar/15"} == plays(position, (6, 4))
     assert Law.BAR_FIRST is broken_law("13/9 13/7", position, (6, 4))
 
 
-def test_law_16_all_men_on_the_bar_enter_before_any_other_moves() -> None:
+def test_law_16_all_checkers_on_the_bar_enter_before_any_other_moves() -> None:
     position = board({BAR: 2, 13: 2}, {19: 2, 1: 1})
     assert {"bar/21"} == plays(position, (6, 4))
 
 
-def test_law_16_nobody_enters_against_a_closed_board() -> None:
+def test_law_16_no_checker_enters_against_a_closed_board() -> None:
     """Primer: "White must forfeit their turn until Black opens up a point for re-entry"."""
     closed = board({BAR: 1, 13: 2}, dict.fromkeys(range(19, 25), 2))
     assert all(set() == plays(closed, (high, low)) for high in range(1, 7) for low in range(1, high + 1))
@@ -175,7 +175,7 @@ def test_a_prime_of_six_cannot_be_passed() -> None:
     assert all(set() == plays(position, (high, low)) for high in range(1, 7) for low in range(1, high + 1))
 
 
-def test_law_17_six_one_needs_no_exposed_man() -> None:
+def test_law_17_the_one_may_be_played_before_the_six_bears_off() -> None:
     """The diagram of 1970: the 1 moves 6 to 5, then the 6 bears off from the 5-point, highest now."""
     position = board({6: 1, 5: 1, 1: 2}, {0: 1, 24: 1})
     assert {"6/5/off", "6/off 1/off", "6/off 5/4"} == plays(position, (6, 1))
@@ -183,7 +183,7 @@ def test_law_17_six_one_needs_no_exposed_man() -> None:
     assert (1, 2) == (after.points[5], after.points[1])
 
 
-def test_law_17_a_man_is_borne_off_by_its_number() -> None:
+def test_law_17_a_checker_is_borne_off_by_its_number() -> None:
     """Primer: "White removes one man from point 6 and one from point 4 after throwing a 6-4"."""
     position = board({6: 2, 5: 2, 4: 2}, {24: 2})
     assert "6/off 4/off" in plays(position, (6, 4))
@@ -195,33 +195,33 @@ def test_law_17_a_higher_number_bears_off_from_the_highest_point() -> None:
     assert {"6/off(3) 5/off"} == plays(position, (6, 6))
 
 
-def test_law_17_no_lower_man_is_borne_off_while_one_stands_higher() -> None:
+def test_law_17_no_lower_checker_is_borne_off_while_a_higher_one_is_left() -> None:
     """1997: "If you roll 6-3 and your 6-point has been cleared ... a man from your 5-point"."""
     position = board({5: 2, 3: 1, 2: 2}, {24: 2})
     assert Law.HIGHER_POINT is broken_law("3/off 3/off", board({5: 2, 3: 2}, {24: 2}), (6, 3))
     assert "5/off 3/off" in plays(position, (6, 3))
 
 
-def test_law_17_with_a_gap_the_number_moves_a_higher_man_down() -> None:
+def test_law_17_with_a_gap_the_number_moves_a_higher_checker_down() -> None:
     """Primer: "They must move a man down from a higher point" when the number's own point is empty."""
     position = board({6: 2, 5: 1, 1: 2}, {24: 2})
     assert Law.HIGHER_POINT is broken_law("6/off 1/off", position, (6, 4))
     assert {"6/2 6/off", "6/off 5/1"} == plays(position, (6, 4))
 
 
-def test_law_17_nobody_has_to_bear_off_who_can_move() -> None:
+def test_law_17_a_player_who_can_move_does_not_have_to_bear_off() -> None:
     """Primer: with 6-5 one man is borne off the 6-point and the other moved down to the 1-point, leaving no blot."""
     position = board({6: 2, 5: 2, 1: 1}, {0: 1})
     after = position.play(parse_play("6/off 6/1", position, (6, 5)))
     assert (2, 2) == (after.points[5], after.points[1])
 
 
-def test_law_11_nobody_bears_off_with_a_man_outside() -> None:
+def test_law_11_no_checker_is_borne_off_while_one_is_outside() -> None:
     assert Law.TOO_EARLY is broken_law("6/off 8/7", board({8: 1, 6: 2}, {24: 2}), (6, 1))
     assert "7/off" in plays(board({7: 1, 6: 2}, {24: 2}), (6, 1))
 
 
-def test_law_16_a_man_hit_during_the_bear_off_comes_round_first() -> None:
+def test_law_16_a_checker_hit_during_the_bear_off_comes_round_first() -> None:
     position = board({BAR: 1, 6: 2, 5: 2}, {24: 2, 23: 2})
     assert Law.BAR_FIRST is broken_law("6/off 5/off", position, (6, 5))
     assert {"bar/19 6/1", "bar/14", "bar/20 6/off"} & plays(position, (6, 5)) == {"bar/19 6/1", "bar/14"}

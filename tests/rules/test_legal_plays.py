@@ -43,7 +43,7 @@ def test_a_roll_that_leaves_no_play_counts_one() -> None:
 
 
 @pytest.mark.slow
-def test_three_independent_generators_know_the_same_plays() -> None:
+def test_three_independent_generators_give_the_same_plays() -> None:
     """Every fourth of 2,000 positions, with 21 rolls each: as many distinct results, and the same by checksum.
 
     The engine's generator is held to all of them, and to this one (tests/engine/test_generator.py).
@@ -148,7 +148,7 @@ def test_impossible_dice_are_refused(roll: Dice) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [(26, 20), (0, 0), (24, 25), (13, -1)])
-def test_a_point_that_the_board_has_not_makes_a_play_invalid(source: int, target: int) -> None:
+def test_a_point_that_does_not_exist_makes_a_play_invalid(source: int, target: int) -> None:
     with pytest.raises(InvalidPlayError):
         check_play(Position.start(), (6, 1), Play.of((source, target)))
 

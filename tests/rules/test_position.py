@@ -1,4 +1,4 @@
-"""Position and MatchState: views, counts, and what can be wrong."""
+"""Position and MatchState: views, counts and flaws."""
 
 from __future__ import annotations
 

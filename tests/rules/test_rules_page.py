@@ -1,4 +1,4 @@
-"""docs/rules.md is true: its table of options is the one in the program."""
+"""The table of options in docs/rules.md agrees with the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS: Final = [field.name for field in attrs.fields(Laws) if field.name != "n
 
 
 def written(value: object) -> str:
-    """Return how the page writes a value."""
+    """Return a value as the page writes it."""
     if isinstance(value, enum.Enum):
         return str(value.value)
     if isinstance(value, bool):
@@ -33,5 +33,5 @@ def test_the_page_gives_every_option_its_value_under_each_set_of_laws(option: st
     assert expected == [cell.strip() for cell in row[1].split("|")]
 
 
-def test_the_columns_stand_in_the_order_of_the_sets() -> None:
+def test_the_columns_have_the_order_of_the_sets() -> None:
     assert f"| option | {' | '.join(LAWS)} |" in PAGE.read_text()

@@ -1,4 +1,4 @@
-"""What a game counts."""
+"""The score of a game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ A, B = Seat.A, Seat.B
 
 
 def last_move(laws: Laws, theirs: dict[int, int], cube: int = 1, owner: Seat | None = None) -> GameState:
-    """Return a game in which A bears off the last checker; the opponent's stand on A's points, 0 is the bar."""
+    """Return a game in which A bears off the last checker; `theirs` is in A's numbering, 0 is the opponent's bar."""
     cells = [0, 1, *[0] * 24]
     for point, count in theirs.items():
         cells[point] = -count
@@ -25,7 +25,7 @@ def last_move(laws: Laws, theirs: dict[int, int], cube: int = 1, owner: Seat | N
 
 
 def points(laws: Laws, theirs: dict[int, int], cube: int = 1, owner: Seat | None = None) -> int:
-    """Return what A wins."""
+    """Return the points that A wins."""
     return play(last_move(laws, theirs, cube, owner), A, Play.of((1, 0))).scores[A]
 
 
@@ -57,7 +57,7 @@ def test_jacoby_counts_gammons_only_after_an_accepted_double() -> None:
     assert (4, 6) == (points(MODERN, GAMMON, 2, B), points(MODERN, BACKGAMMON, 2, A))
 
 
-def test_jacoby_takes_an_automatic_double_for_no_double() -> None:
+def test_jacoby_does_not_count_an_automatic_double() -> None:
     assert 2 == points(MODERN, GAMMON, cube=2)
 
 
@@ -84,14 +84,14 @@ POINT_GAME = evolve(LAWS_1931, point_game=True)
 @pytest.mark.parametrize(
     ("table", "expected"), [(range(19, 25), 1), (range(13, 19), 2), (range(7, 13), 3), (range(1, 7), 4), ((0,), 4)]
 )
-def test_each_man_left_counts_by_the_table_it_stands_in(table: range | tuple[int], expected: int) -> None:
+def test_each_checker_left_counts_by_the_table_it_is_in(table: range | tuple[int], expected: int) -> None:
     for point in table:
         cells = [0] * 26
         cells[point] = -1
         assert expected == point_game_score(Position(cells))
 
 
-def test_the_winner_of_the_point_game_scores_for_every_man_left() -> None:
+def test_the_winner_of_the_point_game_scores_for_every_checker_left() -> None:
     assert 2 * 1 + 3 * 2 + 1 * 3 + 1 * 4 == points(POINT_GAME, {24: 2, 14: 3, 9: 1, 2: 1})
 
 
@@ -99,7 +99,7 @@ def test_in_the_point_game_the_cube_multiplies_too() -> None:
     assert 6 == points(POINT_GAME, {24: 3}, cube=2, owner=A)
 
 
-def test_giving_up_the_point_game_loses_its_present_score() -> None:
+def test_resigning_the_point_game_loses_its_current_score() -> None:
     state = evolve(start_match(POINT_GAME, 0), stage=Stage.ROLL)
     opening = 5 * 1 + 3 * 2 + 5 * 3 + 2 * 4
     assert (opening, 0) == drop(double(state, A), B).scores

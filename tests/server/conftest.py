@@ -1,4 +1,4 @@
-"""What the server's tests share."""
+"""Fixtures of the server's tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.server.tcp_clients import Raw
 
 @pytest.fixture(autouse=True)
 async def _close_connections() -> AsyncIterator[None]:
-    """Close whatever connection a test has left open."""
+    """Close the connections that a test has left open."""
     yield
     for raw in Raw.opened:
         raw.writer.close()

@@ -29,7 +29,7 @@ class ListedDice:
     """Dice from a list, in this order, followed by 3 and 1 for ever."""
 
     def __init__(self, *dice: Dice, coin: bool = False) -> None:
-        """Take the dice, and the toss: False makes the inviter X."""
+        """Use these dice, and this toss: False makes the inviter X."""
         self.listed = list(dice)
         self._coin = coin
 

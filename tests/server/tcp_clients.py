@@ -1,4 +1,4 @@
-"""Raw clients over TCP: what they send and read is bytes, so that nothing of ours stands between test and server."""
+"""Raw clients over TCP, which send and read bytes without using our own client code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import parse
 
-from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.limits import ServerLimits
 
@@ -29,7 +29,7 @@ class Raw:
     """Every connection of the running test, to be closed after it."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take the streams; see `connect`."""
+        """Wrap the streams of a connection, see `connect`."""
         self.reader = reader
         self.writer = writer
         self.seen = b""
@@ -55,14 +55,14 @@ class Raw:
         self.writer.write((line.encode() if isinstance(line, str) else line) + b"\r\n")
 
     async def until(self, text: str) -> str:
-        """Read until a text has come; return everything up to its end."""
+        """Read until a text is received; return everything up to its end."""
         async with asyncio.timeout(PATIENCE):
             data = await self.reader.readuntil(text.encode())
         self.seen += data
         return data.decode("latin-1")
 
     async def ask(self, line: str, text: str) -> str:
-        """Send a line and read until a text has come."""
+        """Send a line and read until a text is received."""
         self.send(line)
         return await self.until(text)
 
@@ -87,22 +87,22 @@ class Player:
     opponent: str
     random: random.Random
     doubles: float = 0.1
-    """How often it doubles when it may."""
+    """Probability of doubling when it is allowed."""
     resigns: float = 0.0
-    """How often it offers to resign before it moves."""
+    """Probability of offering to resign before a move."""
     board: BoardState | None = None
     refusals: list[str] = field(factory=list)
-    """`**` lines that refused something."""
+    """`**` lines that refused a command."""
     unknown: list[str] = field(factory=list)
     """Lines of a game that the grammar does not know."""
     boards: int = 0
     _to_open: bool = False
     """Whether to move at the next board."""
     _asked: bool = False
-    """Whether a board was asked for and has not come."""
+    """Whether a board was requested and has not been received."""
 
     async def play(self) -> m.MatchWon:
-        """Play until the match ends; return how."""
+        """Play until the match ends; return its last message."""
         while True:
             async with asyncio.timeout(PATIENCE):
                 line = (await self.raw.reader.readline()).decode().rstrip("\r\n")
@@ -164,7 +164,7 @@ class Player:
 
 
 async def two_raw_players(port: int, seed: int, *names: str) -> tuple[Player, Player]:
-    """Log two players in who are ready and read raw boards."""
+    """Log in two players who are ready and read raw boards."""
     players = []
     for name, opponent in zip(names, reversed(names), strict=True):
         raw = await Raw.log_in(port, name)

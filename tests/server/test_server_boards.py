@@ -12,7 +12,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
 
-from fibsbot.fibs import play_to_fibs, player_position
+from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
@@ -21,24 +21,24 @@ from fibsbot.server.users import User
 from tests.server.simulated_world import Simulation, boards, no_boards, set_state, two_players
 
 LONGEST: Final = 3000
-"""Commands after which a match is taken to be stuck; hardly one has a third of that."""
+"""Number of commands after which a match counts as stuck; few have a third of that."""
 
 
 @define
 class BoardClient:
-    """A client that decides at boards alone, as long played on FIBS, and asks for those that do not come there."""
+    """A client that acts only at boards, as older bots do on FIBS, and requests those that are not sent."""
 
     user: User
     random: random.Random
     saying: deque[str] = field(factory=deque)
-    """What it will send, in this order."""
+    """The commands to send, in this order."""
     asks: bool = False
-    """Whether it will ask for the board before anything else."""
+    """Whether to request the board before anything else."""
     offered: bool = False
-    """Whether a resignation waits for its answer: until then no board matters."""
+    """Whether a resignation waits for its answer: until then boards are ignored."""
 
     def hear(self, message: m.Message) -> None:
-        """React to a message that is no board."""
+        """React to a message other than a board."""
         match message:
             case m.CannotMove() | m.OpponentDoubles() | m.OpponentRedoubles() | m.YouResumed() | m.OpponentResumed():
                 self.asks = True
@@ -59,18 +59,18 @@ class BoardClient:
                 self.saying.append(f"join {message.name}")
 
     def act(self, board: BoardState) -> bool:
-        """Act at a board; return whether it asks for a decision."""
+        """Act at a board; return whether it requires a decision."""
         chance = self.random.random()
-        thrown = board.dice != (0, 0)
-        plays = legal_plays(player_position(board), board.dice) if thrown else ()
-        asked = board.turn is board.colour and (bool(plays) if thrown else board.may_double)
+        rolled = board.dice != (0, 0)
+        plays = legal_plays(player_position(board), board.dice) if rolled else ()
+        asked = board.turn is board.colour and (bool(plays) if rolled else board.may_double)
         if self.offered or not (asked or board.was_doubled):
             return False
         if board.was_doubled:
             self.saying.append("accept" if chance < 0.8 else "reject")
         elif chance < 0.02:
             self.saying.append(f"resign {self.random.choice('ngb')}")
-        elif not thrown:
+        elif not rolled:
             self.saying.append("double" if chance < 0.2 else "roll")
         else:
             moves = play_to_fibs(self.random.choice(plays), board.direction)
@@ -82,7 +82,7 @@ class Matches:
     """Two such clients, who play, leave and resume."""
 
     def __init__(self, seed: int) -> None:
-        """Log both in; the seed decides everything."""
+        """Log both in; all choices follow from the seed."""
         self.random = random.Random(seed)
         self.simulation = Simulation(SeededDice(seed))
         self.clients = [
@@ -92,18 +92,18 @@ class Matches:
             self.simulation.say(client.user, "toggle automove")
         self.happened: Counter[str] = Counter()
         self._breaks = 0
-        """Rejected resignations and resumes: after each the same decision is to be taken again."""
+        """Number of rejected resignations and resumes, after each of which the same decision is repeated."""
         self._decisions: set[tuple[object, ...]] = set()
 
     def say(self, client: BoardClient, line: str) -> None:
-        """Let a client say a line, and both hear what comes of it."""
+        """Send a line as one client, and let both handle the messages it causes."""
         self.simulation.say(client.user, line)
         received = {one.user: self.simulation.messages(one.user) for one in self.clients}
         for one in self.clients:
             self.hear(one, received[one.user])
 
     def hear(self, client: BoardClient, messages: list[m.Message]) -> None:
-        """Let a client take in what it was told by the last line."""
+        """Let a client handle the messages caused by the last line."""
         before: m.Message | None = None
         for message in messages:
             assert not isinstance(message, m.Refusal) or isinstance(message, m.WaitForJoin), message
@@ -140,10 +140,10 @@ class Matches:
             else:
                 client = self.random.choice(speaking)
                 self.say(client, client.saying.popleft())
-        assert host.user.match is guest.user.match is None, "nobody says anything, and the match is not over"
+        assert host.user.match is guest.user.match is None, "both players are silent although the match is not over"
 
     def leave_and_resume(self) -> None:
-        """Let one leave, in the middle of whatever it is, and invite the other to go on."""
+        """Let one player leave at any point and invite the other one to resume."""
         host, guest = self.random.sample(self.clients, 2)
         self.say(host, "leave")
         self._breaks += 1
@@ -166,7 +166,7 @@ def test_each_decision_has_one_board_and_every_match_ends(length: str) -> None:
         assert happened["automatic roll after a dance"]
 
 
-def test_no_board_comes_for_an_automatic_roll_after_a_dance_but_for_others_as_ever() -> None:
+def test_an_automatic_roll_after_a_dance_sends_no_board_to_the_player_on_turn() -> None:
     simulation, alice, bob = two_players((6, 4), (6, 6), (3, 1))
     closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
     match = alice.match

@@ -1,4 +1,4 @@
-"""Clients that send or try out passwords without end harm nobody but themselves."""
+"""Clients that flood the server or guess passwords do not harm other clients."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FLOODING = 30
 
 
 async def flood(turns: FairQueue, log: list[str], cost: float) -> None:
-    """Take turns without end."""
+    """Wait for one turn after another."""
     share = ProcessorShare()
     while True:
         await turns.wait_for_turn(share)
@@ -50,7 +50,7 @@ async def test_a_client_with_few_commands_never_waits_for_a_flood(cost: float) -
     tasks = [asyncio.create_task(flood(turns, log, cost)) for _ in range(FLOODING)]
     share, waits = ProcessorShare(), list[int]()
     for _ in range(20):
-        for _ in range(2 * FLOODING):  # less often than anybody of the flood
+        for _ in range(2 * FLOODING):  # less often than any client of the flood
             await asyncio.sleep(0)
         log.clear()
         await turns.wait_for_turn(share)
@@ -63,7 +63,7 @@ async def test_a_client_with_few_commands_never_waits_for_a_flood(cost: float) -
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 0.1)), max_size=50))
-def test_nobody_is_forgotten(turns_taken: list[tuple[int, float]]) -> None:
+def test_every_waiting_connection_gets_its_turn(turns_taken: list[tuple[int, float]]) -> None:
     async def run() -> None:
         turns = FairQueue()
         shares = [ProcessorShare() for _ in range(3)]
@@ -78,7 +78,7 @@ def test_nobody_is_forgotten(turns_taken: list[tuple[int, float]]) -> None:
     asyncio.run(run())
 
 
-async def test_bytes_without_a_line_are_read_more_slowly_too() -> None:
+async def test_bytes_without_a_line_end_are_throttled_too() -> None:
     limits = evolve(CHEAP, bytes_per_second=20_000.0, burst_bytes=1_000)
     async with Server(limits=limits) as server:
         await server.register("alice", PASSWORD)
@@ -94,14 +94,14 @@ async def test_bytes_without_a_line_are_read_more_slowly_too() -> None:
 
 
 @define
-class Watch:
-    """Time that passes only while somebody sleeps."""
+class FakeTime:
+    """A clock that advances only during sleeps."""
 
     now: float = 1000.0
     slept: list[float] = field(factory=list)
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.slept.append(seconds)
         self.now += seconds
 
@@ -116,32 +116,32 @@ async def right() -> bool:
     return True
 
 
-def guessing() -> tuple[LoginThrottle, Watch]:
-    """Return a guard and the time that it lives in."""
-    watch = Watch()
-    return LoginThrottle(lambda: watch.now, watch.sleep), watch
+def guessing() -> tuple[LoginThrottle, FakeTime]:
+    """Return a throttle and its clock."""
+    fake_time = FakeTime()
+    return LoginThrottle(lambda: fake_time.now, fake_time.sleep), fake_time
 
 
 async def test_pauses_grow_for_one_name_from_one_address() -> None:
-    guard, watch = guessing()
+    guard, fake_time = guessing()
     for _ in range(FREE_FAILURES + 9):
         assert not await guard.verify("192.0.2.1", "ann", wrong, known_host=True)
-    assert [min(FIRST_DELAY * 2**n, LONGEST_DELAY) for n in range(8)] == watch.slept
+    assert [min(FIRST_DELAY * 2**n, LONGEST_DELAY) for n in range(8)] == fake_time.slept
     assert await guard.verify("192.0.2.1", "ann", right, known_host=True)
     assert 0 == guard.pause("192.0.2.1", "ann", known_host=True), "who knew it starts anew"
 
 
-async def test_many_names_from_one_address_are_paused_together_but_not_who_is_at_home_there() -> None:
-    guard, watch = guessing()
+async def test_many_names_from_one_address_are_delayed_together_except_for_known_users() -> None:
+    guard, fake_time = guessing()
     for number in range(FREE_FAILURES_IN_ALL + 10):
         await guard.verify("192.0.2.1", f"name{number}", wrong, known_host=False)
-    assert LONGEST_DELAY == watch.slept[-1]
+    assert LONGEST_DELAY == fake_time.slept[-1]
     assert LONGEST_DELAY == guard.pause("192.0.2.1", "ann", known_host=False)
     assert 0 == guard.pause("192.0.2.1", "ann", known_host=True)
     assert 0 == guard.pause("192.0.2.2", "ann", known_host=False)
 
 
-async def test_a_name_that_is_guessed_from_everywhere_stays_open_to_its_owner() -> None:
+async def test_guessing_from_many_addresses_does_not_lock_an_account() -> None:
     guard, _ = guessing()
     for number in range(200):
         await guard.verify(f"192.0.2.{number}", "ann", wrong, known_host=False)
@@ -149,15 +149,15 @@ async def test_a_name_that_is_guessed_from_everywhere_stays_open_to_its_owner() 
     assert LONGEST_DELAY_FOR_A_NAME == guard.pause("198.51.100.1", "ann", known_host=False)
 
 
-async def test_failures_are_forgotten_in_time() -> None:
-    guard, watch = guessing()
+async def test_failures_are_forgotten_after_some_time() -> None:
+    guard, fake_time = guessing()
     for _ in range(FREE_FAILURES + 5):
         await guard.verify("192.0.2.1", "ann", wrong, known_host=False)
-    watch.now += FORGET_AFTER + LONGEST_DELAY
+    fake_time.now += FORGET_AFTER + LONGEST_DELAY
     assert 0 == guard.pause("192.0.2.1", "ann", known_host=False)
 
 
-async def test_one_password_is_checked_at_a_time_and_who_tried_least_goes_first() -> None:
+async def test_passwords_are_checked_one_at_a_time_and_the_least_frequent_name_first() -> None:
     guard, _ = guessing()
     order: list[str] = []
     checking = 0
@@ -176,7 +176,7 @@ async def test_one_password_is_checked_at_a_time_and_who_tried_least_goes_first(
     assert order.index("ann") <= 1
 
 
-async def test_a_waiter_that_gives_up_hands_its_place_on() -> None:
+async def test_a_cancelled_waiter_lets_the_next_one_in() -> None:
     guard, _ = guessing()
     gate = asyncio.Event()
 
@@ -193,7 +193,7 @@ async def test_a_waiter_that_gives_up_hands_its_place_on() -> None:
     assert tasks[1].cancelled()
 
 
-async def test_guessing_is_logged_without_names_and_ends_with_the_server() -> None:
+async def test_failed_logins_are_logged_without_names_and_end_with_the_server() -> None:
     with capture_logs() as logged:
         async with Server(limits=CHEAP) as server:
             await server.register("alice", PASSWORD)

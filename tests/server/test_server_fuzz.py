@@ -1,4 +1,4 @@
-"""Whatever users say in whatever order, nothing raises and the world stays in order."""
+"""Arbitrary commands in any order raise no errors and keep the world consistent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fibs_protocol.words import Departure, Setting, Toggle
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from fibsbot.fibs import play_to_fibs
+from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.game import decision
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
@@ -60,7 +60,7 @@ lines = (
 
 
 class Lobby(RuleBasedStateMachine):
-    """Four users, one of them a person, who come, go, play and say anything."""
+    """Four users, one of them a person, who log in and out, play and send anything."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Lobby(RuleBasedStateMachine):
         return user
 
     def say(self, name: str, line: str) -> None:
-        """Let a user say something; look at everything that everybody is told."""
+        """Send a line as a user; check everything that the users receive."""
         dispatch.handle(self.simulation.world, self.user(name), line)
         for user, message in self.simulation.world.outbox:
             for text in render(user, message):
@@ -85,7 +85,7 @@ class Lobby(RuleBasedStateMachine):
 
     @rule(name=names, line=lines)
     def anything(self, name: str, line: str) -> None:
-        """Say anything."""
+        """Send any line."""
         self.simulation.time += 1
         self.say(name, line)
 
@@ -100,7 +100,7 @@ class Lobby(RuleBasedStateMachine):
 
     @rule(data=st.data(), name=names, plays=st.integers(1, 40))
     def play(self, data: Any, name: str, plays: int) -> None:
-        """Go on with a match, sensibly."""
+        """Continue a match with sensible commands."""
         for _ in range(plays):
             match = self.user(name).match
             if match is None:
@@ -131,7 +131,7 @@ class Lobby(RuleBasedStateMachine):
 
     @invariant()
     def who_plays_sits_at_a_table_for_two(self) -> None:
-        """Players are logged in, sit opposite each other and watch nobody."""
+        """Players are logged in, have each other as opponents and do not watch."""
         users = self.simulation.world.users
         for user in users.values():
             if user.match is not None:
@@ -141,7 +141,7 @@ class Lobby(RuleBasedStateMachine):
 
     @invariant()
     def everybody_watched_knows_the_watchers(self) -> None:
-        """The index of watchers agrees with what the watchers say, and holds no empty rows."""
+        """The index of watchers agrees with the users and has no empty entries."""
         world = self.simulation.world
         expected: dict[str, list[str]] = {}
         for user in world.users.values():
@@ -162,7 +162,7 @@ class Lobby(RuleBasedStateMachine):
 
     @invariant()
     def what_is_played_is_saved(self) -> None:
-        """The database has every running match as it stands, and nothing is left unsaid."""
+        """The database has the current state of every running match, and no message is left in the outbox."""
         world = self.simulation.world
         assert [] == world.unsaved_matches
         assert [] == world.outbox
@@ -184,7 +184,7 @@ TestLobby.settings = settings(max_examples=60, stateful_step_count=40, deadline=
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=20))
-def test_lines_are_the_same_however_the_bytes_are_cut(data: bytes, cuts: list[int]) -> None:
+def test_lines_do_not_depend_on_how_the_bytes_are_cut(data: bytes, cuts: list[int]) -> None:
     whole, pieces = TelnetInput(50), TelnetInput(50)
     whole.feed(data)
     begin = 0
@@ -203,7 +203,7 @@ text_lines = st.lists(st.text(st.characters(min_codepoint=32, max_codepoint=126)
 
 
 @given(text_lines, st.sampled_from([b"\r\n", b"\n", b"\r\0", b"\r"]))
-def test_every_usual_line_end_is_understood(texts: list[str], end: bytes) -> None:
+def test_all_usual_line_ends_are_accepted(texts: list[str], end: bytes) -> None:
     feed = TelnetInput(100)
     for text in texts:
         feed.feed(text.encode() + end)

@@ -1,4 +1,4 @@
-"""A game's course as players, opponents and watchers see it (specification: "Game Play"; docs/protocol.md)."""
+"""The course of a game as seen by players, opponents and watchers (specification: "Game Play"; docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BEAR_OFF = Position((0, -2, 0, 0, 0, 0, 2, *[0] * 18, 0))
 """Both sides have two checkers left: the player on roll on the 6 point, the opponent on the own 24 point."""
 
 
-def test_a_match_begins_with_the_opening_throw_and_no_request_to_move() -> None:
+def test_a_match_begins_with_the_opening_roll_and_no_request_to_move() -> None:
     simulation, alice, bob = two_players((4, 4), (6, 2))
     board = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:-1:{}:1:1:1:0:{}:0:0:0:0:{}:0:0:0"
     assert [
@@ -52,14 +52,14 @@ def test_equal_opening_dice_double_the_cube_if_both_want_it() -> None:
     ] == no_boards(simulation.received(alice))[2:]
 
 
-def test_equal_opening_dice_change_nothing_if_one_does_not_want_it() -> None:
+def test_equal_opening_dice_change_nothing_if_one_player_does_not_want_it() -> None:
     simulation = Simulation(ListedDice((5, 5), (1, 6)))
     alice, bob = simulation.log_in("alice"), simulation.log_in("bob")
     simulation.say(alice, "toggle autodouble")
     assert 1 == simulation.start(alice, bob).state.cube
 
 
-def test_a_move_brings_a_board_to_both_and_the_question_to_the_next_player() -> None:
+def test_a_move_sends_a_board_to_both_and_a_prompt_to_the_next_player() -> None:
     simulation, alice, bob = two_players((6, 4))
     received = simulation.say(alice, "move 12-16 17-23")
     assert 1 == len(received)
@@ -68,7 +68,7 @@ def test_a_move_brings_a_board_to_both_and_the_question_to_the_next_player() -> 
     assert 1 == len(boards(simulation.received(bob)))
 
 
-def test_a_roll_brings_a_board_and_asks_for_the_move() -> None:
+def test_a_roll_sends_a_board_and_asks_for_the_move() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 5))
     simulation.say(alice, "move 12-16 17-23")
     received = simulation.say(bob, "roll")
@@ -88,7 +88,7 @@ def test_moreboards_off_means_no_board_after_rolls_and_autoboard_off_none_after_
     assert not boards(simulation.say(bob, "roll"))
 
 
-def test_users_who_read_drawings_get_none_after_rolls() -> None:
+def test_users_who_read_drawings_get_no_board_after_rolls() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 5))
     simulation.say(bob, "set boardstyle 1")
     simulation.say(alice, "move 12-16 17-23")
@@ -122,7 +122,7 @@ def test_the_server_rolls_for_a_player_who_cannot_double() -> None:
     )
 
 
-def test_automove_plays_what_is_forced() -> None:
+def test_automove_makes_forced_plays() -> None:
     simulation, alice, bob = two_players((6, 4), (6, 5))
     simulation.say(bob, "toggle automove")
     only = Position((0, *[0] * 5, -2, *[0] * 16, -2, 1, 0))
@@ -194,7 +194,7 @@ def test_both_have_to_join_the_next_game_and_then_the_colours_are_swapped() -> N
     assert before[::-1] == match.colours
 
 
-def test_every_game_sets_three_toggles_back() -> None:
+def test_every_game_resets_three_toggles() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 1))
     for toggle in ("double", "greedy", "moves"):
         simulation.say(alice, f"toggle {toggle}")
@@ -207,7 +207,7 @@ def test_every_game_sets_three_toggles_back() -> None:
 
 
 @pytest.mark.parametrize("glued", [False, True])
-def test_the_list_of_moves_stands_between_result_and_score(*, glued: bool) -> None:
+def test_the_list_of_moves_comes_between_result_and_score(*, glued: bool) -> None:
     simulation, alice, bob = two_players((6, 4), (5, 1), quirks=Quirks(glue_moves=glued))
     simulation.say(alice, "move 12-16 17-23")
     simulation.say(alice, "toggle moves")

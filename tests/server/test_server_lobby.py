@@ -11,7 +11,7 @@ from tests.server.simulated_world import ListedDice, Simulation, boards, no_boar
 # -- login ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_login_brings_everything_a_client_wants_in_order(simulation: Simulation, alice: User) -> None:
+def test_a_login_sends_everything_a_client_needs_in_order(simulation: Simulation, alice: User) -> None:
     simulation.say(alice, "message bob hello")  # no such user yet
     bob = simulation.log_in("bob")
     simulation.log_out(bob)
@@ -31,7 +31,7 @@ def test_a_login_brings_everything_a_client_wants_in_order(simulation: Simulatio
     assert "5 bob - - 0 0 1500.00 0 0 1795176000 127.0.0.1 test -" in simulation.received(alice, status=True)
 
 
-def test_only_who_wants_it_hears_of_logins_but_every_client_sees_the_state(simulation: Simulation, alice: User) -> None:
+def test_logins_are_announced_on_request_but_every_client_gets_the_status(simulation: Simulation, alice: User) -> None:
     simulation.say(alice, "toggle notify")
     bob = simulation.log_in("bob")
     assert [] == simulation.received(alice)
@@ -66,7 +66,7 @@ def test_a_person_reads_sentences(simulation: Simulation, alice: User) -> None:
 # -- chat -----------------------------------------------------------------------------------------------------------
 
 
-def test_shouts_reach_who_is_not_silent(simulation: Simulation, alice: User, bob: User) -> None:
+def test_shouts_reach_users_who_are_not_silent(simulation: Simulation, alice: User, bob: User) -> None:
     carol = simulation.log_in("carol")
     simulation.say(carol, "toggle silent")
     assert ["17 hello, all"] == simulation.say(alice, "shout hello, all")
@@ -75,8 +75,8 @@ def test_shouts_reach_who_is_not_silent(simulation: Simulation, alice: User, bob
     assert ["** Please type 'toggle silent' again before you shout."] == simulation.say(carol, "shout me too")
 
 
-def test_alerting(simulation: Simulation, alice: User, bob: User) -> None:
-    """As tell, but the other's client gets line 20."""
+def test_alert(simulation: Simulation, alice: User, bob: User) -> None:
+    """Like tell, but the other user's client gets line 20."""
     assert ["16 bob look here"] == simulation.say(alice, "alert bob look here")
     assert ["20 alice look here"] == simulation.received(bob)
     person = simulation.log_in("person", ClientMode.TELNET, client=None)
@@ -98,7 +98,7 @@ def test_alerting(simulation: Simulation, alice: User, bob: User) -> None:
     assert [] == simulation.received(alice)
 
 
-def test_telling(simulation: Simulation, alice: User, bob: User) -> None:
+def test_tell(simulation: Simulation, alice: User, bob: User) -> None:
     assert ["16 bob good luck"] == simulation.say(alice, "tell bob good luck")
     assert ["12 alice good luck"] == simulation.received(bob)
     assert [] == simulation.say(alice, "tellx bob no echo")
@@ -107,7 +107,7 @@ def test_telling(simulation: Simulation, alice: User, bob: User) -> None:
     assert ["** There is no one called nobody_here"] == simulation.say(alice, "tell nobody_here hi")
 
 
-def test_a_name_may_be_cut_short_if_only_one_user_fits(simulation: Simulation, alice: User) -> None:
+def test_a_name_may_be_abbreviated_if_it_is_unambiguous(simulation: Simulation, alice: User) -> None:
     simulation.log_in("marvin")
     assert ["16 marvin hi"] == simulation.say(alice, "t ma hi")
     assert ["16 marvin hi"] == simulation.say(alice, "tell MAR hi")
@@ -115,7 +115,7 @@ def test_a_name_may_be_cut_short_if_only_one_user_fits(simulation: Simulation, a
     assert ["** There is no one called ma"] == simulation.say(alice, "t ma hi")
 
 
-def test_gagging(simulation: Simulation, alice: User, bob: User) -> None:
+def test_gag(simulation: Simulation, alice: User, bob: User) -> None:
     assert ["** Gagged users: none"] == simulation.say(alice, "gag")
     assert ["** You gag bob."] == simulation.say(alice, "gag bob")
     assert ["** Gagged users: bob"] == simulation.say(alice, "gag")
@@ -134,7 +134,7 @@ def test_say_kibitz_and_whisper_outside_of_matches(simulation: Simulation, alice
     assert ["** You're not watching or playing."] == simulation.say(alice, "whisper hi")
 
 
-def test_say_kibitz_and_whisper_at_a_table() -> None:
+def test_say_kibitz_and_whisper_in_a_match() -> None:
     simulation, alice, bob = two_players((6, 4))
     carol, dave = simulation.log_in("carol"), simulation.log_in("dave")
     simulation.say(carol, "watch alice")
@@ -151,7 +151,7 @@ def test_say_kibitz_and_whisper_at_a_table() -> None:
     assert ["18 psst", "** But nobody heard you."] == simulation.say(carol, "whisper psst")
 
 
-def test_a_gag_does_not_help_against_the_players_one_watches() -> None:
+def test_a_gag_does_not_apply_to_watched_players() -> None:
     simulation, alice, bob = two_players((6, 4))
     carol = simulation.log_in("carol")
     simulation.say(carol, "watch bob")
@@ -217,7 +217,7 @@ def test_waving_twice_logs_out(simulation: Simulation, alice: User, bob: User) -
     assert ["alice waves goodbye again.", "8 alice alice logs out."] == simulation.received(bob)
 
 
-def test_the_bell_rings_for_who_wants_it(simulation: Simulation, alice: User, bob: User) -> None:
+def test_the_bell_rings_for_users_with_the_toggle_on(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(bob, "toggle bell")
     simulation.say(bob, "toggle ready")
     simulation.say(alice, "tell bob hi")
@@ -229,7 +229,7 @@ def test_the_bell_rings_for_who_wants_it(simulation: Simulation, alice: User, bo
 # -- watching -------------------------------------------------------------------------------------------------------
 
 
-def test_watching_somebody_idle(simulation: Simulation, alice: User, bob: User) -> None:
+def test_watching_an_idle_user(simulation: Simulation, alice: User, bob: User) -> None:
     assert ["You're now watching bob.", "bob is not doing anything interesting."] == simulation.say(alice, "watch bob")
     assert ["alice is watching you."] == simulation.received(bob)
     assert "5 alice - bob 0 0 1500.00 0 0 1795176000 127.0.0.1 test -" in simulation.received(bob, status=True)
@@ -279,7 +279,7 @@ def test_a_watcher_sees_the_game_from_the_watched_players_side() -> None:
     assert [] == simulation.received(carol)
 
 
-def test_watching_goes_on_with_the_next_match() -> None:
+def test_watching_continues_with_the_next_match() -> None:
     simulation = Simulation(ListedDice((6, 4)))
     alice, bob, carol = simulation.log_in("alice"), simulation.log_in("bob"), simulation.log_in("carol")
     simulation.say(carol, "watch bob")
@@ -300,7 +300,7 @@ def test_starting_a_match_stops_watching(simulation: Simulation, alice: User, bo
     assert "alice stops watching you." in simulation.received(carol)
 
 
-def test_blinding_sends_watchers_away() -> None:
+def test_blinding_a_watcher_ends_the_watching() -> None:
     simulation, alice, bob = two_players((6, 4))
     carol = simulation.log_in("carol")
     simulation.say(carol, "watch alice")
@@ -312,7 +312,7 @@ def test_blinding_sends_watchers_away() -> None:
     assert ["** alice doesn't want you to look."] == simulation.say(carol, "look alice")
 
 
-def test_a_banned_watcher_only_hears_that_the_match_begins(simulation: Simulation, alice: User, bob: User) -> None:
+def test_a_banned_watcher_only_gets_the_start_of_the_match(simulation: Simulation, alice: User, bob: User) -> None:
     carol = simulation.log_in("carol")
     simulation.say(carol, "watch bob")
     simulation.say(alice, "blind carol")
@@ -330,7 +330,7 @@ def test_watchers_get_a_message_when_the_watched_user_leaves(simulation: Simulat
     assert alice.watching is None
 
 
-def test_looking_once() -> None:
+def test_look() -> None:
     simulation, alice, _ = two_players((6, 4))
     carol = simulation.log_in("carol")
     assert boards(simulation.say(carol, "look bob"))[0].startswith("board:bob:alice:3:")

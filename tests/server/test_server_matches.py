@@ -32,13 +32,13 @@ def test_an_invitation_is_announced_to_both(
     assert [f"alice wants to play {offer} with you.", "Type 'join alice' to accept."] == simulation.received(bob)
 
 
-def test_inviting_makes_ready_and_shows_it(simulation: Simulation, alice: User, bob: User) -> None:
+def test_inviting_sets_the_inviter_ready_and_shows_it(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(alice, "invite bob 5")
     assert alice.ready
     assert "5 alice - - 1 0 1500.00 0 0 1795176000 127.0.0.1 test -" in simulation.received(bob, status=True)
 
 
-def test_an_inviter_hears_that_the_guest_is_away(simulation: Simulation, alice: User, bob: User) -> None:
+def test_an_inviter_is_notified_that_the_guest_is_away(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(bob, "away out to lunch")
     assert ["** You invited bob to a 1 point match.", "", "bob is away: out to lunch"] == simulation.say(
         alice, "invite bob 1"
@@ -71,7 +71,7 @@ def test_refusals(simulation: Simulation, alice: User, bob: User, command: str, 
 
 
 @pytest.mark.usefixtures("bob")
-def test_experience_above_fifty_opens_longer_matches(simulation: Simulation) -> None:
+def test_experience_above_fifty_allows_longer_matches(simulation: Simulation) -> None:
     veteran = simulation.log_in("veteran", experience=51)
     assert ["** You invited bob to a 10 point match."] == simulation.say(veteran, "invite bob 10")
 
@@ -95,13 +95,13 @@ def test_a_second_invitation_cancels_the_first(simulation: Simulation, alice: Us
     assert carol.match is alice.match is not None
 
 
-def test_an_inviter_who_is_no_longer_ready_refuses(simulation: Simulation, alice: User, bob: User) -> None:
+def test_an_inviter_who_is_no_longer_ready_cannot_be_joined(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(alice, "invite bob 3")
     simulation.say(alice, "toggle ready")
     assert ["** alice is refusing games."] == simulation.say(bob, "join alice")
 
 
-def test_an_invitation_ends_with_the_login(simulation: Simulation, alice: User, bob: User) -> None:
+def test_an_invitation_ends_when_the_inviter_logs_out(simulation: Simulation, alice: User, bob: User) -> None:
     simulation.say(alice, "invite bob 3")
     simulation.log_out(alice)
     again = simulation.log_in("alice")
@@ -128,7 +128,7 @@ def test_an_unlimited_match_begins_without_stars(simulation: Simulation, alice: 
         (Departure.NETWORK_ERROR, "Network error with alice. The game was saved."),
     ],
 )
-def test_going_saves_the_match_and_tells_how(how: Departure, text: str) -> None:
+def test_logging_out_saves_the_match_and_names_the_reason(how: Departure, text: str) -> None:
     simulation, alice, bob = two_players((6, 4))
     simulation.log_out(alice, how)
     assert text in simulation.received(bob)
@@ -142,14 +142,14 @@ def test_leave_saves_the_match() -> None:
     assert ["** Player alice has left the game. The game was saved."] == simulation.received(bob)
 
 
-def test_logging_out_tells_that_the_game_was_saved() -> None:
+def test_logging_out_reports_that_the_game_was_saved() -> None:
     simulation, alice, _ = two_players((6, 4))
     assert ["Your game with bob was saved.", "                             Goodbye."] == simulation.say(alice, "bye")[
         :2
     ]
 
 
-def test_a_resumed_match_goes_on_where_it_was_left() -> None:
+def test_a_resumed_match_continues_where_it_was_left() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 3))
     simulation.say(alice, "move 12-16 17-23")
     simulation.say(bob, "roll")
@@ -183,7 +183,7 @@ def test_a_resumed_match_begins_with_a_board_for_people_and_for_programs_of_serv
 
 
 @pytest.mark.parametrize("offer", ["double", "resign n"])
-def test_an_offer_that_waited_when_the_match_was_left_waits_again(offer: str) -> None:
+def test_a_pending_offer_is_pending_again_in_a_resumed_match(offer: str) -> None:
     simulation, alice, bob = two_players((6, 4))
     simulation.say(alice, "move 12-16 17-23")
     simulation.say(bob, offer)
@@ -198,7 +198,7 @@ def test_an_offer_that_waited_when_the_match_was_left_waits_again(offer: str) ->
     assert (Stage.MOVE if offer == "double" else Stage.OVER) is bob.match.state.stage
 
 
-def test_a_match_left_between_two_games_goes_on_with_the_next_one() -> None:
+def test_a_match_left_between_two_games_continues_with_the_next_one() -> None:
     simulation, alice, bob = two_players((6, 4), (5, 1))
     simulation.say(bob, "resign n")
     simulation.say(alice, "accept")
@@ -257,7 +257,7 @@ def test_the_score_of_a_long_unlimited_match_still_fits_on_a_board() -> None:
     assert "9999" == boards(simulation.say(alice, "board"))[0].split(":")[4]
 
 
-def test_reports_tell_about_all_matches(simulation: Simulation, alice: User, bob: User) -> None:
+def test_reports_cover_all_matches(simulation: Simulation, alice: User, bob: User) -> None:
     carol = simulation.log_in("carol")
     simulation.say(carol, "toggle report")
     simulation.start(alice, bob, 5)

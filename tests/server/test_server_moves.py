@@ -8,7 +8,7 @@ from fibs_protocol.words import FibsMove
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.fibs import play_from_fibs, play_to_fibs
+from fibsbot.fibs_numbering import play_from_fibs, play_to_fibs
 from fibsbot.position import Position
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_play, legal_plays, most_moves
@@ -68,7 +68,7 @@ def test_refusals_use_the_numbers_of_a_player_who_moves_upwards() -> None:
     assert ["** You can't move from 0 in your first move."] == simulation.say(user, "move bar-4 1-6")
 
 
-def test_playing_the_lower_number_where_the_higher_is_due_is_refused() -> None:
+def test_playing_the_lower_number_where_the_higher_one_is_required_is_refused() -> None:
     position = Position((0, *[0] * 5, 0, *[0] * 6, -2, *[0] * 10, 1, 0))
     assert 1 == most_moves(position.points, (6, 5))
     simulation, user = at_move(position, (6, 5))
@@ -89,7 +89,7 @@ def test_playing_the_lower_number_where_the_higher_is_due_is_refused() -> None:
         (Stage.OVER, Seat.A, "resign n", "** You're not playing."),
     ],
 )
-def test_commands_whose_time_has_not_come_are_refused(stage: Stage, turn: Seat, command: str, refusal: str) -> None:
+def test_commands_at_the_wrong_time_are_refused(stage: Stage, turn: Seat, command: str, refusal: str) -> None:
     simulation, alice, _ = two_players((6, 4))
     assert alice.match is not None
     set_state(alice.match, stage=stage, turn=turn, dice=(6, 4) if stage is Stage.MOVE else None)

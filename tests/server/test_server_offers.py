@@ -41,7 +41,7 @@ def test_a_refused_double_ends_the_game_at_the_old_value() -> None:
     assert "alice gives up. You win 1 point." == simulation.received(bob)[0]
 
 
-def test_while_a_double_waits_the_board_says_so_in_the_servers_own_way() -> None:
+def test_a_pending_double_shows_on_the_board_as_on_fibs() -> None:
     simulation, alice, bob = doubled()
     mine, theirs = (BoardState.from_line(boards(simulation.say(user, "board"))[0]) for user in (alice, bob))
     assert mine.turn == mine.colour, "the turn is the answering player's"
@@ -59,7 +59,7 @@ def test_may_double_stays_on_in_the_crawford_game_and_the_double_is_refused() ->
     assert ["** The Crawford rule doesn't allow you to double in this game."] == simulation.say(bob, "double")
 
 
-def test_in_the_crawford_game_nobody_is_asked() -> None:
+def test_in_the_crawford_game_the_server_rolls_without_asking() -> None:
     simulation, alice, bob = two_players((6, 4), (2, 1), length=2)
     simulation.say(bob, "resign n")
     simulation.say(alice, "accept")
@@ -107,7 +107,7 @@ def test_cube_commands_are_refused_in_the_servers_words(prepare: dict[str, objec
     assert [refusal] == simulation.say(alice, command)
 
 
-def test_while_a_double_waits_only_the_answer_is_taken() -> None:
+def test_while_a_double_is_pending_only_an_answer_is_accepted() -> None:
     simulation, alice, bob = doubled()
     assert ["** It's not your turn to double"] == simulation.say(bob, "double")
     assert ["** alice hasn't responded to your double yet."] == simulation.say(bob, "roll")
@@ -147,7 +147,7 @@ def test_refusing_a_redouble_loses_the_accepted_value() -> None:
     assert "You give up. alice wins 2 points." == simulation.say(bob, "reject")[0]
 
 
-def test_the_animals_fit_only_their_own_redouble() -> None:
+def test_beaver_raccoon_and_otter_are_accepted_only_in_their_order() -> None:
     simulation, alice, bob = doubled("unlimited", "unlimited")
     wrong = "** This redouble is not {}. Please type '{}' or 'redouble'."
     assert [wrong.format("a raccoon", "beaver")] == simulation.say(alice, "raccoon")
@@ -167,7 +167,7 @@ def test_redoubles_are_refused_outside_of_a_double() -> None:
     assert bob.match is alice.match
 
 
-def test_the_board_tells_how_many_redoubles_the_match_allows() -> None:
+def test_the_board_shows_how_many_redoubles_the_match_allows() -> None:
     simulation, alice, _ = doubled("unlimited", "5")
     assert "5" == boards(simulation.say(alice, "board"))[0].split(":")[52]
 
@@ -191,7 +191,7 @@ def test_a_rejected_resignation_lets_the_game_go_on_without_a_board() -> None:
     assert ["alice rejects. The game continues."] == simulation.received(bob)
 
 
-def test_while_a_resignation_waits_only_the_answer_is_taken() -> None:
+def test_while_a_resignation_is_pending_only_an_answer_is_accepted() -> None:
     simulation, alice, bob = two_players((6, 4))
     simulation.say(bob, "resign n")
     for command in ("roll", "move 1-2 3-4", "off", "double", "redouble", "resign g"):

@@ -1,4 +1,4 @@
-"""The server's parts by themselves: ratings, dice, passwords, settings, the database, telnet's options."""
+"""Unit tests of the server's parts: ratings, dice, passwords, settings, the database, telnet options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fibsbot.server.accounts import Account, Passwords, RatedPlayer, RatingCalcu
 from fibsbot.server.connection import MAX_ANSWERS, TelnetInput
 from fibsbot.server.database import KEPT_DAYS, MAX_PANICS, Database, DatabaseError, SavedMatchRow
 from fibsbot.server.dice import DiceTest, SeededDice, SystemDice
-from fibsbot.server.settings import UserSettings
+from fibsbot.server.user_settings import UserSettings
 
 NOW = 1_795_176_000.0
 
@@ -65,24 +65,24 @@ def test_newcomers_ratings_move_up_to_five_times_as_fast(experience: int, factor
 # -- dice -----------------------------------------------------------------------------------------------------------
 
 
-def test_seeded_dice_depend_on_seed_match_and_throw_only() -> None:
+def test_seeded_dice_depend_on_seed_match_and_roll_only() -> None:
     first, second = SeededDice(1), SeededDice(1)
-    rolls = [first.dice("a:b:1", throw) for throw in range(50)]
-    assert rolls == [second.dice("a:b:1", throw) for throw in reversed(range(50))][::-1]
-    assert rolls != [first.dice("a:b:2", throw) for throw in range(50)]
-    assert rolls != [SeededDice(2).dice("a:b:1", throw) for throw in range(50)]
+    rolls = [first.dice("a:b:1", roll) for roll in range(50)]
+    assert rolls == [second.dice("a:b:1", roll) for roll in reversed(range(50))][::-1]
+    assert rolls != [first.dice("a:b:2", roll) for roll in range(50)]
+    assert rolls != [SeededDice(2).dice("a:b:1", roll) for roll in range(50)]
     assert {False, True} == {first.coin(f"a:b:{match}") for match in range(20)}
 
 
 @pytest.mark.parametrize("dice", [SeededDice(3), SystemDice()])
-def test_all_36_throws_come_about_equally_often(dice: SeededDice | SystemDice) -> None:
-    counts = Counter(dice.dice("a:b:1", throw) for throw in range(7200))
+def test_all_36_rolls_are_about_equally_frequent(dice: SeededDice | SystemDice) -> None:
+    counts = Counter(dice.dice("a:b:1", roll) for roll in range(7200))
     assert 36 == len(counts)
     assert all(120 < count < 290 for count in counts.values())  # 200 expected, more than five deviations either way
     assert isinstance(dice.coin("a:b:1"), bool)
 
 
-def test_dicetest_counts_every_throw_and_every_run() -> None:
+def test_dicetest_counts_every_roll_and_every_run() -> None:
     statistics = DiceTest()
     for dice in [(1, 1), (1, 2), (2, 6), (6, 6)]:
         statistics.count(dice)
@@ -118,7 +118,7 @@ async def test_passwords_are_salted_and_can_be_verified() -> None:
     passwords.close()
 
 
-async def test_a_hash_made_at_another_cost_is_still_good() -> None:
+async def test_a_hash_of_another_cost_is_still_valid() -> None:
     cheap, dear = Passwords(2**4), Passwords(2**6)
     assert await dear.verify("a secret", await cheap.hash("a secret"))
     cheap.close()
@@ -137,7 +137,7 @@ def test_names_have_letters_and_underscores_only(name: str, *, valid: bool) -> N
 
 
 @pytest.mark.parametrize("name", ["guest", "You", "YOU", "none"])
-def test_some_names_are_nobodys(name: str) -> None:
+def test_some_names_are_reserved(name: str) -> None:
     assert is_reserved(name)
 
 
@@ -145,7 +145,7 @@ def test_some_names_are_nobodys(name: str) -> None:
 
 
 @given(st.sets(st.sampled_from(Toggle)), st.none() | st.integers(0, 99), st.sampled_from(["login", "rrating"]))
-def test_settings_come_back_from_json_except_what_games_set_back(
+def test_settings_survive_json_except_those_that_games_reset(
     on: set[Toggle], redoubles: int | None, order: str
 ) -> None:
     settings = UserSettings(on=set(on), redoubles=redoubles, sortwho=order)
@@ -167,7 +167,7 @@ def test_every_value_of_a_setting_is_accepted_or_refused(setting: Setting, value
 # -- the database ---------------------------------------------------------------------------------------------------
 
 
-def test_accounts_come_back_from_a_file(tmp_path: Path) -> None:
+def test_accounts_are_read_back_from_a_file(tmp_path: Path) -> None:
     account = Account("alice", "hash", 1512.5, 7, "a@b", 1, 2, "127.0.0.1")
     account.settings[Toggle.REPORT] = True
     store = Database(tmp_path / "x.db", NOW)
@@ -228,7 +228,9 @@ def test_panics_are_bounded() -> None:
     ("statement", "reason"),
     [("PRAGMA user_version = 99", "version 99"), ("CREATE TABLE other (x)", "another program")],
 )
-def test_databases_of_others_and_of_the_future_are_refused(tmp_path: Path, statement: str, reason: str) -> None:
+def test_databases_of_other_programs_and_newer_versions_are_refused(
+    tmp_path: Path, statement: str, reason: str
+) -> None:
     db = sqlite3.connect(tmp_path / "x.db")
     db.execute(statement)
     db.close()
@@ -239,7 +241,7 @@ def test_databases_of_others_and_of_the_future_are_refused(tmp_path: Path, state
 # -- telnet ---------------------------------------------------------------------------------------------------------
 
 
-def test_options_are_refused_and_refusals_not_answered() -> None:
+def test_telnet_options_are_refused_and_refusals_are_not_answered() -> None:
     feed = TelnetInput(100)
     feed.feed(b"po\xff\xfd\x03r\xff\xfb\x1ft\xff\xfe\x01\xff\xfc\x05\r\n")
     assert b"\xff\xfc\x03\xff\xfe\x1f" == bytes(feed.answers)
@@ -258,14 +260,14 @@ def test_answers_to_options_are_bounded() -> None:
     assert 3 * MAX_ANSWERS == len(feed.answers)
 
 
-def test_subnegotiations_vanish_however_long_they_are() -> None:
+def test_subnegotiations_of_any_length_are_ignored() -> None:
     feed = TelnetInput(100)
     feed.feed(b"a\xff\xfa\x18" + b"x" * 10_000 + b"\xff\xff\r\n\xff\xf0b\r\n")
     assert ["ab"] == list(feed.lines)
     assert len(feed._command) <= 2
 
 
-def test_people_may_correct_what_they_type() -> None:
+def test_backspace_corrects_a_line() -> None:
     feed = TelnetInput(100)
     feed.feed(b"\x08rx\x08oll\x7f\x7fll\ta\x1bb\x07\r\n")
     assert ["roll ab"] == list(feed.lines)

@@ -1,4 +1,4 @@
-"""`fibsbot serve` as a process: killed and started again, ended gracefully, refused."""
+"""`fibsbot serve` as a process: kill and restart, graceful end, refusals."""
 
 from __future__ import annotations
 
@@ -81,15 +81,15 @@ async def register(port: int, *names: str) -> None:
 
 
 @define
-class Witness(Player):
-    """A player who remembers the opponent's plays of the current game."""
+class RecordingPlayer(Player):
+    """A player who stores the opponent's plays of the current game."""
 
     plays: list[str] = field(factory=list)
     halfway: asyncio.Event = field(factory=asyncio.Event)
     """Set when some turns have been played."""
 
     def react(self, message: m.Message, line: str) -> None:
-        """Remember, then play."""
+        """Store the play, then react."""
         if isinstance(message, m.GameStarts):
             self.plays.clear()
         if isinstance(message, m.Moves):
@@ -99,17 +99,17 @@ class Witness(Player):
             self.halfway.set()
 
 
-async def witnesses(port: int, seed: int) -> list[Witness]:
-    """Log two players in."""
+async def recording_players(port: int, seed: int) -> list[RecordingPlayer]:
+    """Log in two players."""
     players = await two_raw_players(port, seed, "alice", "bob")
-    return [Witness(player.raw, player.opponent, player.random, doubles=0.02) for player in players]
+    return [RecordingPlayer(player.raw, player.opponent, player.random, doubles=0.02) for player in players]
 
 
 async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
     db = str(tmp_path / "server.db")
     async with serve("--database", db, "--seed", "5") as first:
         await register(first.port, "alice", "bob")
-        players = await witnesses(first.port, 5)
+        players = await recording_players(first.port, 5)
         await players[0].raw.ask("invite bob 9", "match.\r\n")
         await players[1].raw.ask("join alice", "with alice\r\n")
         games = [asyncio.create_task(player.play()) for player in players]
@@ -119,7 +119,7 @@ async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
     assert all(isinstance(end, EOFError | ConnectionError) for end in ended), ended
 
     async with serve("--database", db, "--seed", "5") as second:
-        again = await witnesses(second.port, 6)
+        again = await recording_players(second.port, 6)
         for player, before in zip(again, players, strict=True):
             listed = await player.raw.ask(f"oldmoves {player.opponent}\r\nport", "running on port")
             assert [play for play in before.plays if f") {play}\r\n" not in listed] == []
@@ -134,7 +134,7 @@ async def test_a_match_survives_a_server_that_is_killed(tmp_path: Path) -> None:
         assert "Rating: 1500.00" not in received
 
 
-async def test_sigterm_tells_everybody_and_ends_with_status_0(tmp_path: Path) -> None:
+async def test_sigterm_is_announced_and_ends_with_status_0(tmp_path: Path) -> None:
     async with serve("--database", str(tmp_path / "server.db")) as served:
         await register(served.port, "alice")
         raw = await Raw.log_in(served.port, "alice")

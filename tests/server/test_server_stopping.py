@@ -1,4 +1,4 @@
-"""The end of a server, and connections that come just then."""
+"""Stopping a server, and connections made at that moment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.server.tcp_clients import CHEAP, Raw
 
 
 @pytest.mark.parametrize("steps", [3, 4, 5])
-async def test_a_connection_that_comes_while_the_server_ends_is_not_served(steps: int) -> None:
+async def test_a_connection_made_while_the_server_stops_is_not_served(steps: int) -> None:
     server = Server()
     await server.start()
     with socket.create_connection(("127.0.0.1", server.port)) as client:
@@ -22,7 +22,7 @@ async def test_a_connection_that_comes_while_the_server_ends_is_not_served(steps
             await asyncio.sleep(0)
         await server.stop()
         await asyncio.sleep(0.01)
-        assert not server._open, "nobody would close it any more"
+        assert not server._open, "nothing would close it any more"
 
 
 @pytest.mark.parametrize("cancelled", [1, 2])
@@ -40,7 +40,7 @@ async def test_a_connection_is_closed_when_its_task_is_cancelled(cancelled: int)
         assert not server._by_address
 
 
-async def test_a_connection_can_be_closed_in_the_moment_in_which_it_is_timed_out() -> None:
+async def test_a_connection_can_be_closed_at_the_moment_of_its_timeout() -> None:
     async with Server(limits=evolve(CHEAP, idle_time=0.0)) as server, asyncio.timeout(5):
         Raw(*await asyncio.open_connection("127.0.0.1", server.port))
         while not any(connection._reading and connection._reading.expired() for connection in server._open):  # noqa: ASYNC110 - an event would come a step too late

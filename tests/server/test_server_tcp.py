@@ -1,4 +1,4 @@
-"""The server over TCP: whole matches by raw clients, logging in and registering, bounds, rubbish."""
+"""The server over TCP: whole matches by raw clients, login and registration, limits, garbage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def server() -> AsyncIterator[Server]:
 
 
 async def play_match(server: Server, seed: int, length: int) -> tuple[Player, Player]:
-    """Let two raw clients play one match to its end."""
+    """Play one match between two raw clients."""
     first, second = await two_raw_players(server.port, seed, "alice", "bob")
     first.resigns = second.resigns = 0.01
     await first.raw.ask(f"invite bob {'unlimited' if length == UNLIMITED else length}", "match.\r\n")
@@ -201,8 +201,8 @@ async def test_no_password_appears_in_the_log(server: Server) -> None:
 # -- bounds ---------------------------------------------------------------------------------------------------------
 
 
-async def test_rubbish_hurts_nobody(server: Server) -> None:
-    witness = await Raw.log_in(server.port, "alice")
+async def test_garbage_does_no_harm(server: Server) -> None:
+    observer = await Raw.log_in(server.port, "alice")
     source = random.Random(1)
     for before in (b"", b"guest\r\n", b"guest\r\nname someone\r\n", f"login x 1008 bob {PASSWORD}\r\n".encode()):
         raw = await Raw.connect(server.port)
@@ -211,7 +211,7 @@ async def test_rubbish_hurts_nobody(server: Server) -> None:
         )
         await asyncio.sleep(0.05)
         await raw.close()
-    assert "running on port" in await witness.ask("port", "running on port")
+    assert "running on port" in await observer.ask("port", "running on port")
 
 
 async def test_a_long_line_is_cut_and_the_next_one_is_read(server: Server) -> None:
@@ -228,13 +228,13 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_never_wait() ->
             await server.register(name, PASSWORD)
         deaf = await Raw.log_in(server.port, "alice")
         deaf.writer.transport.pause_reading()  # type: ignore[attr-defined] # a socket's transport can
-        witness = await Raw.log_in(server.port, "bob")
+        observer = await Raw.log_in(server.port, "bob")
         for _ in range(5_000):
             deaf.send("set timezone nowhere")  # answered by 15 kB
             if "alice" not in server.world.users:
                 break
             await asyncio.sleep(0.001)
-        assert "running on port" in await witness.ask("port", "running on port")
+        assert "running on port" in await observer.ask("port", "running on port")
         assert "alice" not in server.world.users
         deaf.writer.transport.abort()
 
@@ -283,11 +283,11 @@ async def test_a_client_that_sends_too_fast_is_read_more_slowly() -> None:
 
 
 async def test_a_lost_connection_is_noticed(server: Server) -> None:
-    witness = await Raw.log_in(server.port, "alice")
+    observer = await Raw.log_in(server.port, "alice")
     other = await Raw.log_in(server.port, "bob")
-    await witness.until("7 bob bob logs in.")
+    await observer.until("7 bob bob logs in.")
     await other.close()
-    assert "8 bob bob drops connection." in await witness.until("connection.")
+    assert "8 bob bob drops connection." in await observer.until("connection.")
 
 
 async def test_a_shutdown_is_announced_and_everything_saved() -> None:
@@ -314,21 +314,21 @@ async def test_a_database_that_fails_ends_everything_at_once() -> None:
     async with Server(limits=CHEAP) as server:
         for name in ("alice", "bob"):
             await server.register(name, PASSWORD)
-        witness = await Raw.log_in(server.port, "alice")
+        observer = await Raw.log_in(server.port, "alice")
         raw = await Raw.log_in(server.port, "bob")
         server.world.database.close()
         with capture_logs() as log:
             raw.send("save")
             assert "Settings saved." not in await raw.rest()
-            await witness.rest()
+            await observer.rest()
         assert server.failed.is_set()
         assert ["the database failed"] == [entry["event"] for entry in log if entry["log_level"] == "critical"]
 
 
-async def test_an_error_of_ours_ends_one_connection_and_tells_no_secrets(
+async def test_an_internal_error_ends_one_connection_and_reveals_no_secrets(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    witness = await Raw.log_in(server.port, "alice")
+    observer = await Raw.log_in(server.port, "alice")
     raw = await Raw.log_in(server.port, "bob")
 
     def fail(*_: object) -> None:
@@ -339,7 +339,7 @@ async def test_an_error_of_ours_ends_one_connection_and_tells_no_secrets(
     with capture_logs() as log:
         raw.send("port")
         await raw.rest()
-        await witness.until("drops connection.")
+        await observer.until("drops connection.")
     assert "RuntimeError" in repr(log)
     assert PASSWORD not in repr(log)
 
@@ -353,8 +353,8 @@ async def test_the_number_of_accounts_is_bounded() -> None:
 
 
 async def test_a_client_that_keeps_sending_still_gets_the_goodbye(server: Server) -> None:
-    witness = await Raw.log_in(server.port, "bob")
+    observer = await Raw.log_in(server.port, "bob")
     raw = await Raw.log_in(server.port, "alice")
     raw.writer.write(b"bye\r\n" + b"shout too late\r\n" * 5000)
     assert "Goodbye." in await raw.rest()
-    assert "too late" not in await witness.ask("port", "running on port")
+    assert "too late" not in await observer.ask("port", "running on port")

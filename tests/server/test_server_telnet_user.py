@@ -1,7 +1,7 @@
-"""A person with a telnet program registers, reads help and plays by hand.
+"""A person with a telnet program registers, reads the help and plays by hand.
 
-The transcript in tests/data/server/person.txt is what a person sees, with every line typed marked by `<<`. To write it
-anew after a change that is meant, run this file: `python -m tests.server.test_server_telnet_user`.
+The transcript in tests/data/server/person.txt is the person's screen, with every typed line marked by `<<`. To write it
+again after an intended change, run this file: `python -m tests.server.test_server_telnet_user`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SCRIPT: Final = (
     ("whois ann", "> "),
     ("bye", None),
 )
-"""What the person types, and the prompt to wait for; `@` begins what the opponent's program sends."""
+"""The lines that the person types, with the prompt to wait for; `@` begins a line of the opponent's program."""
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def match() -> AsyncIterator[tuple[Server, Raw]]:
 
 
 async def transcript() -> str:
-    """Play the script; return what the person sees."""
+    """Play the script; return the person's screen."""
     async with match() as (server, robot):
         person = Raw(*await asyncio.open_connection("127.0.0.1", server.port))
         shown = await person.until("login: ")
@@ -85,7 +85,7 @@ async def transcript() -> str:
     return "".join(line.rstrip() + "\n" for line in hidden.split("\r\n"))
 
 
-async def test_a_persons_session_is_as_recorded() -> None:
+async def test_the_session_of_a_person_is_as_recorded() -> None:
     assert TRANSCRIPT.read_text().splitlines() == (await transcript()).splitlines()
 
 

@@ -1,4 +1,4 @@
-"""Lists, old matches, settings, help and the server about itself: answers and refusals."""
+"""Lists, old matches, settings, help and facts about the server: answers and refusals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LISTED_BY_FIBS: Final = (
     "unwatch", "version", "watch", "wave", "where", "whisper", "who", "whois", "!!",
 )
 # fmt: on
-"""What `help` lists on FIBS."""
+"""The topics that `help` lists on FIBS."""
 
 # -- lists ----------------------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ def test_ratings(simulation: Simulation, alice: User) -> None:
         assert [refusal] == simulation.say(alice, command)
 
 
-def test_ones_own_rank_comes_last(simulation: Simulation) -> None:
+def test_the_own_rank_comes_last(simulation: Simulation) -> None:
     for name, rating in (("first", 1900.0), ("second", 1800.0)):
         simulation.log_out(simulation.log_in(name, rating=rating, experience=100))
     third = simulation.log_in("third", rating=1700.0, experience=100)
@@ -203,7 +203,7 @@ def test_settings(simulation: Simulation, alice: User) -> None:
     assert any("UTC," in line for line in received[1:])
 
 
-def test_only_saved_settings_come_back(simulation: Simulation, alice: User) -> None:
+def test_only_saved_settings_are_restored(simulation: Simulation, alice: User) -> None:
     simulation.say(alice, "toggle report")
     simulation.say(alice, "set redoubles 5")
     assert ["Settings saved."] == simulation.say(alice, "save")
@@ -267,7 +267,7 @@ def test_the_last_command_can_be_repeated(simulation: Simulation, alice: User) -
 
 @pytest.mark.parametrize("mode", [ClientMode.CLIP, ClientMode.TELNET])
 def test_every_name_that_fibs_lists_is_answered(mode: ClientMode) -> None:
-    """As a command, idle and at play, and as a topic of the help."""
+    """As a command, both idle and in a match, and as a help topic."""
     simulation = Simulation()
     bob = simulation.log_in("bob")
     for name in LISTED_BY_FIBS:

@@ -1,4 +1,4 @@
-"""Whole matches of every kind through the core, without connections: nothing refused, nothing unknown, nobody stuck."""
+"""Whole matches of every kind without connections: no refusals, no unknown lines, and all matches end."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.server.tcp_clients import Player
 
 
 @define
-class Mouth:
-    """What a player sends through, in place of a connection."""
+class LineQueue:
+    """Stores the lines that a player sends, in place of a connection."""
 
     said: deque[str] = field(factory=deque)
 
     def send(self, line: str) -> None:
-        """Keep a line until it is this player's turn to speak."""
+        """Store a line."""
         self.said.append(line)
 
 
@@ -34,7 +34,7 @@ class Redoubler(Player):
     """A player who sometimes answers a double with another one."""
 
     def answer(self, message: m.Message) -> None:
-        """Redouble now and then."""
+        """Redouble sometimes."""
         offered = isinstance(message, m.OpponentDoubles | m.OpponentRedoubles) and message.may_redouble
         if offered and self.random.random() < 0.5:
             self.raw.send("redouble")
@@ -42,14 +42,14 @@ class Redoubler(Player):
             Player.answer(self, message)
 
 
-class Hall:
+class TwoPlayers:
     """A simulation of two players who play by themselves."""
 
     def __init__(self, seed: int, *, automatic: bool) -> None:
-        """Let both in, with all automatic toggles on or off."""
+        """Log both in, with all automatic toggles on or off."""
         self.simulation = Simulation(SeededDice(seed))
         self.users = [self.simulation.log_in("alice"), self.simulation.log_in("bob")]
-        self.mouths = {user: Mouth() for user in self.users}
+        self.mouths = {user: LineQueue() for user in self.users}
         self.players: dict[User, Redoubler] = {}
         self.games: list[m.Message] = []
         """The messages about games that ended."""
@@ -71,7 +71,7 @@ class Hall:
                     player.react(message, line)
 
     def play(self, games: int) -> None:
-        """Go on until so many games have ended, or nobody says anything any more."""
+        """Play until this many games have ended, or until both players are silent."""
         self.hear()
         while len(self.games) < 2 * games:
             speaker = next((user for user in self.users if self.mouths[user].said), None)
@@ -86,7 +86,7 @@ class Hall:
 @pytest.mark.parametrize("length", ["1", "5", "unlimited"])
 @pytest.mark.parametrize("automatic", [False, True])
 def test_matches_of_every_kind_are_played_to_their_end(seed: int, length: str, *, automatic: bool) -> None:
-    hall = Hall(seed, automatic=automatic)
+    hall = TwoPlayers(seed, automatic=automatic)
     host, guest = hall.users
     hall.simulation.start(host, guest, length)
     hall.play(10)

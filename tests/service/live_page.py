@@ -13,7 +13,7 @@ from aiohttp import ClientResponse, ClientSession
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.server.server import Server
-from fibsbot.service.process import Service
+from fibsbot.service.service import Service
 from fibsbot.strategies.questions import LastResort
 from tests.server.tcp_clients import PASSWORD, Raw
 from tests.service.accounts import SOON, process_settings, until

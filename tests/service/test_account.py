@@ -10,7 +10,7 @@ from fibs_protocol import messages as m
 
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory
-from fibsbot.bot.interface import End, Record
+from fibsbot.bot.events_and_actions import End, Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings, Timings
 from fibsbot.service.account import SLACK, BotAccount, Hooks

@@ -19,7 +19,7 @@ from fibs_protocol.grammar import parse
 from structlog.testing import capture_logs
 
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
@@ -324,4 +324,4 @@ def test_what_cannot_be_shown_harms_nobody_else() -> None:
     broken = MatchBegan(1, Transcript((), 5))  # type: ignore[arg-type]  # a match of nobody
     with capture_logs() as logs:
         live.on_match_event("marvin", broken)
-    assert ["the live page cannot show what happened"] == [it["event"] for it in logs]
+    assert ["the live page cannot show an event"] == [it["event"] for it in logs]

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter
@@ -285,7 +285,7 @@ def test_a_transcriber_that_fails_costs_nothing_and_is_logged_once(monkeypatch: 
             sheets.on_message(m.GameStarts("ford"))
             sheets.on_message(m.GameStarts("ford"))
             sheets.on_record(Record("connection_lost", {"reason": "so it is"}))
-    assert ["matches are not written down until the next connection"] == [log["event"] for log in logs]
+    assert ["matches are not recorded until the next connection"] == [log["event"] for log in logs]
 
 
 def test_a_game_that_turns_out_to_be_played_without_the_crawford_rule_can_be_walked_through(

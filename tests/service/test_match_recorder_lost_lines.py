@@ -10,13 +10,13 @@ from typing import Any, Final
 import pytest
 from fibs_protocol.commands import Command
 
-from fibsbot.bot.interface import Action, Event, MessageReceived, Record, Send
+from fibsbot.bot.events_and_actions import Action, Event, MessageReceived, Record, Send
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.transcript import Gap, Transcript
 from tests.bot.simulation import NOON, Bot, Fault, Simulation, doubling, losing, unharmed
-from tests.bot.test_lost_lines import Lively, lines_of
+from tests.bot.test_lost_lines import DoublingStrategy, lines_of
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, from_other_seat
 
 MOST: Final = 2
@@ -44,9 +44,9 @@ class Remembering(Simulation):
         writer = self.writers[name] = StoreWriter(self.folder / f"{name}.sqlite")
         self.sheets[name] = MatchRecorder(name, "", lambda kind, fields, at: writer.put(name, kind, fields, at))
 
-    def tell(self, bot: Bot, event: Event) -> None:
+    def handle(self, bot: Bot, event: Event) -> None:
         """Let something happen to a bot, and show it to its sheets as the driver would."""
-        super().tell(bot, event)
+        super().handle(bot, event)
         if isinstance(event, MessageReceived):
             self.sheets[bot.name].on_message(event.message)
         said, self._said = self._said, []
@@ -74,16 +74,16 @@ class Remembering(Simulation):
 def play(folder: Path, seed: int, fault: Fault, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> list[Transcript]:
     """Let two bots play a match; return how marvin and ford remember it."""
     folder.mkdir()
-    bottle = Remembering(seed, folder, fault)
-    monkeypatch.setattr("fibsbot.service.match_recorder.utc_now", lambda: bottle.time)
+    simulation = Remembering(seed, folder, fault)
+    monkeypatch.setattr("fibsbot.service.match_recorder.utc_now", lambda: simulation.time)
     for name, invite in (("marvin", "ford"), ("ford", None)):
-        bottle.remember(name)
-        bottle.add(name, Lively(seed + (name == "ford")), invite=invite, length=3, **settings)
+        simulation.remember(name)
+        simulation.add(name, DoublingStrategy(seed + (name == "ford")), invite=invite, length=3, **settings)
     try:
-        bottle.run(4 * 3600)
-        return [bottle.read("marvin"), bottle.read("ford")]
+        simulation.run(4 * 3600)
+        return [simulation.read("marvin"), simulation.read("ford")]
     finally:
-        bottle.close()
+        simulation.close()
 
 
 def gaps(match: Transcript) -> int:

@@ -20,15 +20,15 @@ from attrs import evolve
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings
 from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
-from fibsbot.service import process
+from fibsbot.service import service as process
 from fibsbot.service.control_client import send_order
-from fibsbot.service.process import Service, ServiceError, check_addresses, load_memories
+from fibsbot.service.service import Service, ServiceError, check_addresses, load_memories
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP

@@ -17,7 +17,7 @@ from attrs import evolve, field, frozen
 from structlog.testing import capture_logs
 
 from fibsbot.bot.context import AgentMemory
-from fibsbot.bot.interface import End, Event
+from fibsbot.bot.events_and_actions import End, Event
 from fibsbot.bot.orders import Order
 from fibsbot.bot.runner import Observer, Runner
 from fibsbot.bot.settings import RunSettings

@@ -68,7 +68,7 @@ def test_a_systemd_that_does_not_listen_is_warned_of_once(tmp_path: Path) -> Non
         with capture_logs() as logs:
             for _ in range(3):
                 notifier.status("x")
-        assert ["systemd cannot be told"] == [log["event"] for log in logs]
+        assert ["systemd cannot be notified"] == [log["event"] for log in logs]
 
 
 def test_a_systemd_that_does_not_read_holds_up_nothing(tmp_path: Path) -> None:

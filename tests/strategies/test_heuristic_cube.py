@@ -62,7 +62,7 @@ def test_clear_decisions_for_money(position: Position, offer: CubeAction, answer
     assert answer is answered(state)
 
 
-def test_by_jacoby_nobody_is_too_good_before_the_first_double() -> None:
+def test_under_the_jacoby_rule_no_position_is_too_good_before_the_first_double() -> None:
     state = MatchState(CLOSED_OUT, jacoby=True)
     assert CubeAction.DOUBLE is offered(state)
     assert CubeAction.ROLL is offered(evolve(state, owner=Owner.PLAYER, cube=2))

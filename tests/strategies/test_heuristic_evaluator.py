@@ -92,7 +92,7 @@ def test_no_play_is_worth_more_than_the_chosen_one(state: MatchState, thrown: tu
 
 
 @given(match_states())
-def test_it_doubles_where_that_is_worth_more(state: MatchState) -> None:
+def test_it_doubles_if_that_is_worth_more(state: MatchState) -> None:
     state = asked(state, Phase.ROLL)
     if state.crawford or state.owner is Owner.OPPONENT:
         with pytest.raises(ValueError, match="may double"):
@@ -106,7 +106,7 @@ def test_it_doubles_where_that_is_worth_more(state: MatchState) -> None:
 
 
 @given(match_states())
-def test_it_takes_in_a_match_what_is_worth_no_less_than_a_pass(state: MatchState) -> None:
+def test_it_takes_in_a_match_if_that_is_worth_no_less_than_a_pass(state: MatchState) -> None:
     state = asked(state, Phase.ROLL)
     if state.length and not state.crawford and state.owner is not Owner.OPPONENT:
         values = STRATEGY.value_cube(state)
@@ -174,14 +174,14 @@ def test_equities_lie_between_losing_and_winning_the_most(state: MatchState) -> 
 
 
 def test_in_the_crawford_game_the_cube_is_put_away() -> None:
-    """Neither side gains by a cube that nobody may turn: the trailer's value is that of a dead one."""
+    """Neither side gains by a cube that neither may turn: the trailer's value is that of a dead one."""
     state = MatchState(Position.start(), length=5, score=(2, 4), crawford=True)
     assert pytest.approx(-STRATEGY.value(state), abs=0.2) == STRATEGY.value(state.swapped())
     live = evolve(state, crawford=False, post_crawford=True)
     assert STRATEGY.value(live) > STRATEGY.value(state)
 
 
-def test_without_a_cube_nobody_gains_by_one() -> None:
+def test_cubeless_games_have_cubeless_values() -> None:
     ahead = MatchState(Position((0, 2, 2, 3, 3, 3, 2, *(0,) * 11, -2, -2, -2, -3, -3, -2, -1, 0, 0)))
     assert STRATEGY.value(evolve(ahead, cubeless=True)) < STRATEGY.value(ahead)
 
@@ -195,7 +195,7 @@ def test_a_dead_cube_is_not_turned(state: MatchState) -> None:
 
 
 @given(match_states(), dice())
-def test_the_state_is_judged_alike_however_often_it_is_asked(state: MatchState, thrown: tuple[int, int]) -> None:
+def test_repeated_evaluations_agree(state: MatchState, thrown: tuple[int, int]) -> None:
     rolling, moving = asked(state, Phase.ROLL), evolve(asked(state, Phase.MOVE), dice=thrown)
     plays = legal_plays(moving.position, thrown)
     first = STRATEGY.value(rolling), STRATEGY.value_plays(moving, plays) if plays else None

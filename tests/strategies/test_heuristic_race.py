@@ -121,7 +121,7 @@ def test_a_spread_keeps_its_mean(rolls: float, variance: float) -> None:
     assert pytest.approx(rolls, abs=0.05) == mean(normal_distribution(rolls, variance))
 
 
-def test_who_throws_first_wins_a_tie() -> None:
+def test_the_player_on_roll_wins_a_tie() -> None:
     assert chance_to_finish_first((0, 1.0), (0, 1.0)) == 1
     assert chance_to_finish_first((0, 0, 1.0), (0, 1.0)) == 0
     assert pytest.approx(0.75) == chance_to_finish_first((0, 0.5, 0.5), (0, 0.5, 0.5))

@@ -73,7 +73,7 @@ def _opponent_may_fail(after: Position) -> bool:
 
 @pytest.mark.slow
 @given(st.lists(st.integers(1, 6), min_size=5, max_size=6), st.lists(st.integers(1, 3), min_size=1, max_size=2))
-def test_what_is_resigned_cannot_be_won_with_any_throws(own: list[int], opponent: list[int]) -> None:
+def test_a_resigned_position_cannot_be_won_with_any_rolls(own: list[int], opponent: list[int]) -> None:
     position = race({p: own.count(p) for p in own}, {p: opponent.count(p) for p in opponent})
     if certain_loss(position):
         assert not can_still_win(position)

@@ -1,4 +1,4 @@
-"""What stands on a paper of a game that was played: all that happened, or a gap where it is missing; nothing else."""
+"""Checks that a transcript of a game has the entries that were played, or gaps in their place, and nothing else."""
 
 from __future__ import annotations
 

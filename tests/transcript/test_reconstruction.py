@@ -1,4 +1,4 @@
-"""What happened between two views of a game is found where only one thing can have, and is a gap everywhere else."""
+"""The entries between two views of a game are found if they are unambiguous; else there is a gap."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def deeds(entries: tuple[Entry, ...]) -> list[Entry]:
     return [evolve(entry, rebuilt=False) for entry in entries]
 
 
-def test_nothing_happened_between_two_equal_views() -> None:
+def test_two_equal_views_need_no_entries() -> None:
     assert () == reconstruct(FIRST, FIRST)
     assert () == reconstruct(rolled(FIRST, (6, 5)), rolled(FIRST, (5, 6)))
     assert () == reconstruct(FIRST, rolled(FIRST, (6, 5))), "the throw that lies there is yet to be played"
@@ -63,17 +63,17 @@ def test_a_play_with_known_dice_is_found() -> None:
     assert [evolve(ANSWER, rebuilt=True)] == list(entries)
 
 
-def test_a_whole_turn_is_found_where_one_throw_explains_it() -> None:
+def test_a_whole_turn_is_found_if_one_roll_explains_it() -> None:
     (entry,) = reconstruct(FIRST, after(FIRST, ANSWER))
     assert evolve(ANSWER, rebuilt=True) == entry
 
 
-def test_a_play_and_the_next_throw_are_found() -> None:
+def test_a_play_and_the_next_roll_are_found() -> None:
     seen = rolled(after(FIRST, ANSWER), (2, 2))
     assert [ANSWER] == deeds(reconstruct(FIRST, seen))
 
 
-def test_our_own_play_and_a_turn_of_the_opponent_are_found() -> None:
+def test_a_play_of_the_user_and_a_turn_of_the_opponent_are_found() -> None:
     mine = Throw(seat=Seat.A, dice=(4, 2), play=Play.of((8, 4), (6, 4)))
     known = rolled(after(FIRST, ANSWER), mine.dice)
     seen = after(FIRST, ANSWER, mine, Throw(seat=Seat.B, dice=(6, 4), play=Play.of((24, 18), (13, 9))))
@@ -82,7 +82,7 @@ def test_our_own_play_and_a_turn_of_the_opponent_are_found() -> None:
     assert is_same_state(seen, after(after(FIRST, ANSWER), *found))
 
 
-def test_two_turns_of_which_nothing_was_told_are_a_gap() -> None:
+def test_two_unknown_turns_are_a_gap() -> None:
     seen = after(FIRST, ANSWER, Throw(seat=Seat.A, dice=(4, 2), play=Play.of((8, 4), (6, 4))))
     assert (Gap(reason="two turns or more are missing", then=seen),) == reconstruct(FIRST, seen)
 
@@ -116,7 +116,7 @@ def test_a_double_and_a_take_are_found_when_the_cube_has_changed() -> None:
     assert [double, take] == deeds(reconstruct(FIRST, rolled(after(FIRST, double, take), (6, 5))))
 
 
-def test_what_was_told_is_kept_as_it_stands() -> None:
+def test_known_events_are_kept_unchanged() -> None:
     mine = Throw(seat=Seat.A, dice=(4, 2), play=Play.of((8, 4), (6, 4)))
     seen = after(FIRST, ANSWER, mine)
     told = Throw(seat=Seat.B, dice=ANSWER.dice)
@@ -124,19 +124,19 @@ def test_what_was_told_is_kept_as_it_stands() -> None:
     assert [ANSWER, mine] == deeds(reconstruct(FIRST, seen, [PlayWithoutRoll(Seat.B, ANSWER.play or Play()), mine]))
 
 
-def test_what_cannot_be_is_a_gap() -> None:
+def test_an_impossible_view_is_a_gap() -> None:
     nonsense = evolve(FIRST, position=evolve(FIRST.position, points=(0,) * 6 + (15,) + (0,) * 12 + (-15,) + (0,) * 6))
     assert "several turns are missing" == reason(reconstruct(FIRST, evolve(nonsense, turn=Seat.A)))
 
 
-def test_the_first_turn_is_found_when_nothing_was_told_of_the_opening() -> None:
+def test_the_first_turn_is_found_without_the_opening_roll() -> None:
     assert [OPENING] == deeds(reconstruct(START, FIRST))
 
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**6), turns=st.integers(1, 60))
 @settings(max_examples=12, deadline=None)
-def test_what_is_rebuilt_leads_to_what_was_seen_and_is_true_where_the_dice_are_known(seed: int, turns: int) -> None:
+def test_reconstructed_entries_lead_to_the_view_and_are_right_if_the_dice_are_known(seed: int, turns: int) -> None:
     rng = random.Random(seed)
     state = START
     for number in range(turns):

@@ -1,4 +1,4 @@
-"""A transcript can be walked through, and nothing in it can be illegal without being told."""
+"""Walking through a transcript yields every entry, and raises for an illegal one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_double_a_take_and_a_resignation() -> None:
     assert phases == [decision.state.phase for decision in made][:4]
 
 
-def test_an_illegal_entry_is_told_with_its_place() -> None:
+def test_an_illegal_entry_is_an_error_with_its_place() -> None:
     wrong = Throw(seat=Seat.A, dice=(6, 5), play=Play.of((24, 18), (8, 3)))
     steps = walk(Game(2, START, (OPENING, evolve(wrong, play=Play.of((24, 20), (8, 3))))))
     assert OPENING == next(steps).entry
@@ -51,7 +51,7 @@ def test_an_illegal_entry_is_told_with_its_place() -> None:
         next(steps)
 
 
-def test_a_gap_goes_on_where_the_game_was_seen_again() -> None:
+def test_after_a_gap_the_game_continues_in_its_state() -> None:
     later = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=7)
     game = Game(1, START, (OPENING, Gap(reason="3 turns are missing", then=later)))
     assert later == list(walk(game))[-1].after
@@ -59,7 +59,7 @@ def test_a_gap_goes_on_where_the_game_was_seen_again() -> None:
     assert Game(1, START, (OPENING,)).whole
 
 
-def test_the_opening_throw_keeps_its_order_and_its_winner() -> None:
+def test_the_opening_roll_keeps_its_order_and_its_winner() -> None:
     (step,) = walk(Game(1, START, (evolve(OPENING, dice=(1, 3)),)))
     assert Seat.A is step.after.turn
     (decision,) = decisions(step)

@@ -1,21 +1,20 @@
 """Compute the bear-off tables; needs compiled functions, which looking them up does not.
 
 In a bear-off nothing is in the way: while a checker is left, every number can be played, so a roll is its numbers
-played one after the other, in either order. The rules core (`fibsbot/rules/plays.py`) says the same; tests hold this
-file to it.
+played one after the other, in either order. Tests compare this with the rules core (`fibsbot/rules/plays.py`).
 
-One side alone: each position gets the play that makes the mean number of rolls least (of equal plays, the first
-found), as GNU Backgammon's table does; for the first checker off, the mean number of rolls until then. The best of
-all plays is found without listing them: the best that `k` moves of one die can leave is the best among what a move
-leads to of the best that `k - 1` moves can leave there.
+One side alone: each roll is played so that the mean number of further rolls is smallest (of equal plays, the first
+found), as in GNU Backgammon's table; for the first checker off, the mean number of rolls until then. The best play is
+found without listing all plays: the best result of `k` moves of one die is the best, over all positions after one
+move, of the best result of `k - 1` moves from there.
 
 Both sides with few checkers: exact chances and money equities under the best play and cube action. The unit is the
 value of the cube. Nobody can lose a gammon any more, so the Jacoby rule changes nothing and no position is too good
-to double. What is stored are the equities of not doubling now; the rest follows:
+to double. The equities of not doubling now are stored; the rest follows:
 
 - no double: n(owner) is the mean over the rolls of the best of -v(owner) of the opponent afterwards;
-- double and take: 2 n(opponent's), for the cube goes over;
-- the cube played well: v(owner) = max(n(owner), min(1, 2 n(opponent's))) for who may double, else n(opponent's).
+- double and take: 2 n(opponent's), because the opponent then owns the cube;
+- best cube action: v(owner) = max(n(owner), min(1, 2 n(opponent's))) for a player who may double, else n(opponent's).
 
 Plays are chosen for each owner of the cube separately: the best play can depend on it.
 """
@@ -54,7 +53,7 @@ FACES: Final = 6
 def single_moves(counts: Counts) -> Int32s:
     """Return the positions after each single move, shape (n, 6, 6), for rows of counts in the order of numbers.
 
-    Cell [number, die - 1, point - 1] is what a move from the point leads to, -1 where it is impossible. The position
+    Cell [number, die - 1, point - 1] is the position after a move from the point, -1 if it is impossible. The position
     without checkers leads to itself.
     """
     moves = np.full((len(counts), FACES, POINTS), -1, np.int32)
@@ -63,7 +62,7 @@ def single_moves(counts: Counts) -> Int32s:
         there = counts[:, point - 1] > 0
         highest = there & (counts[:, point:] == 0).all(axis=1)
         for die in range(1, FACES + 1):
-            # Off goes a checker on the number's own point or, where none is higher, on the highest.
+            # A checker is borne off from the number's own point or, if none is higher, from the highest.
             possible = np.flatnonzero(there if point >= die else highest)
             after = counts[possible]
             after[:, point - 1] -= 1
@@ -74,7 +73,7 @@ def single_moves(counts: Counts) -> Int32s:
 
 
 def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1: int, die2: int) -> set[int]:
-    """Return every position that a roll can leave; `moves` are those of `single_moves` as a list."""
+    """Return every position that a roll can lead to; `moves` are those of `single_moves` as a list."""
     orders = [(die1,) * 4] if die1 == die2 else [(die1, die2), (die2, die1)]
     found: set[int] = set()
     for order in orders:
@@ -86,9 +85,9 @@ def positions_after(moves: Sequence[Sequence[Sequence[int]]], number: int, die1:
 
 
 def all_rolls(moves: Int32s) -> tuple[npt.NDArray[np.int64], Int32s]:
-    """Return what each roll can leave of each position: where its list begins, and the lists.
+    """Return the positions that each roll can lead to from each position: where each list begins, and the lists.
 
-    List 21 * number + roll goes from `begins[...]` to the beginning of the next. The rolls are 1-1, 2-1, 2-2, 3-1
+    List 21 * number + roll extends from `begins[...]` to the beginning of the next. The rolls are 1-1, 2-1, 2-2, 3-1
     and so on.
     """
     rows = moves.tolist()
@@ -98,12 +97,12 @@ def all_rolls(moves: Int32s) -> tuple[npt.NDArray[np.int64], Int32s]:
 
 
 CHUNK: Final = 2_000
-"""Positions solved between two looks at the progress bar."""
+"""Positions solved between two updates of the progress bar."""
 
 
 @inner
 def _best(moves: Int32s, number: int, die: int, then: Int32s, means: Floats64) -> int:
-    """Return the best of what a move by `die` leads to, where `then[after]` is what will be made of it."""
+    """Return the best result of a move by `die`; `then[after]` is the best result of the moves after it."""
     best = -1
     for point in range(POINTS):
         after = moves[number, die, point]
@@ -135,21 +134,21 @@ def _solve(moves: Int32s, first: int, last: int, best: Int32s, means: Floats64, 
                     if means[other] < means[after]:
                         after = other
                 mean += weight * means[after]
-                for throws in range(len(chances[0]) - 1):
-                    chances[number, throws + 1] += weight * chances[after, throws]
+                for rolls in range(len(chances[0]) - 1):
+                    chances[number, rolls + 1] += weight * chances[after, rolls]
         means[number] = mean
 
 
 def solve(moves: Int32s, done: int, longest: int, on_progress: Callable[[int], None]) -> tuple[Floats64, Floats64]:
     """Return the mean number of rolls, shape (n,), and the chances of each number, shape (n, longest).
 
-    Positions below `done` need no roll. `on_progress` is told how many positions were solved since it was last told.
+    Positions below `done` need no roll. `on_progress` gets the number of positions solved since the last call.
     """
     count = len(moves)
     means = np.zeros(count)
     chances = np.zeros((count, longest))
     chances[:done, 0] = 1.0
-    # Of what needs no roll nothing is made; best[4] stays so, it says that no move is left.
+    # Positions that need no roll lead to themselves; best[4], for no moves left, stays like this.
     best = np.broadcast_to(np.arange(count, dtype=np.int32), (5, FACES, count)).copy()
     for first, last in _chunks(done, count):
         _solve(moves, first, last, best, means, chances)
@@ -174,31 +173,31 @@ def solve_first(moves: Int32s, on_progress: Callable[[int], None]) -> Floats64:
 
 
 _AFTERWARDS: Final = np.array([0, 1, 3, 2])
-"""In which column the opponent looks after a play: my cube is the opponent's cube seen from there."""
+"""The opponent's column for each of ours after a play: our own cube is the opponent's cube seen from there."""
 
 
 @compiled
 def _means(begins: npt.NDArray[np.int64], lists: Int32s, values: Floats64, least: Floats64, out: Floats64) -> None:
-    """Write what each position, a row of `out`, has before the roll; `out` comes full of 0.
+    """Write the values of each position, a row of `out`, before the roll; `out` must be filled with 0.
 
-    `values` is what the opponent has after the roll, a row for each position that it can lead to. All of a row is
-    treated alike, column by column, which is fast where many opponents stand in one row. `least` is room for a row.
+    `values` has the opponent's values after the roll, a row for each position that it can lead to. All columns of a row
+    are treated alike, which is fast if one row holds many opponent positions. `least` is a scratch row.
     """
     width = len(least)
     for row in range(len(out)):
-        for throw in range(ROLL_COUNT):
+        for roll in range(ROLL_COUNT):
             for place in range(width):
                 least[place] = 2.0
-            for it in range(begins[row * ROLL_COUNT + throw], begins[row * ROLL_COUNT + throw + 1]):
+            for it in range(begins[row * ROLL_COUNT + roll], begins[row * ROLL_COUNT + roll + 1]):
                 position = lists[it]
                 for place in range(width):
                     least[place] = min(least[place], values[position, place])
             for place in range(width):
-                out[row, place] -= CHANCE_OF_ROLL[throw] * least[place]
+                out[row, place] -= CHANCE_OF_ROLL[roll] * least[place]
 
 
-def _settled(means: Floats64) -> Floats64:
-    """Return what the cube played well is worth, where `means` are the equities of not doubling, shape (..., 4)."""
+def _with_best_cube_action(means: Floats64) -> Floats64:
+    """Return the equities with the best cube action, given those of not doubling now, shape (..., 4)."""
     double = np.minimum(1.0, 2 * means[..., THEIRS])
     settled = means.copy()
     for column in (CENTRED, OWNED):
@@ -219,7 +218,7 @@ def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
     pairs[0] = 1.0
     pairs[1:, 0] = -1.0
     values = np.ones((count, count, COLUMNS))
-    """What the cube played well is worth: [opponent, on roll, column]. Who has borne off has won."""
+    """Equities with the best cube action, [opponent, on roll, column]. A player who has borne off has won."""
     values[0] = -1.0
     for number in range(1, count):
         means = np.zeros((number, COLUMNS))
@@ -229,11 +228,11 @@ def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
         means = means[:, _AFTERWARDS]
         means[0] = -1.0
         pairs[number, :number] = means
-        current = values[:number, number] = _settled(means)
+        current = values[:number, number] = _with_best_cube_action(means)
         means = np.zeros((number, COLUMNS))
         _means(begins[ROLL_COUNT:], lists, np.ascontiguousarray(current[:, _AFTERWARDS]), np.empty(COLUMNS), means)
         pairs[1 : number + 1, number] = means
-        values[number, 1 : number + 1] = _settled(means)
+        values[number, 1 : number + 1] = _with_best_cube_action(means)
         on_progress(2 * number)
     pairs[..., WIN] = (pairs[..., WIN] + 1) / 2
     return pairs
@@ -242,7 +241,7 @@ def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
 def compute_tables(checkers: int, on_progress: Callable[[float], None]) -> BearoffTables:
     """Compute the tables: one-sided for 15 checkers, two-sided for up to `checkers` each.
 
-    `on_progress` is told now and then what part is done, 0 to 1.
+    `on_progress` is called with the share that is done, 0 to 1.
     """
     moves = single_moves(all_counts(CHECKERS))
     few = position_count(checkers)
@@ -258,9 +257,9 @@ def compute_tables(checkers: int, on_progress: Callable[[float], None]) -> Bearo
 
         return add
 
-    means, throws = solve_all(moves, shown(5))
+    means, rolls = solve_all(moves, shown(5))
     first = solve_first(moves, shown(5))
     pairs = solve_pairs(moves[:few], shown(1))
     return BearoffTables(
-        read_only_arrays(throws.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs)
+        read_only_arrays(rolls.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs)
     )

@@ -24,9 +24,9 @@ from fibsbot.engine.arrays import (
     Outcomes,
     other_side,
 )
-from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.jit import compiled
+from fibsbot.engine.network_evaluator import ArrayEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
 from fibsbot.engine.search.cache import PositionCache, distinct, empty, fill, find, forget, new_cache
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, CubeLines, DecisionCubes
@@ -109,7 +109,7 @@ class LookaheadValues(NamedTuple):
 class Lookahead:
     """Searches many positions at once; each thread needs its own."""
 
-    def __init__(self, evaluator: Evaluator, pruner: Pruner, filters: SearchFilters, size: int) -> None:
+    def __init__(self, evaluator: ArrayEvaluator, pruner: Pruner, filters: SearchFilters, size: int) -> None:
         """`size` is that of the cache, a power of 2."""
         self._evaluator = evaluator
         self._buffers = new_pruner_buffers(pruner)

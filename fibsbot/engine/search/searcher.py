@@ -12,8 +12,8 @@ from fibsbot.engine import MAX_PLIES
 from fibsbot.engine.arrays import ROLL_COUNT, Boards, Outcomes, boards_of, cubeless_equity, other_side, swapped
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency
-from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import successors
+from fibsbot.engine.network_evaluator import ArrayEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner
 from fibsbot.engine.search.cache import CACHE_SIZE
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
@@ -146,7 +146,7 @@ class Searcher:
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        evaluator: ArrayEvaluator,
         pruner: Pruner,
         filters: SearchFilters | None = None,
         efficiency: Efficiency = DEFAULT_EFFICIENCY,

@@ -16,8 +16,8 @@ import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import Boards, Floats64, boards_of, cubeless_equity, swapped
-from fibsbot.engine.evaluator import Evaluator
 from fibsbot.engine.generator import successors
+from fibsbot.engine.network_evaluator import ArrayEvaluator
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.text import one_line
 
@@ -59,7 +59,7 @@ class CheckerBenchmark:
             raise ValueError(f"{path}: expected rated decisions, found none")
         return cls(decisions)
 
-    def rating(self, evaluator: Evaluator) -> dict[str, float]:
+    def rating(self, evaluator: ArrayEvaluator) -> dict[str, float]:
         """Return 500 x the mean equity lost by class, and over all as `PR`."""
         boards = np.concatenate([decision.boards for decision in self.decisions])
         theirs = cubeless_equity(evaluator.evaluate(boards))

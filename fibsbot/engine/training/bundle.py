@@ -54,7 +54,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     if races:
         name += f"; races, round {races[-1]['race_round']}"
     lines = [
-        "# What the networks are that come along. `fibsbot train --pack` writes this file.",
+        "# The bundled networks, written by `fibsbot train --pack`.",
         f'name = "{name}"',
         "",
         *_table("contact", {"sha256": _sha256(target / CONTACT)} | card | _figures(last, _FIGURES)),

@@ -33,10 +33,10 @@ from fibsbot.engine.arrays import (
     swapped,
 )
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.evaluator import Evaluator, is_known
 from fibsbot.engine.generator import successors
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import NetworkError, load_arrays, write_whole
+from fibsbot.engine.network_evaluator import ArrayEvaluator, is_known
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
@@ -58,7 +58,7 @@ class OnePly(NamedTuple):
     """The boards after the best play of each roll, seen by the opponent, shape (n, 21, 26)."""
 
 
-def one_ply(evaluator: Evaluator, scales: PrunerBuffers, boards: Boards, chosen: PlayFilter) -> OnePly:
+def one_ply(evaluator: ArrayEvaluator, scales: PrunerBuffers, boards: Boards, chosen: PlayFilter) -> OnePly:
     """Return a 1-ply lookahead from boards, shape (n, 26). The games must not be over."""
     outcomes = np.zeros((len(boards), OUTCOMES), np.float32)
     left = np.empty((len(boards), ROLL_COUNT, CELLS), np.int8)
@@ -109,7 +109,7 @@ _OPENING: Final = np.array([high != low for high, low in ROLLS]) / 15
 class Labeller:
     """The networks and settings by which a worker plays and labels games."""
 
-    evaluator: Evaluator
+    evaluator: ArrayEvaluator
     pruner: Pruner
     columns: TableArrays
     filter: PlayFilter
@@ -309,6 +309,6 @@ def _make_chunks(chunks: Iterator[Chunk], teacher: Labeller) -> Iterator[int]:
         yield chunk.count
 
 
-def evaluate_five(evaluator: Evaluator, boards: Boards) -> Floats32:
+def evaluate_five(evaluator: ArrayEvaluator, boards: Boards) -> Floats32:
     """Return the five chances that a network learns, by an evaluator without lookahead."""
     return evaluator.evaluate(boards)[:, FIVE].astype(np.float32)

@@ -13,10 +13,10 @@ from attrs import define, field, frozen
 
 from fibsbot.engine.arrays import Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 
 _MEMORY: Final = 0.9
 _SQUARES_MEMORY: Final = 0.999
@@ -182,7 +182,7 @@ class Backend:
     name: str
     fit: Callable[[Network, Boards, Floats32, FitPlan], Iterator[FitProgress]]
     """Changes a network in place; see `optimizer.fit`."""
-    evaluator: Callable[[str, Network, TableArrays], Evaluator]
+    evaluator: Callable[[str, Network, TableArrays], ArrayEvaluator]
     """Makes an evaluator from a name, a network and the bear-off tables; picklable."""
 
 

@@ -30,8 +30,8 @@ from attrs import define, field, frozen
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bundled_networks import HISTORY, PRECISION
-from fibsbot.engine.evaluator import NetworkEvaluator, is_known
 from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, write_whole
+from fibsbot.engine.network_evaluator import NetworkEvaluator, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.training.benchmark import CheckerBenchmark

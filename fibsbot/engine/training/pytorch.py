@@ -15,9 +15,9 @@ from attrs import field, frozen
 
 from fibsbot.engine.arrays import OUTPUTS, Boards, Floats32, Outcomes
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
-from fibsbot.engine.evaluator import evaluate_with
 from fibsbot.engine.features import INPUTS, Inputs, encode_all
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import evaluate_with
 from fibsbot.engine.training.optimizer import (
     CHANCE_WEIGHTS,
     EQUITY_WEIGHTS,

@@ -1,11 +1,11 @@
-"""Training of the race network: sides bear off alone, and each position learns from what became of it.
+"""Training of the race network: each side bears off alone, and each of its positions is labelled with the outcome.
 
-The first network learns to count pips. Each further round begins with sides from games and plays each home, always
-for the least mean number of rolls according to the network of the round before: once until all checkers are off, and
-once until the first one is, for saving a gammon is played otherwise. A label is what the best plays of all 21 rolls
-leave, one roll later; `trace` of what that network is off a roll later is added, as for the contact network
-(`labels.targets`). Where all are home the tables are exact, so with a trace of 1 a label is what the play led to,
-without the luck of its rolls.
+The first network learns to count pips. Each further round takes sides from games and plays each of them home,
+minimising the mean number of rolls according to the previous round's network: once until all checkers are off, and
+once until the first one is, because saving a gammon takes different plays. A label is the mean over the best plays of
+all 21 rolls, one roll later, plus `trace` times the network's error one roll later, as for the contact network
+(`labels.targets`). Once all checkers are home the tables are exact, so with a trace of 1 a label is the outcome of the
+game without the luck of its rolls.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from fibsbot.processes import map_ordered
 SIDES_PER_BATCH: Final = 512
 """Sides that are labelled together."""
 _PLAYS: Final = 80
-"""Average plays per roll that the first buffer has room for."""
+"""Average plays per roll that the first buffer can hold."""
 _COUNTS: Final = np.arange(MAX_ROLLS, dtype=np.float32)
 _SPREAD: Final = 4.3
 """Standard deviation of the pips of a roll."""
@@ -64,21 +64,21 @@ class SideLabels(NamedTuple):
 
     sides: Sides
     chances: Floats32
-    """Shape (n, MAX_ROLLS); of those of the first checker the columns from FIRST on say nothing."""
+    """Shape (n, MAX_ROLLS); in rows about the first checker, columns from ROLLS_TO_FIRST on are unused."""
     first: Bools
-    """Which are of the first checker."""
+    """Whether each row is about the first checker off."""
 
 
 class _Step(NamedTuple):
     """One roll of all sides that are not home yet."""
 
     rows: npt.NDArray[np.intp]
-    """Which."""
+    """Indices of these sides among all."""
     sides: Sides
     backed: Floats32
-    """What all rolls lead to."""
-    came: Floats32
-    """What the network holds of where the roll that was rolled led."""
+    """Distribution after the best play of each roll, averaged over all rolls."""
+    reached: Floats32
+    """The network's distribution for the position that the actual roll led to."""
 
 
 def race_starts(boards: Boards) -> Sides:
@@ -89,7 +89,7 @@ def race_starts(boards: Boards) -> Sides:
 
 
 def pip_count_labels(sides: Sides) -> SideLabels:
-    """Return labels that count pips and know nothing else; good enough to begin with."""
+    """Return labels that depend on the pip count alone; a starting point for the first network."""
     home = sides @ np.maximum(PIPS - HOME_POINTS, 0)
     return _both(
         sides,
@@ -100,14 +100,14 @@ def pip_count_labels(sides: Sides) -> SideLabels:
 
 
 def _both(sides: Sides, rolls: Floats32, others: Sides, first: Floats32) -> SideLabels:
-    """Return labels of all checkers of some sides, and of the first of others."""
+    """Return labels for bearing off all checkers of `sides`, and the first checker of `others`."""
     padded = np.pad(first, ((0, 0), (0, MAX_ROLLS - ROLLS_TO_FIRST)))
     of_first = np.arange(len(sides) + len(others)) >= len(sides)
     return SideLabels(np.concatenate([sides, others]), np.concatenate([rolls, padded]), of_first)
 
 
 def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
-    """Return the chances of numbers of rolls that bring so many pips: a bell."""
+    """Return the distribution of the number of rolls needed for a number of pips, as a normal distribution."""
     rolls = pips[:, None] / PIPS_PER_ROLL
     away = (np.arange(longest) - rolls) / (_SPREAD / PIPS_PER_ROLL * np.sqrt(rolls))
     chances = np.exp(-away * away / 2)
@@ -119,7 +119,7 @@ def label_sides(
 ) -> Iterator[SideLabels]:
     """Bear off in `jobs` processes; yield the labels of all positions on the way, in batches of `SIDES_PER_BATCH`.
 
-    They come in order, and are the same however many processes there are.
+    Their order and their values do not depend on the number of processes.
     """
     numbers = range(-(-len(begin) // SIDES_PER_BATCH))
     yield from map_ordered(_label_batches, (network, columns, begin, trace, seed), numbers, jobs)
@@ -136,7 +136,7 @@ def _label_batches(
 def label_batch(
     network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, rng: np.random.Generator
 ) -> SideLabels:
-    """Return the labels of these sides and of all positions on their two ways home."""
+    """Return the labels of these sides and of all positions that they pass through in both kinds of bear-off."""
     whole = begin[begin.sum(axis=1) == CHECKERS]
     rolls = _traced(list(_play(network, columns, begin, MAX_ROLLS, rng)), trace, MAX_ROLLS)
     first = _traced(list(_play(network, columns, whole, ROLLS_TO_FIRST, rng)), trace, ROLLS_TO_FIRST)
@@ -146,21 +146,21 @@ def label_batch(
 def _play(
     network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int, rng: np.random.Generator
 ) -> Iterator[_Step]:
-    """Play sides home, for the least MAX_ROLLS until all checkers are off, or FIRST until the first is."""
+    """Play sides home in as few rolls as possible: until all checkers are off or, if `longest` says so, the first."""
     rows = np.arange(len(sides))
     while len(rows):
         chances, left = _best(network, columns, sides, longest)
-        thrown = rng.choice(ROLL_COUNT, len(rows), p=CHANCE_OF_ROLL)
+        rolled = rng.choice(ROLL_COUNT, len(rows), p=CHANCE_OF_ROLL)
         each = np.arange(len(rows))
         mean = np.asarray(np.einsum("r,nrk->nk", CHANCE_OF_ROLL.astype(np.float32), chances))
-        yield _Step(rows, sides, _later(mean), chances[each, thrown])
-        sides = left[each, thrown]
-        going = ~is_home(sides)
-        rows, sides = rows[going], sides[going]
+        yield _Step(rows, sides, _later(mean), chances[each, rolled])
+        sides = left[each, rolled]
+        unfinished = ~is_home(sides)
+        rows, sides = rows[unfinished], sides[unfinished]
 
 
 def _later(chances: Floats32) -> Floats32:
-    """Return chances of one roll more."""
+    """Return the distributions with one roll more."""
     later = np.zeros_like(chances)
     later[:, 1:] = chances[:, :-1]
     later[:, -1] += chances[:, -1]
@@ -178,19 +178,19 @@ def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int
 
 
 def _expanded(sides: Sides) -> tuple[Sides, Int32s]:
-    room = len(sides) * ROLL_COUNT * _PLAYS
+    capacity = len(sides) * ROLL_COUNT * _PLAYS
     while True:
-        found, slots = np.empty((room, POINTS), np.int8), np.empty(room, np.int32)
+        found, slots = np.empty((capacity, POINTS), np.int8), np.empty(capacity, np.int32)
         if (count := _expand(sides, np.zeros(CELLS, np.int8), *plays_and_scratch(), found, slots)) >= 0:
             return found[:count], slots[:count]
-        room *= 2
+        capacity *= 2
 
 
 @compiled
 def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Int32s) -> int:
-    """Write what all plays of all rolls leave, and the slot of each, `row * 21 + roll`; -1 where there is no room.
+    """Write the sides after all plays of all rolls, and the slot of each, `row * 21 + roll`.
 
-    `board` is room for one, full of 0.
+    Return their number, or -1 if they do not fit. `board` is a scratch board filled with 0.
     """
     count = slot = 0
     for row in range(sides.shape[0]):
@@ -211,24 +211,24 @@ def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: 
 
 
 def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floats32]:
-    """Return sides and what they have learned, from the last roll back to the first."""
+    """Return sides and their labels, from the last roll back to the first."""
     count = len(steps[0].rows) if steps else 0
-    # What the network misses of where a side comes to; nothing where that is in the tables.
+    # The network's error for the position that each side reached; 0 where that is in the tables.
     missed = np.zeros((count, longest), np.float32)
     sides, labels = [np.empty((0, POINTS), np.int8)], [np.empty((0, longest), np.float32)]
     for place in range(len(steps) - 1, -1, -1):
         step = steps[place]
-        told = step.backed + trace * _later(missed[step.rows])
+        target = step.backed + trace * _later(missed[step.rows])
         sides.append(step.sides)
-        labels.append(told)
+        labels.append(target)
         if place:
             before = steps[place - 1]
-            missed[step.rows] = told - before.came[np.isin(before.rows, step.rows, assume_unique=True)]
+            missed[step.rows] = target - before.reached[np.isin(before.rows, step.rows, assume_unique=True)]
     return np.concatenate(sides), np.concatenate(labels)
 
 
 def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[FitProgress]:
-    """Change the weights of a race network in place, a batch a step; the loss is that of the mean number of rolls."""
+    """Fit a race network in place, one step per batch; the loss is that of the mean number of rolls."""
     adam = Adam([*network.weights, *network.biases])
     loss = 0.0
     for batch in batches(len(labels.sides), plan):
@@ -239,7 +239,7 @@ def fit_sides(network: Network, labels: SideLabels, plan: FitPlan) -> Iterator[F
 
 
 def _gradients(network: Network, labels: SideLabels, batch: Batch) -> tuple[float, list[Any]]:
-    """Return the mean squared error of the mean number of rolls, and by what weights and thresholds err."""
+    """Return the mean squared error of the mean number of rolls, and the gradients of weights and biases."""
     rows = batch.rows
     layers = network.sums(encode_sides(labels.sides[rows]))
     rolls, first = split_outputs(layers[-1])

@@ -2,8 +2,8 @@
 
 In the games a pruner plays against itself with some random plays; the rare positions are set up at random.
 
-Rare positions are those that games seldom reach: blockades against checkers on the bar of a side that has borne off
-already, back games, crashed boards, checkers left behind. Play goes on from there, and soon they look natural.
+Rare positions are those that games seldom reach: blockades against checkers on the bar of a side that has already
+borne off checkers, back games, crashed boards, stragglers. Play continues from them, and they soon look natural.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from attrs.validators import and_, ge, le
 
 from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, OUTPUTS, Board, Boards, Floats32, boards_of, position_of
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.evaluator import is_known
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.pruner import WORST_EQUITY, Pruner, pruner_equity
 from fibsbot.position import Position
 
 _LONGEST: Final = 400
-"""Turns after which a game is given up."""
+"""Turns after which a game is abandoned."""
 _share: Final = and_(ge(0.0), le(1.0))
 
 
 @frozen
 class Variety:
-    """How far the games stray from what the pruner would play."""
+    """How far the games deviate from the plays that the pruner would choose."""
 
     wild: float = field(default=0.7, validator=_share)
-    """The part of the games in which plays are made at random now and then."""
+    """Share of the games in which some plays are random."""
     random: float = field(default=0.08, validator=_share)
-    """The part of the plays made at random in them."""
+    """Share of random plays in these games."""
     early: float = field(default=0.3, validator=_share)
-    """The part of the games that begin with random plays, up to seven."""
+    """Share of the games that begin with up to seven random plays."""
     outplayed: float = field(default=0.0, validator=_share)
-    """The part of the games that one side alone begins with random plays, up to twelve, which makes back games."""
+    """Share of the games in which one side alone begins with up to twelve random plays, which makes back games."""
     arranged: float = field(default=0.0, validator=_share)
-    """The part of the games that begin with a rare position; see `random_positions`."""
+    """Share of the games that begin with a rare position; see `random_positions`."""
     disputed: float = field(default=0.0, validator=_share)
-    """The part of the games that begin where the last network was most at odds with one roll ahead, and end soon."""
+    """Share of the (short) games that begin where the last network differed most from a one-roll lookahead."""
 
 
-class _Room(NamedTuple):
-    """Room to play."""
+class _Buffers(NamedTuple):
+    """Working memory of a game."""
 
     plays: Boards
     scratch: Scratch
@@ -56,22 +56,22 @@ class _Room(NamedTuple):
 
 
 def play_positions(pruner: Pruner, count: int, variety: Variety, seed: int, kept: float = 0.5) -> Boards:
-    """Return so many positions from games, shape (count, 26), seen by the player on roll; none of them is over.
+    """Return `count` positions from games, shape (count, 26), seen by the player on roll; none of them is over.
 
-    `kept` is the part of the positions that is kept: neighbours resemble each other.
+    `kept` is the share of the positions that is kept: successive ones resemble each other.
     """
     boards = np.empty((count, CELLS), np.int8)
     start = boards_of([Position.start()])[0]
     chances = np.zeros(OUTPUTS, np.float32)
-    room = _Room(*plays_and_scratch(), np.zeros(CELLS, np.int8), np.zeros(CELLS, np.int8))
-    _play(pruner, room, start, boards, chances, kept, variety.wild, variety.random, variety.early, seed)
+    buffers = _Buffers(*plays_and_scratch(), np.zeros(CELLS, np.int8), np.zeros(CELLS, np.int8))
+    _play(pruner, buffers, start, boards, chances, kept, variety.wild, variety.random, variety.early, seed)
     return boards
 
 
 @compiled
 def _play(
     pruner: Pruner,
-    room: _Room,
+    buffers: _Buffers,
     start: Board,
     boards: Boards,
     chances: Floats32,
@@ -82,7 +82,7 @@ def _play(
     seed: int,
 ) -> None:
     np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
-    board = room.board
+    board = buffers.board
     count = 0
     while count < boards.shape[0]:
         copy(start, board)
@@ -98,23 +98,23 @@ def _play(
             other = np.random.randint(1, 7)  # noqa: NPY002
             while turn == 0 and one == other:
                 other = np.random.randint(1, 7)  # noqa: NPY002
-            plays = generate(board, max(one, other), min(one, other), room.plays, room.scratch)
+            plays = generate(board, max(one, other), min(one, other), buffers.plays, buffers.scratch)
             if plays > 1 and (turn < random_turns or np.random.random() < random_share):  # noqa: NPY002
-                copy(room.plays[np.random.randint(0, plays)], board)  # noqa: NPY002
+                copy(buffers.plays[np.random.randint(0, plays)], board)  # noqa: NPY002
             elif plays:
-                copy(room.plays[_best(pruner, room, plays)], board)
-            swap(board, room.swapped)
-            copy(room.swapped, board)
+                copy(buffers.plays[_best(pruner, buffers, plays)], board)
+            swap(board, buffers.swapped)
+            copy(buffers.swapped, board)
             if write_game_over(board, chances):
                 break
 
 
 @inner
-def _best(pruner: Pruner, room: _Room, plays: int) -> int:
+def _best(pruner: Pruner, buffers: _Buffers, plays: int) -> int:
     best, least = 0, WORST_EQUITY
     for play in range(plays):
-        swap(room.plays[play], room.swapped)
-        theirs = np.float32(pruner_equity(pruner, room.swapped))
+        swap(buffers.plays[play], buffers.swapped)
+        theirs = np.float32(pruner_equity(pruner, buffers.swapped))
         if theirs < least:
             least, best = theirs, play
     return best
@@ -124,11 +124,11 @@ Counts: TypeAlias = npt.NDArray[np.int8]
 """Checkers of one side, seen by itself, shape (26,)."""
 
 _REAR: Final = (0.3, 0.2, 0.2, 0.15, 0.1, 0.05)
-"""How often so many checkers are in the opponent's home board or on the bar."""
+"""Probability of each number of checkers in the opponent's home board or on the bar."""
 
 
 def rare_position(rng: np.random.Generator, columns: TableArrays) -> Board:
-    """Return a position that is possible, not over and not in the bear-off tables, seen by the player on roll."""
+    """Return a legal position that is not over and not in the bear-off tables, seen by the player on roll."""
     while True:
         own = _side(rng, np.ones(CELLS, np.bool_))
         free = own[::-1] == 0
@@ -142,7 +142,7 @@ def rare_position(rng: np.random.Generator, columns: TableArrays) -> Board:
 
 
 def _side(rng: np.random.Generator, free: npt.NDArray[np.bool_]) -> Counts:
-    """Return one side's checkers, on points that are free."""
+    """Return one side's checkers, on free points only."""
     off = int(rng.integers(1, 15)) if rng.random() < 0.3 else 0
     counts = np.zeros(CELLS, np.int8)
     left = CHECKERS - off
@@ -164,7 +164,7 @@ def _side(rng: np.random.Generator, free: npt.NDArray[np.bool_]) -> Counts:
 def _put(
     rng: np.random.Generator, counts: Counts, free: npt.NDArray[np.bool_], left: int, points: npt.NDArray[np.int64]
 ) -> None:
-    """Put so many checkers on some of the points, mostly in pairs; on the bar where none is free."""
+    """Put `left` checkers on random ones of the points, mostly in pairs, or on the bar if none is free."""
     points = points[free[points]]
     while left:
         point = int(rng.choice(points)) if len(points) else BAR

@@ -1,4 +1,4 @@
-"""A recipe: everything that makes a network what it is, so that it can be made again."""
+"""Recipes: everything that determines a network, so that its training can be reproduced."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ MAX_UNITS: Final = 8192
 MOST: Final = 1_000_000_000
 """Games, positions or labels of a step, at most."""
 LAST_SEED: Final = 41
-"""Beyond that, seeds that follow from it would be longer than the 32 bits of numba's generator."""
+"""Seeds derived from a larger one would not fit into the 32 bits of numba's generator."""
 
 _layers: Final = deep_iterable(and_(ge(1), le(MAX_UNITS)))
 _rate: Final = and_(gt(0.0), le(1.0))
 
 
 class RecipeError(ValueError):
-    """A recipe that cannot be followed; the text is one line."""
+    """A recipe is invalid; the text is one line."""
 
 
 @frozen
 class TDRecipe:
-    """TD(0) from nothing."""
+    """How the first network is trained from scratch, by TD(0)."""
 
     hidden: int = field(default=128, validator=[ge(1), le(MAX_UNITS)])
     games: int = field(default=400_000, validator=[ge(0), le(MOST)])
     lesson: int = field(default=500, validator=[ge(1), le(100_000)])
-    """Games between two looks at the rate."""
+    """Games between two changes of the learning rate."""
     first_rate: float = field(default=0.1, validator=_rate)
     last_rate: float = field(default=0.002, validator=_rate)
     """The rate falls exponentially from the first to the last game."""
@@ -56,7 +56,7 @@ class FitRecipe:
 
 @frozen
 class DistillRecipe:
-    """A deep network learns what the TD network says of very many positions, which costs next to nothing."""
+    """How a deep network is fitted to the TD network's evaluations of many positions, which are cheap."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
     hidden: tuple[int, ...] = field(validator=_layers)
@@ -67,47 +67,47 @@ class DistillRecipe:
 
 @frozen
 class Round:
-    """Labels by what is best so far, and a network fitted to them."""
+    """Labels made with the best network so far, and a network fitted to them."""
 
     labels: int = field(validator=[ge(1), le(MOST)])
     """Fresh positions, each labelled one roll ahead."""
     fit: FitRecipe
     trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a turn later is added to a label; see `labels.targets`."""
+    """Share of the network's error one turn later that is added to a label; see `labels.targets`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
-    """Units of the hidden layers of a new network; without, the last one goes on learning."""
+    """Units of the hidden layers of a new network; if empty, the last one is trained further."""
     window: int = field(default=3, validator=ge(1))
-    """From how many rounds, this one the last, the network learns; of those before a checkpoint from none."""
+    """Number of rounds, this one included, whose labels are used; those before a checkpoint never are."""
     filter: PlayFilter = PlayFilter()  # noqa: RUF009 - frozen
     variety: Variety = Variety()  # noqa: RUF009 - frozen
     times: int = field(default=1, validator=[ge(1), le(1000)])
-    """How often the round is done, one after the other."""
+    """Number of times that the round is repeated."""
     checkpoint: bool = False
-    """Whether another run can go on from here: the network and its pruner are kept as they are packed, at half
-    precision, and nothing later needs what was made before."""
+    """Whether another run can start from here: the network and its pruner are kept as they are packed, at half
+    precision, and no later round needs anything made before."""
 
 
 @frozen
 class RaceRound:
-    """Labels for races by what is best so far, and a network fitted to them."""
+    """Labels for races made with the best network so far, and a network fitted to them."""
 
     sides: int = field(validator=[ge(1), le(MOST)])
-    """How many sides are played home."""
+    """Number of sides that are played home."""
     fit: FitRecipe
     trace: float = field(default=1.0, validator=[ge(0.0), le(1.0)])
-    """How much of what the network misses a roll later is added to a label; see `races`."""
+    """Share of the network's error one roll later that is added to a label; see `races`."""
     hidden: tuple[int, ...] = field(default=(), validator=_layers)
-    """Units of the hidden layers of new networks, one in each round; without, the last one goes on learning."""
+    """Units of the hidden layers of new networks, one in each round; if empty, the last one is trained further."""
     times: int = field(default=1, validator=[ge(1), le(1000)])
-    """How often the round is done, one after the other."""
+    """Number of times that the round is repeated."""
 
 
 @frozen
 class RaceRecipe:
-    """A small network that learns races from itself, once the others are there; see `races`."""
+    """How a small network learns races from itself, after the others are finished; see `races`."""
 
     positions: int = field(validator=[ge(1), le(MOST)])
-    """Of games, among which races are looked for."""
+    """Number of positions from games, among which races are looked for."""
     hidden: tuple[int, ...] = field(validator=_layers)
     """Units of the hidden layers of the first network, which counts pips."""
     fit: FitRecipe
@@ -115,27 +115,27 @@ class RaceRecipe:
     variety: Variety = Variety()  # noqa: RUF009 - frozen
 
     def expanded_rounds(self) -> tuple[RaceRound, ...]:
-        """Return the rounds with each repeated as often as it says."""
+        """Return the rounds, each as often as it is repeated."""
         return tuple(one for one in self.rounds for _ in range(one.times))
 
 
 @frozen
 class Recipe:
-    """The whole way from nothing to a network."""
+    """All steps from nothing to a network."""
 
     student: TDRecipe
     distilling: DistillRecipe
     rounds: tuple[Round, ...]
     pruner_hidden: int = field(default=64, validator=[ge(1), le(MAX_UNITS)])
     pruner_positions: int = field(default=1_000_000, validator=[ge(1), le(MOST)])
-    """How many positions the first pruner learns from the student."""
+    """Number of positions, evaluated by the TD network, that the first pruner is fitted to."""
     chunk: int = field(default=20_000, validator=[ge(1), le(1_000_000)])
-    """Labels that are made and kept together."""
+    """Number of labels that are made and stored together."""
     seed: int = field(default=1, validator=[ge(0), le(LAST_SEED)])
     averaged: int = field(default=1, validator=[ge(1), le(1000)])
-    """Of how many rounds' networks, the last ones, the weights are averaged in the end; see `network.mean_of`."""
+    """Number of networks, those of the last rounds, whose weights are averaged in the end; see `network.mean_of`."""
     racing: RaceRecipe | None = None
-    """Without it, the network of contact values races as well."""
+    """If missing, the contact network evaluates races, too."""
 
     def __attrs_post_init__(self) -> None:
         if sum(one.times for one in self.rounds) >= 1000:
@@ -150,9 +150,9 @@ class Recipe:
             raise ValueError("expected no checkpoint in the end, where the mean of networks is packed")
 
     def expanded_rounds(self) -> tuple[Round, ...]:
-        """Return the rounds with each repeated as often as it says.
+        """Return the rounds, each as often as it is repeated.
 
-        Only the first of equals begins a new network, only the last is a checkpoint.
+        Only the first repetition begins a new network, only the last is a checkpoint.
         """
         return tuple(
             evolve(
@@ -166,55 +166,55 @@ class Recipe:
         )
 
     def learned(self, number: int, window: int) -> range:
-        """Return from which rounds' labels is learned after a round: so many, it the last, none before a checkpoint."""
+        """Return the rounds whose labels a round uses: the last `window` ones, none before a checkpoint."""
         rounds = self.expanded_rounds()
         first = max((before + 1 for before in range(number) if rounds[before].checkpoint), default=0)
         return range(max(first, number + 1 - window), number + 1)
 
     def chunks(self, number: int) -> int:
-        """Return in how many chunks the labels of a round are kept."""
+        """Return the number of chunks that the labels of a round are stored in."""
         return -(-self.expanded_rounds()[number].labels // self.chunk)
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe from a TOML file; raise RecipeError with what is wrong, OSError if it cannot be read."""
+    """Read a recipe from a TOML file; raise RecipeError if it is wrong, OSError if it cannot be read."""
     try:
         return structure(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"{path}: expected a recipe in TOML, found {error}") from error
     except (cattrs.BaseValidationError, ValueError) as error:
-        flaws = cattrs.transform_error(error, path="recipe", format_exception=_flaw)
-        raise RecipeError(f"{path}: {one_line('; '.join(flaws))}") from error
+        errors = cattrs.transform_error(error, path="recipe", format_exception=_error_text)
+        raise RecipeError(f"{path}: {one_line('; '.join(errors))}") from error
 
 
-def structure(page: dict[str, Any]) -> Recipe:
-    """Return a recipe from what a TOML file says; unknown keys and values of another type are refused."""
+def structure(document: dict[str, Any]) -> Recipe:
+    """Return a recipe from the contents of a TOML file; reject unknown keys and values of a wrong type."""
     converter = cattrs.Converter(forbid_extra_keys=True)
-    converter.register_structure_hook(bool, _truth)
-    converter.register_structure_hook(int, _whole)
-    converter.register_structure_hook(float, _number)
-    return converter.structure(page, Recipe)
+    converter.register_structure_hook(bool, _bool)
+    converter.register_structure_hook(int, _int)
+    converter.register_structure_hook(float, _float)
+    return converter.structure(document, Recipe)
 
 
-def _truth(value: Any, _: Any) -> bool:
+def _bool(value: Any, _: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"expected true or false, found {value!r:.40}")
     return value
 
 
-def _whole(value: Any, _: Any) -> int:
+def _int(value: Any, _: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"expected a whole number, found {value!r:.40}")
     return value
 
 
-def _number(value: Any, _: Any) -> float:
+def _float(value: Any, _: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise TypeError(f"expected a number, found {value!r:.40}")
     return float(value)
 
 
-def _flaw(error: BaseException, type_: type | None) -> str:
+def _error_text(error: BaseException, type_: type | None) -> str:
     if isinstance(error, TypeError | ValueError) and not isinstance(error, cattrs.BaseValidationError):
         return "expected a table or a list, found neither" if "not iterable" in str(error) else str(error)
     return cattrs.v.format_exception(error, type_)

@@ -21,10 +21,10 @@ from fibsbot.engine.arrays import (
     boards_of,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
-from fibsbot.engine.evaluator import evaluate_with
 from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network_evaluator import evaluate_with
 from fibsbot.position import Position
 
 
@@ -64,12 +64,12 @@ def new_td_network(hidden: int, seed: int) -> TDNetwork:
     )
 
 
-def new_td_buffers(student: TDNetwork) -> TDBuffers:
+def new_td_buffers(network: TDNetwork) -> TDBuffers:
     """Return buffers for a TD network."""
     return TDBuffers(
         sides=np.zeros((2, CELLS), np.int8),
         inputs=np.zeros(INPUTS, np.float32),
-        hidden=np.zeros(len(student.hidden_bias), np.float32),
+        hidden=np.zeros(len(network.hidden_bias), np.float32),
         chances=np.zeros(OUTPUTS, np.float32),
         escapes=ESCAPES,
     )
@@ -85,33 +85,33 @@ def load_inputs(buffers: TDBuffers, board: Board) -> None:
 
 
 @inner
-def forward(student: TDNetwork, buffers: TDBuffers) -> None:
+def forward(network: TDNetwork, buffers: TDBuffers) -> None:
     """Write the chances of the position whose inputs are in the buffers."""
     hidden, chances, inputs = buffers.hidden, buffers.chances, buffers.inputs
     units = len(hidden)
     for unit in range(units):
-        hidden[unit] = student.hidden_bias[unit]
+        hidden[unit] = network.hidden_bias[unit]
     for place in range(len(inputs)):
         value = inputs[place]
         if value != 0.0:
             for unit in range(units):
-                hidden[unit] += value * student.input_weights[place, unit]
+                hidden[unit] += value * network.input_weights[place, unit]
     for unit in range(units):
         hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
     for chance in range(OUTPUTS):
-        total = student.output_bias[chance]
+        total = network.output_bias[chance]
         for unit in range(units):
-            total += hidden[unit] * student.output_weights[chance, unit]
+            total += hidden[unit] * network.output_weights[chance, unit]
         chances[chance] = 1.0 / (1.0 + np.exp(-total))
 
 
 @compiled
-def value(student: TDNetwork, buffers: TDBuffers, board: Board) -> float:
+def value(network: TDNetwork, buffers: TDBuffers, board: Board) -> float:
     """Return the cubeless equity of a position for the player on roll, and leave its chances in the buffers."""
     chances = buffers.chances
     if not write_game_over(board, chances):
         load_inputs(buffers, board)
-        forward(student, buffers)
+        forward(network, buffers)
         chances[1] = min(chances[1], chances[0])
         chances[2] = min(chances[2], chances[1])
         chances[3] = min(chances[3], 1 - chances[0])
@@ -151,7 +151,7 @@ class SelfPlayStats(NamedTuple):
     """Squared differences of equity between neighbouring positions, summed over turns."""
 
 
-def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
+def new_self_play_buffers(network: TDNetwork) -> SelfPlayBuffers:
     """Return buffers for a TD network's games."""
     plays, scratch = plays_and_scratch()
     return SelfPlayBuffers(
@@ -160,54 +160,54 @@ def new_self_play_buffers(student: TDNetwork) -> SelfPlayBuffers:
         start=boards_of([Position.start()])[0],
         board=np.zeros(CELLS, np.int8),
         swapped=np.zeros(CELLS, np.int8),
-        buffers=new_td_buffers(student),
-        next_buffers=new_td_buffers(student),
-        errors=np.zeros(student.hidden_bias.shape[0], np.float32),
+        buffers=new_td_buffers(network),
+        next_buffers=new_td_buffers(network),
+        errors=np.zeros(network.hidden_bias.shape[0], np.float32),
         counts=np.zeros(3),
     )
 
 
-def learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: float) -> SelfPlayStats:
-    """Play games against itself and update the weights after each turn; return statistics."""
-    table.counts.fill(0)
-    _learn(student, table, games, seed, np.float32(rate))
-    turns, gammons, error = table.counts.tolist()
+def learn(network: TDNetwork, memory: SelfPlayBuffers, games: int, seed: int, rate: float) -> SelfPlayStats:
+    """Play games of the network against itself and update the weights after each turn; return statistics."""
+    memory.counts.fill(0)
+    _learn(network, memory, games, seed, np.float32(rate))
+    turns, gammons, error = memory.counts.tolist()
     return SelfPlayStats(games, int(turns), int(gammons), error)
 
 
 @inner
-def best_play(student: TDNetwork, buffers: TDBuffers, plays: Boards, count: int, swapped: Board) -> int:
-    """Return which of the positions that a roll leaves is worth most to who moved, by the student."""
+def best_play(network: TDNetwork, buffers: TDBuffers, plays: Boards, count: int, swapped: Board) -> int:
+    """Return the index of the play that the network values most for the player who makes it."""
     best = 0
     least = 1e9  # more than any equity; compiled functions know no infinity
     for play in range(count):
         swap(plays[play], swapped)
-        theirs = value(student, buffers, swapped)
+        theirs = value(network, buffers, swapped)
         if theirs < least:
             least, best = theirs, play
     return best
 
 
 @compiled
-def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, rate: np.float32) -> None:
-    """Play, and add to `table.counts` the turns, the gammons and the squared differences of equity."""
+def _learn(network: TDNetwork, memory: SelfPlayBuffers, games: int, seed: int, rate: np.float32) -> None:
+    """Play, and add to `memory.counts` the turns, the gammons and the squared differences of equity."""
     np.random.seed(seed)  # noqa: NPY002 - compiled functions have no other generator of their own
-    board, swapped, next_buffers, counts = table.board, table.swapped, table.next_buffers, table.counts
+    board, swapped, next_buffers, counts = memory.board, memory.swapped, memory.next_buffers, memory.counts
     for _ in range(games):
-        copy(table.start, board)
+        copy(memory.start, board)
         for turn in range(MAX_TURNS):
             one = np.random.randint(1, 7)  # noqa: NPY002
             other = np.random.randint(1, 7)  # noqa: NPY002
             while turn == 0 and one == other:
                 other = np.random.randint(1, 7)  # noqa: NPY002
-            count = generate(board, max(one, other), min(one, other), table.plays, table.scratch)
-            load_inputs(table.buffers, board)
+            count = generate(board, max(one, other), min(one, other), memory.plays, memory.scratch)
+            load_inputs(memory.buffers, board)
             if count:
-                copy(table.plays[best_play(student, next_buffers, table.plays, count, swapped)], board)
+                copy(memory.plays[best_play(network, next_buffers, memory.plays, count, swapped)], board)
             swap(board, swapped)
-            theirs = value(student, next_buffers, swapped)
-            forward(student, table.buffers)
-            difference = _update(student, table, rate)
+            theirs = value(network, next_buffers, swapped)
+            forward(network, memory.buffers)
+            difference = _update(network, memory, rate)
             counts[0] += 1
             counts[2] += difference * difference
             copy(swapped, board)
@@ -218,10 +218,10 @@ def _learn(student: TDNetwork, table: SelfPlayBuffers, games: int, seed: int, ra
 
 
 @inner
-def _update(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> float:
+def _update(network: TDNetwork, memory: SelfPlayBuffers, rate: np.float32) -> float:
     """Move the chances towards the next position's, seen by this side; return the difference of the equities."""
-    learned, seen, errors = table.buffers.chances, table.next_buffers.chances, table.errors
-    hidden, inputs = table.buffers.hidden, table.buffers.inputs
+    learned, seen, errors = memory.buffers.chances, memory.next_buffers.chances, memory.errors
+    hidden, inputs = memory.buffers.hidden, memory.buffers.inputs
     units = hidden.shape[0]
     for unit in range(units):
         errors[unit] = 0.0
@@ -231,28 +231,28 @@ def _update(student: TDNetwork, table: SelfPlayBuffers, rate: np.float32) -> flo
         miss = target - learned[chance]
         difference += miss if 1 <= chance <= 2 else -miss if chance else 2 * miss
         step = rate * miss
-        student.output_bias[chance] += step
+        network.output_bias[chance] += step
         for unit in range(units):
-            errors[unit] += step * student.output_weights[chance, unit]
-            student.output_weights[chance, unit] += step * hidden[unit]
+            errors[unit] += step * network.output_weights[chance, unit]
+            network.output_weights[chance, unit] += step * hidden[unit]
     for unit in range(units):
         slope = np.float32(1.0) - abs(hidden[unit])
         errors[unit] *= slope * slope
-        student.hidden_bias[unit] += errors[unit]
+        network.hidden_bias[unit] += errors[unit]
     for place in range(inputs.shape[0]):
         amount = inputs[place]
         if amount != 0.0:
             for unit in range(units):
-                student.input_weights[place, unit] += amount * errors[unit]
+                network.input_weights[place, unit] += amount * errors[unit]
     return difference
 
 
 @frozen(eq=False)
 class TDEvaluator:
-    """Evaluates positions by a TD network; the first labels are made by it."""
+    """Evaluates positions with a TD network; used for the labels of the first deep network."""
 
     name: str
-    student: TDNetwork
+    network: TDNetwork
     columns: TableArrays = NO_TABLES
 
     def evaluate(self, boards: Boards) -> Outcomes:
@@ -261,13 +261,13 @@ class TDEvaluator:
 
     def _chances(self, boards: Boards) -> Floats32:
         chances = np.empty((len(boards), OUTPUTS), np.float32)
-        _student_chances(self.student, new_td_buffers(self.student), boards, chances)
+        _evaluate_all(self.network, new_td_buffers(self.network), boards, chances)
         return chances
 
 
 @compiled
-def _student_chances(student: TDNetwork, buffers: TDBuffers, boards: Boards, chances: Floats32) -> None:
+def _evaluate_all(network: TDNetwork, buffers: TDBuffers, boards: Boards, chances: Floats32) -> None:
     for row in range(len(boards)):
-        value(student, buffers, boards[row])
+        value(network, buffers, boards[row])
         for chance in range(OUTPUTS):
             chances[row, chance] = buffers.chances[chance]

@@ -32,7 +32,7 @@ from fibsbot.records.store.schema import (
     SERVER_FEATURES,
     SHEETS,
 )
-from fibsbot.records.views import FINISHED, OPEN, Fact, Outcome
+from fibsbot.records.stored_rows import FINISHED, OPEN, Fact, Outcome
 
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
 
@@ -43,7 +43,7 @@ GAME: Final[BindParameter[int]] = bindparam("game")
 
 @functools.cache
 def add_to(table: Table) -> ReturningInsert[Any]:
-    """Return what adds a row to a table and tells its id."""
+    """Return a statement that inserts a row into a table and returns its ID."""
     return insert(table).returning(table.c.id)
 
 

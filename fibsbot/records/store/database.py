@@ -1,4 +1,4 @@
-"""From a path or a URL to a database: how it is opened on SQLite and on PostgreSQL."""
+"""Opens the store's database, given by a path or a URL, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fibsbot.files import private_database
 from fibsbot.text import one_line
 
 BUSY_TIMEOUT: Final = 5.0
-"""Seconds that SQLite waits for another process which writes, before it gives up."""
+"""Seconds that SQLite waits for another process to finish writing."""
 CONNECT_TIMEOUT: Final = 5
 """Seconds that a PostgreSQL server may take to answer a connection."""
 DEAD_AFTER: Final = 30
-"""Seconds without a sign of life, before a connection to PostgreSQL is taken for dead."""
+"""Seconds without a sign of life after which a connection to PostgreSQL counts as dead."""
 
 
 class StoreError(Exception):
@@ -29,7 +29,7 @@ class StoreError(Exception):
 
 
 def database_url(where: str | Path) -> URL:
-    """Return the database's URL; a path means SQLite. Raises StoreError when it is none that we can use."""
+    """Return the database's URL; a path means SQLite. Raises StoreError if it cannot be used."""
     if isinstance(where, Path) or "://" not in where:
         path = Path(where).expanduser()
         if not path.name:
@@ -38,7 +38,7 @@ def database_url(where: str | Path) -> URL:
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):
-        # The text may have a password in it, so it is not shown.
+        # The text is not shown, because it may contain a password.
         raise StoreError("expected a URL such as postgresql://host/name for the store, got something else") from None
     kind = url.drivername.partition("+")[0]
     if kind == "sqlite" and url.database and url.database != ":memory:":
@@ -51,7 +51,7 @@ def database_url(where: str | Path) -> URL:
 
 
 def public_url(url: URL) -> str:
-    """Return how people call a store: without its password."""
+    """Return the path or URL of a store without its password, for messages."""
     return str(url.database) if is_sqlite(url) else _without_secrets(url)
 
 
@@ -63,26 +63,26 @@ def _without_secrets(url: URL) -> str:
 
 
 def is_sqlite(url: URL) -> bool:
-    """Whether it is a file."""
+    """Whether the store is an SQLite file."""
     return url.drivername == "sqlite"
 
 
 def open_engine(url: URL, *, writing: bool = False) -> Engine:
-    """Return an engine; nothing is opened yet. Only one for writing makes a file that is not there.
+    """Return an engine, which opens nothing yet. Only an engine for writing creates a missing file.
 
-    One for reading from a server keeps its connections, to be used again, until it is disposed of.
+    An engine for reading from a server keeps its connections for reuse until it is disposed of.
     """
     return _sqlite(Path(str(url.database)), writing=writing) if is_sqlite(url) else _postgresql(url, writing=writing)
 
 
 def sqlite_uri(path: Path, mode: str) -> str:
-    """Return a file as SQLite's URI; mode `rwc` makes it if it is not there, `rw` does not."""
+    """Return the SQLite URI of a file; mode `rwc` creates a missing file, `rw` does not."""
     return f"file:{quote(str(path))}?mode={mode}"
 
 
 def _sqlite(path: Path, *, writing: bool) -> Engine:
     def connect() -> sqlite3.Connection:
-        # Without isolation_level the module begins no transactions by itself: BEGIN stands below, and covers DDL too.
+        # With isolation_level None the module begins no transactions itself; the BEGIN below covers DDL, too.
         uri = sqlite_uri(path, "rwc" if writing else "rw")
         with private_database(path) if writing else contextlib.nullcontext():
             opened = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
@@ -97,7 +97,7 @@ def _sqlite(path: Path, *, writing: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # Who means to write says so at once: to find out half-way that another process was quicker would be an error.
+        # A writer takes the lock at the start: a conflict found in the middle of a transaction would be an error.
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
@@ -108,13 +108,13 @@ def _set_up(opened: sqlite3.Connection, *, writing: bool) -> None:
     opened.execute("PRAGMA temp_store = MEMORY")
     if writing:
         _write_ahead(opened)
-        # NORMAL: what is committed is with the operating system, so that a killed process loses nothing. Whether it is
-        # on the disk when the power fails is decided transaction by transaction; see StoreWriter.
+        # NORMAL: a commit is passed to the operating system, so a killed process loses nothing. StoreWriter chooses
+        # for each transaction whether it also waits for the disk.
         opened.execute("PRAGMA synchronous = NORMAL")
 
 
 def _write_ahead(opened: sqlite3.Connection) -> None:
-    """Turn to a write-ahead log. SQLite does not wait for others that do the same at this moment, so this does."""
+    """Switch to a write-ahead log, waiting while another process does the same, because SQLite does not wait."""
     end = time.monotonic() + BUSY_TIMEOUT
     while True:
         try:
@@ -142,12 +142,12 @@ def _postgresql(url: URL, *, writing: bool) -> Engine:
 
 
 def database_error_text(error: BaseException) -> str:
-    """Return in one line what is wrong with the database, as the database said it."""
+    """Return the database's own error message in one line."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return one_line(cause)
 
 
 def is_hopeless(error: DBAPIError) -> bool:
-    """Whether it is of no use to wait until a store can be opened: its file is none, or may not be opened at all."""
+    """Whether retrying cannot help: the file is no database, is damaged, or cannot be opened by this user."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     return code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT)

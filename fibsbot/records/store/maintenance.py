@@ -19,20 +19,20 @@ from fibsbot.files import make_private, replacing
 from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
 from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
-from fibsbot.records.views import OPEN, Outcome
+from fibsbot.records.stored_rows import OPEN, Outcome
 from fibsbot.text import one_line
 
 MAX_PER_KIND: Final = 20
-"""Problems of one kind that are told one by one."""
+"""Maximum number of problems of one kind that are listed."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many steps are done, and of how many."""
+"""Called with the number of steps done, and with their total."""
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
 
 
 @frozen
 class IntegrityReport:
-    """What was found."""
+    """The result of an integrity check."""
 
     version: int
     """Of the schema."""
@@ -42,22 +42,22 @@ class IntegrityReport:
     """One sentence each."""
 
 
-def check_integrity(store: Store, progress: Progress = lambda _done, _of: None) -> IntegrityReport:
-    """Look at everything. Raises StoreError when the database cannot be read at all."""
+def check_integrity(store: Store, progress: Progress = lambda _done, _total: None) -> IntegrityReport:
+    """Check the file and all rows. Raises StoreError if the database cannot be read at all."""
     tables = METADATA.sorted_tables
     problems: list[str] = []
     steps = itertools.count(1)
     with store.reading() as connection:
-        looks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS]
-        of = len(looks) + len(tables)
-        for look in looks:
-            found = list(itertools.islice(look(connection), MAX_PER_KIND + 1))
+        checks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS]
+        total = len(checks) + len(tables)
+        for check in checks:
+            found = list(itertools.islice(check(connection), MAX_PER_KIND + 1))
             problems += found[:MAX_PER_KIND] + ["and more of this kind"] * (len(found) > MAX_PER_KIND)
-            progress(next(steps), of)
+            progress(next(steps), total)
         counts = {}
         for table in tables:
             counts[table.name] = connection.scalar(select(func.count()).select_from(table)) or 0
-            progress(next(steps), of)
+            progress(next(steps), total)
     return IntegrityReport(store.version, counts, tuple(problems))
 
 
@@ -82,13 +82,13 @@ _FILE_CHECKS: Final = (_integrity, _references)
 
 
 def _rule(sentence: str, query: Query) -> Callable[[Connection], Iterator[str]]:
-    """Return what yields the sentence for each row of a query, filled with the row's values."""
+    """Return a check that yields the sentence for each row of a query, filled with the row's values."""
 
-    def look(connection: Connection) -> Iterator[str]:
+    def check(connection: Connection) -> Iterator[str]:
         for row in connection.execute(query.limit(MAX_PER_KIND + 1)).mappings():
             yield sentence.format(**row)
 
-    return look
+    return check
 
 
 def _named(*columns: ColumnElement[Any]) -> Query:
@@ -99,13 +99,13 @@ def _named(*columns: ColumnElement[Any]) -> Query:
 
 
 def _points(*, won: bool) -> ColumnElement[int]:
-    """Return the points of all games of a match that one side has won, no more than the match takes."""
+    """Return the points of all games of a match that one side has won, at most the length of the match."""
     total = select(func.coalesce(func.sum(GAMES.c.points), 0)).where(GAMES.c.match_id == MATCHES.c.id)
     return _capped(total.where(GAMES.c.won.is_(won)).scalar_subquery())
 
 
 def _capped(points: ColumnElement[int]) -> ColumnElement[int]:
-    """Return points as a match to its length counts them."""
+    """Return points limited to the length of the match."""
     limited = and_(MATCHES.c.length > 0, points > MATCHES.c.length)
     return case((limited, MATCHES.c.length), else_=points)
 
@@ -161,8 +161,8 @@ _ROW_CHECKS: Final = (
         ),
     ),
     _rule(
-        # What was played before the store was there, or ended while we were away, is in no game: the rest may be less.
-        f"{_MATCH} stands {{own_score}}-{{opponent_score}}, but its games come to {{ours}}-{{theirs}}",
+        # Points scored before the store existed, or while we were away, are in no game: the sum may be lower.
+        f"{_MATCH} has the score {{own_score}}-{{opponent_score}}, but its games come to {{ours}}-{{theirs}}",
         _named(MATCHES.c.own_score, MATCHES.c.opponent_score, _OURS.label("ours"), _THEIRS.label("theirs")).where(
             MATCHES.c.own_score.is_not(None),
             or_(
@@ -202,7 +202,7 @@ _ROW_CHECKS: Final = (
         .order_by(ACCOUNTS.c.name, OPPONENTS.c.name),
     ),
     _rule(
-        # Whoever is refused an offer to resign may make it again on the same turn, which nothing here tells apart.
+        # A player may repeat a rejected offer to resign on the same turn; the rows do not distinguish the two.
         "game {game_id}, turn {turn}: {answers} answers to one {phase} decision",
         select(DECISIONS.c.game_id, DECISIONS.c.turn, DECISIONS.c.phase, func.count().label("answers"))
         .where(DECISIONS.c.refused.is_(None), ~and_(DECISIONS.c.phase == "resigned", DECISIONS.c.answer == "reject"))
@@ -214,18 +214,18 @@ _ROW_CHECKS: Final = (
 
 
 PAGES: Final = 2000
-"""Pages of a file that are copied at once."""
+"""Number of pages copied at a time."""
 
 
-def _quiet(_done: int, _of: int) -> None:
+def _quiet(_done: int, _total: int) -> None:
     pass
 
 
 def backup_store(where: str | Path, target: Path, progress: Progress = _quiet) -> None:
-    """Copy a store on SQLite as it is at this moment, and check the copy; what is there under its name is replaced.
+    """Copy a store on SQLite as it is at this moment, and check the copy; an existing target is replaced.
 
-    The copy is one file, which a bot can go on with. Raises StoreError when it cannot be made; then nothing is left of
-    it, and what was there before still is.
+    The copy is a single file, which a bot can use as its store. Raises StoreError if it cannot be made; an existing
+    target is then unchanged, and no partial copy remains.
     """
     url = database_url(where)
     if not is_sqlite(url):
@@ -249,10 +249,10 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
         contextlib.closing(sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)) as opened,
         contextlib.closing(sqlite3.connect(target, isolation_level=None)) as copy,
     ):
-        # Within one transaction the copy shows one moment; without it SQLite would begin anew whenever a bot writes.
+        # Within one transaction the copy is a snapshot; without it SQLite would restart whenever a bot writes.
         opened.execute("BEGIN")
         opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        opened.backup(copy, pages=PAGES, progress=lambda _, left, of: progress(of - left, of))
+        opened.backup(copy, pages=PAGES, progress=lambda _, left, total: progress(total - left, total))
         opened.execute("ROLLBACK")
         copy.execute("PRAGMA journal_mode = DELETE")
         (said,) = copy.execute("PRAGMA quick_check(1)").fetchone()
@@ -264,9 +264,9 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
 
 
 def export_rows(store: Store, progress: Progress = _quiet) -> Iterator[tuple[Table, Mapping[str, Any]]]:
-    """Yield every row of the store as JSON can write it, in an order that does not change, all from one moment."""
+    """Yield every row of the store as JSON values, in a stable order, all from one snapshot."""
     with store.reading() as connection:
-        of = sum(connection.scalar(select(func.count()).select_from(table)) or 0 for table in METADATA.sorted_tables)
+        total = sum(connection.scalar(select(func.count()).select_from(table)) or 0 for table in METADATA.sorted_tables)
         done = 0
         for table in METADATA.sorted_tables:
             query = select(table).order_by(*table.primary_key.columns)
@@ -275,18 +275,18 @@ def export_rows(store: Store, progress: Progress = _quiet) -> Iterator[tuple[Tab
                     yield table, {name: _json_value(value) for name, value in row.items()}
                     done += 1
                     if done % CHUNK == 0:
-                        progress(done, of)
-        progress(done, of)
+                        progress(done, total)
+        progress(done, total)
 
 
 def write_jsonl(store: Store, file: IO[str], progress: Progress = _quiet) -> None:
-    """Write one JSON object a row, with the table's name as `table`."""
+    """Write one JSON object per row, with the table's name as `table`."""
     for table, row in export_rows(store, progress):
         file.write(json.dumps({"table": table.name, **row}, ensure_ascii=False) + "\n")
 
 
 def write_csv(store: Store, folder: Path, progress: Progress = _quiet) -> None:
-    """Write a file for each table into a folder that is there, with the columns' names in the first line."""
+    """Write one file per table into an existing directory, with the columns' names in the first line."""
     with contextlib.ExitStack() as stack:
         writers = {}
         for table in METADATA.sorted_tables:
@@ -300,7 +300,7 @@ def write_csv(store: Store, folder: Path, progress: Progress = _quiet) -> None:
 
 
 def export_store(store: Store, target: Path, *, as_csv: bool, progress: Progress = _quiet) -> None:
-    """Write all rows into a file, or for CSV into a folder, which must not be there. Nothing half-written is left.
+    """Write all rows into a file, or for CSV into a directory, which must not exist. No partial output remains.
 
     Raises StoreError.
     """

@@ -12,10 +12,10 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.records.store.account_rows import AccountRows, GameRow, MatchRow, RatingAndExperience, Score
-from fibsbot.records.views import FINISHED, Fact, Outcome
+from fibsbot.records.stored_rows import FINISHED, Fact, Outcome
 
 REPEAT_WINDOW: Final = dt.timedelta(seconds=60)
-"""The same record within this time, with nothing between, is a repetition."""
+"""A record that equals the previous one and follows it within this time is a repetition."""
 
 
 @frozen

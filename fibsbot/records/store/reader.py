@@ -39,7 +39,7 @@ from fibsbot.records.store.schema import (
     version_of,
 )
 from fibsbot.records.store.transcripts import GameRows, StoredSheet, build_transcript
-from fibsbot.records.views import (
+from fibsbot.records.stored_rows import (
     FINISHED,
     OPEN,
     Connection,

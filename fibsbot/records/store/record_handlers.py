@@ -15,10 +15,10 @@ from sqlalchemy import Connection
 from fibsbot.records.store import match_lifecycle
 from fibsbot.records.store.account_rows import AccountRows, open_accounts
 from fibsbot.records.store.match_lifecycle import GameEnd, MatchEnd
-from fibsbot.records.store.pending import PendingRecord, Priority, RecordFields, UnusableRecordError
+from fibsbot.records.store.record_queue import PendingRecord, Priority, RecordFields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state, write_play, write_state
-from fibsbot.records.views import Fact
+from fibsbot.records.stored_rows import Fact
 from fibsbot.rules.laws import Level
 
 GAME_COMMANDS: Final = frozenset({"roll", "move", "double", "accept", "reject", "redouble", "resign"})

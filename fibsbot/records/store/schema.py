@@ -46,7 +46,7 @@ _LOCK: Final = 0x46494253
 
 
 class EntryKind(enum.Enum):
-    """What happened in a game."""
+    """The kind of an event in a game."""
 
     THROW = "throw"
     DOUBLE = "double"
@@ -54,15 +54,15 @@ class EntryKind(enum.Enum):
     PASS = "pass"  # noqa: S105 - a cube action
     BEAVER = "beaver"
     RESIGN = "resign"
-    """Somebody wanted to resign, and was answered."""
+    """An offer to resign, with its answer."""
     GAP = "gap"
-    """Something is missing; only where the game stood afterwards is known."""
+    """Something is missing; only the state after it is known."""
 
 
 class UtcTime(TypeDecorator[dt.datetime]):
-    """A time, UTC: `timestamp with time zone` on PostgreSQL; on SQLite, which has no such type, ISO 8601 of one width.
+    """A UTC time: `timestamp with time zone` on PostgreSQL; on SQLite, which has no such type, ISO 8601 text.
 
-    One width makes the text sort as the times do. A time without a time zone is refused.
+    The text has a fixed width, so that it sorts as the times do. A time without a time zone is refused.
     """
 
     impl = String
@@ -74,7 +74,7 @@ class UtcTime(TypeDecorator[dt.datetime]):
         return dialect.type_descriptor(kind)
 
     def process_bind_param(self, value: dt.datetime | None, dialect: Dialect) -> Any:
-        """Return what is written."""
+        """Return the value for the database."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -83,7 +83,7 @@ class UtcTime(TypeDecorator[dt.datetime]):
         return utc if dialect.name == "postgresql" else utc.isoformat(timespec="microseconds")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> dt.datetime | None:  # noqa: ARG002 - its signature
-        """Return what was read."""
+        """Return the database's value as a time."""
         if value is None:
             return None
         time = value if isinstance(value, dt.datetime) else dt.datetime.fromisoformat(value)
@@ -99,7 +99,7 @@ METADATA: Final = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-_Id: Final = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER numbers its rows by itself on SQLite
+_Id: Final = BigInteger().with_variant(Integer, "sqlite")  # SQLite generates IDs only for INTEGER
 
 
 def _belongs_to(table: str, column: str) -> Column[Any]:
@@ -135,7 +135,7 @@ OPPONENTS: Final = Table(
     Column("client", Text),
     UniqueConstraint("account_id", "name"),
 )
-"""Whom an account has met; rating, experience and client are the last that were known."""
+"""The players an account has met, with their last known rating, experience and client."""
 
 FACTS: Final = Table(
     "facts",
@@ -178,9 +178,9 @@ MATCHES: Final = Table(
     Index(None, "account_id", "experience_after"),
     Index(None, "opponent_id"),
 )
-"""Length is null while unknown and 0 for unlimited; `seen` is when we last saw anything of the match, `why` why it
-broke off last. `inferred` marks an end that we did not see but worked out from our rating. The opponent's rating and
-experience are those when the match began; `site` is where it was played."""
+"""Length is null while unknown and 0 for unlimited; `seen` is the time of the last message about the match, `why` the
+reason of its last interruption. `inferred` marks an end that was not seen but worked out from our rating. The
+opponent's rating and experience are those at the start of the match; `site` is where it was played."""
 
 GAMES: Final = Table(
     "games",
@@ -197,7 +197,7 @@ GAMES: Final = Table(
     Column("inferred", Boolean, nullable=False, default=False),
     UniqueConstraint("match_id", "number"),
 )
-"""`inferred` marks an end that we did not see but worked out from the score."""
+"""`inferred` marks an end that was not seen but worked out from the score."""
 
 DECISIONS: Final = Table(
     "decisions",
@@ -218,8 +218,8 @@ DECISIONS: Final = Table(
     Column("refused", Text),
     Index(None, "game_id"),
 )
-"""`sitting` counts how often the match had been resumed: turns are counted anew then. `fallback` is why the answer is
-not the strategy's own, `refused` what the server said where it did not take the answer."""
+"""`sitting` is how often the match had been resumed; turns are counted anew each time. `fallback` is why the answer is
+not the strategy's own, `refused` the server's message if it did not accept the answer."""
 
 SHEETS: Final = Table(
     "sheets",
@@ -232,8 +232,8 @@ SHEETS: Final = Table(
     Column("state", Text, nullable=False),
     Index(None, "game_id"),
 )
-"""What was seen of a game at one sitting: where it stood then (`state`, JSON; see states.py), and its entries. `key` is
-how whoever writes the sheet calls it."""
+"""The part of a game that was seen between two interruptions: its first state (`state`, JSON; see state_json.py), and
+its entries. `key` is the unique key in the records."""
 
 ENTRIES: Final = Table(
     "entries",
@@ -256,7 +256,7 @@ ENTRIES: Final = Table(
     CheckConstraint("kind IN ('throw', 'double', 'take', 'pass', 'beaver', 'resign', 'gap')", "kind"),
     UniqueConstraint("sheet_id", "number"),
 )
-"""What happened in a game, of both players; `number` counts on a sheet from 1. `own` is whether we did it. A gap has a
+"""The actions of both players; `number` counts the entries of a sheet from 1, `own` marks our actions. A gap has a
 reason and the state after it."""
 
 RATINGS: Final = Table(
@@ -270,7 +270,7 @@ RATINGS: Final = Table(
     Index(None, "account_id", "at"),
     Index(None, "account_id", "id"),
 )
-"""The account's own rating, a row whenever the server told another one."""
+"""The account's own rating, with a row for each change."""
 
 CONNECTIONS: Final = Table(
     "connections",
@@ -284,7 +284,7 @@ CONNECTIONS: Final = Table(
     CheckConstraint("logged_in IS NOT NULL OR lost IS NOT NULL", "times"),
     Index(None, "account_id"),
 )
-"""One that never got as far as a login has no `logged_in`; one whose end we did not see has no `lost`."""
+"""A connection that ended before the login has no `logged_in`; one whose end was not seen has no `lost`."""
 
 SERVER_FEATURES: Final = Table(
     "server_features",
@@ -296,7 +296,7 @@ SERVER_FEATURES: Final = Table(
     Column("at", UtcTime, nullable=False),
     UniqueConstraint("server", "feature"),
 )
-"""What a server, `host:port`, lacks of what FIBS does, as it was learned last; docs/agent.md lists the features."""
+"""Features of FIBS that a server, `host:port`, was last found to have or lack; docs/agent.md lists the features."""
 
 WRITERS: Final = Table(
     "writers",
@@ -309,8 +309,8 @@ WRITERS: Final = Table(
     Column("seen", UtcTime, nullable=False),
     Column("sequence", BigInteger, nullable=False),
 )
-"""The processes that write, and how many of its records each has written: one whose connection broke during a commit
-finds out here whether it went through."""
+"""The processes that write, and how many of its records each has written: a process whose connection broke during a
+commit can see here whether the commit succeeded."""
 
 
 # -- creating and checking ----------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def version_of(connection: Connection) -> int:
     """Return the schema's version, 0 for an empty database. Raises StoreError for the database of another program."""
     known = set(inspect(connection).get_table_names())
     if STORE_VERSION.name not in known:
-        # On PostgreSQL other programs may have their tables beside ours, as long as they are called otherwise.
+        # On PostgreSQL other programs may have their tables beside ours, as long as the names differ.
         foreign = known if connection.dialect.name == "sqlite" else known & set(METADATA.tables)
         if foreign:
             raise StoreError(f"this is the database of another program: it has a table {min(foreign)!r}")

@@ -15,7 +15,7 @@ from fibsbot.rules.laws import LAWS, AutomaticRaise, Laws, Level
 from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
 
 DANCE: Final = "cannot move"
-"""How the play without a move is written."""
+"""Text of the play without a move."""
 _MOVE: Final = re.compile(r"(bar|[0-9]{1,2})/(off|[0-9]{1,2})")
 _MOST_MOVES: Final = 4
 _NUMBERS: Final = frozenset("123456")
@@ -55,7 +55,7 @@ def read_dice(value: object) -> Dice:
 
 
 def write_state(state: GameState) -> dict[str, Any]:
-    """Return where a game stands."""
+    """Return a state as JSON values."""
     written: dict[str, Any] = {"laws": _write_laws(state.laws)}
     for attribute in fields(GameState):
         value = getattr(state, attribute.name)
@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
 
 
 def _write_laws(laws: Laws) -> dict[str, Any]:
-    """Return laws by their name, and in what they differ from those that have it."""
+    """Return the name of the laws, and the fields in which they differ from the laws of that name."""
     known = LAWS.get(laws.name, Laws(laws.name))
     differences = {it.name: getattr(laws, it.name) for it in fields(Laws)}
     return {
@@ -95,14 +95,14 @@ def read_state(written: object) -> GameState:
     try:
         return _read_state(written)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"expected where a game stands, got {written!r:.200}") from error
+        raise ValueError(f"expected the state of a game, got {written!r:.200}") from error
 
 
 def _read_state(written: Any) -> GameState:
     known = {**written, "laws": _read_laws(written["laws"])}
     unknown = known.keys() - {attribute.name for attribute in fields(GameState)}
     if unknown:
-        raise ValueError(f"expected where a game stands, got {min(unknown)!r}")
+        raise ValueError(f"expected the state of a game, got the field {min(unknown)!r}")
     for name, read in _READERS.items():
         if known.get(name) is not None:
             known[name] = read(known[name])
@@ -112,7 +112,7 @@ def _read_state(written: Any) -> GameState:
 
 
 def _check(attribute: Attribute[Any], known: Mapping[str, Any]) -> None:
-    """Make sure that numbers are numbers and flags are flags; everything else has a reader."""
+    """Check that numbers are numbers and flags are flags; the other fields have readers."""
     value = known.get(attribute.name)
     kind = {"int": int, "bool": bool}.get(str(attribute.type))
     if kind and value is not None and type(value) is not kind:

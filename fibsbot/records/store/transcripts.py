@@ -14,7 +14,7 @@ from fibsbot.match import CubeAction
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state
-from fibsbot.records.views import Game, Match
+from fibsbot.records.stored_rows import Game, Match
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
@@ -31,7 +31,7 @@ _ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED
 
 @frozen
 class StoredSheet:
-    """A sheet as it is stored, with its entries in their order."""
+    """A row of `sheets`, with its entries in order."""
 
     at: dt.datetime
     state: str
@@ -40,7 +40,7 @@ class StoredSheet:
 
 @frozen
 class GameRows:
-    """What is stored of a game: its row and its sheets in their order."""
+    """The rows of a game: its own and its sheets, in order."""
 
     game: Game
     sheets: Sequence[StoredSheet] = ()
@@ -48,30 +48,30 @@ class GameRows:
 
 @frozen
 class Piece:
-    """Some entries that follow each other, and where the game stood before them."""
+    """Consecutive entries, and the state of the game before them."""
 
     at: dt.datetime
     start: GameState
     entries: tuple[Entry, ...]
     torn: bool = False
-    """Whether entries that followed are lost."""
+    """Whether later entries of the sheet are lost."""
 
 
 def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
-    """Return the transcript of a match. Raises StoreError where nothing is stored that could stand on it."""
+    """Return the transcript of a match. Raises StoreError if nothing of its course is stored."""
     if not any(it.sheets for it in rows):
-        who = f"match {match.id} of {match.account} against {match.opponent}"
-        raise StoreError(f"of {who} nothing is stored but how its games ended")
+        name = f"match {match.id} of {match.account} against {match.opponent}"
+        raise StoreError(f"nothing is stored of {name} except how its games ended")
     known = [(it, _all_pieces(it)) for it in rows]
-    paper = _TranscriptBuilder(_beginning(known))
-    for of_game, pieces in known:
-        paper.add(of_game.game, pieces)
+    builder = _TranscriptBuilder(_beginning(known))
+    for game_rows, pieces in known:
+        builder.add(game_rows.game, pieces)
     us = Player(match.account, match.rating_before, match.experience_before)
     them = Player(match.opponent, match.opponent_rating, match.opponent_experience)
     return Transcript(
         players=(us, them),
-        length=paper.games[0].start.length if paper.games else match.length or 0,
-        games=tuple(paper.games),
+        length=builder.games[0].start.length if builder.games else match.length or 0,
+        games=tuple(builder.games),
         user=Seat.A,
         site=match.site or "",
         started=match.started,
@@ -80,7 +80,7 @@ def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
 
 
 def _beginning(known: Sequence[tuple[GameRows, Sequence[Piece]]]) -> GameState | None:
-    """Return how the first game must have begun, reckoned back from the first whose score is known."""
+    """Return the initial state of the first game, worked out from the first game whose score is known."""
     a = b = 0
     for rows, pieces in known:
         if pieces:
@@ -96,36 +96,36 @@ def _beginning(known: Sequence[tuple[GameRows, Sequence[Piece]]]) -> GameState |
 
 @define
 class _TranscriptBuilder:
-    """A match that is being put together."""
+    """Builds the games of a match, in order."""
 
     beginning: GameState | None
-    """How the first game began, if that is known."""
+    """The initial state of the first game, if known."""
     games: list[Played] = field(factory=list)
     _state: GameState | None = None
-    """Where the last game stood when it ended, or was last seen."""
+    """The last known state of the last game."""
 
     def add(self, game: Game, pieces: Sequence[Piece]) -> None:
-        """Add the next game, unless there is nothing to say of it."""
+        """Add the next game, unless nothing is known about it."""
         start = self._start(game, pieces)
         if start is None:
             self._state = self.beginning = None
             return
-        writing = _GameBuilder(start)
+        builder = _GameBuilder(start)
         for piece in pieces:
-            writing.go_on(piece)
-        writing.end(game)
-        self._state = writing.state
-        self.games.append(Played(game.number, start, tuple(writing.entries), writing.state.result))
+            builder.add(piece)
+        builder.end(game)
+        self._state = builder.state
+        self.games.append(Played(game.number, start, tuple(builder.entries), builder.state.result))
 
     def _start(self, game: Game, pieces: Sequence[Piece]) -> GameState | None:
-        """Return where a game stood first."""
+        """Return the first known state of a game."""
         if not pieces:
-            worth_it = game.ended is None or (game.won is not None and game.points)
-            return self._opening() if worth_it else None
+            is_known = game.ended is None or (game.won is not None and game.points)
+            return self._opening() if is_known else None
         return pieces[0].start
 
     def _opening(self) -> GameState | None:
-        """Return how the next game has to begin; None where that is not known."""
+        """Return the initial state of the next game; None if it is not known."""
         if self._state is None:
             return self.beginning
         with contextlib.suppress(RuleError):
@@ -135,15 +135,15 @@ class _TranscriptBuilder:
 
 @define
 class _GameBuilder:
-    """A game that is being put together."""
+    """Builds the entries of a game, in order."""
 
     state: GameState
     entries: list[Entry] = field(factory=list)
     _torn: bool = False
-    """Whether entries are missing after what there is."""
+    """Whether entries are missing after the last one."""
 
-    def go_on(self, piece: Piece) -> None:
-        """Add a piece, and what must have happened before it."""
+    def add(self, piece: Piece) -> None:
+        """Add a piece, after the entries that must have come before it, or a gap."""
         missed = self._missed(piece)
         if missed is None:
             then = evolve(piece.start, turns=max(self.state.turns, piece.start.turns))
@@ -153,7 +153,7 @@ class _GameBuilder:
         self._write(piece.entries)
 
     def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
-        """Return what must have happened before a piece; None where that is not certain."""
+        """Return the entries that must have come before a piece; None if there are several possibilities."""
         if (self.state.length, self.state.scores) != (piece.start.length, piece.start.scores):
             return None
         if is_same_state(self.state, piece.start):
@@ -165,13 +165,13 @@ class _GameBuilder:
         for entry in entries:
             try:
                 self.state = apply(self.state, entry)
-            except RuleError:  # whoever has changed the rows, what follows makes no sense
+            except RuleError:  # the rows were changed from outside: the entries that follow make no sense
                 self._torn = True
                 return
             self.entries.append(entry)
 
     def end(self, game: Game) -> None:
-        """Add the end as it was told, where the entries do not show it."""
+        """Add the end that the game's row has, if the entries do not include it."""
         if self.state.stage is Stage.OVER or game.won is None or not game.points:
             return
         winner = Seat.A if game.won else Seat.B
@@ -198,13 +198,13 @@ class _GameBuilder:
 
 
 def _all_pieces(rows: GameRows) -> list[Piece]:
-    """Return the sheets of a game that can be read, in order."""
+    """Return the readable sheets of a game as pieces, in order."""
     pieces = [piece for sheet in rows.sheets if (piece := _piece(sheet))]
     return pieces if all(it.start.crawford for it in pieces) else [_without_crawford(it) for it in pieces]
 
 
 def _without_crawford(piece: Piece) -> Piece:
-    """Return a piece of a game that turned out, when somebody doubled, to be played without the Crawford rule."""
+    """Return a piece of a game that a later double showed to be played without the Crawford rule."""
     entries = tuple(evolve(it, then=_no_crawford(it.then)) if isinstance(it, Gap) else it for it in piece.entries)
     return evolve(piece, start=_no_crawford(piece.start), entries=entries)
 
@@ -219,7 +219,7 @@ def _no_crawford(state: GameState) -> GameState:
 
 
 def _piece(sheet: StoredSheet) -> Piece | None:
-    """Return a sheet as a piece, as far as its entries follow each other; None for one that cannot be read."""
+    """Return a sheet as a piece, up to the first missing or wrong entry; None if its state cannot be read."""
     try:
         start = read_state(json.loads(sheet.state))
     except ValueError:
@@ -236,7 +236,7 @@ def _piece(sheet: StoredSheet) -> Piece | None:
 
 
 def _entry(row: Mapping[str, Any]) -> Entry:
-    """Return an entry. Raises ValueError for a row that is none."""
+    """Return a row as an entry. Raises ValueError if it is not valid."""
     known = {name: row[name] for name in ("at", "equity", "seconds", "rebuilt")}
     kind, seat = EntryKind(row["kind"]), Seat.A if row["own"] else Seat.B
     match kind:

@@ -1,7 +1,8 @@
 """Writes records into the store as they come, without ever delaying the play.
 
 `put` only appends to a queue; a thread writes what is in it, with a short pause between two transactions. Records that
-are not written yet are in a spill file as well (`pending.py`): if the process is killed, the next process that writes
+are not written yet are in a spill file as well (`record_queue.py`): if the process is killed, the next process that
+writes
 into the store writes them first. On SQLite a commit does not wait for the disk (`synchronous = NORMAL`): the operating
 system has the data, which is enough if a process is killed. After a power failure the last transactions may be missing,
 but the file is intact. Because a lost match would be worse than a lost decision, a transaction with a record of the
@@ -35,7 +36,8 @@ from fibsbot.records.store.database import (
     open_engine,
     public_url,
 )
-from fibsbot.records.store.pending import (
+from fibsbot.records.store.record_handlers import HANDLERS, write_records
+from fibsbot.records.store.record_queue import (
     OrphanedSpill,
     PendingRecord,
     Priority,
@@ -43,7 +45,6 @@ from fibsbot.records.store.pending import (
     SpillFile,
     orphaned_spills,
 )
-from fibsbot.records.store.record_handlers import HANDLERS, write_records
 from fibsbot.records.store.schema import WRITERS, prepare
 from fibsbot.redaction import redact_record
 

@@ -1,4 +1,4 @@
-"""The page `/live`: the boards of bots that run, in a browser on this machine, as they play."""
+"""The page `/live`: the boards of the running bots in a browser on this machine, updated as they play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the live page shows of one account: the board, the moves of the game, the chat, the last games.
+"""The live page's content for one account: the board, the moves of the game, the chat, the last games.
 
 Nothing is drawn before a browser asks for it: until then a message costs no more than a note that something has
 changed.
@@ -43,7 +43,7 @@ class BoardPicture:
 
     svg: str
     title: str
-    """What there is to do, in words."""
+    """The open decision, in words."""
 
 
 def board_picture(track: TrackedMatch, own_name: str, last: ShownPlay | None) -> BoardPicture | None:
@@ -64,7 +64,7 @@ def board_picture(track: TrackedMatch, own_name: str, last: ShownPlay | None) ->
 
 
 def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
-    """Return who has to decide what; the player, where nobody has to."""
+    """Return the side that has to decide, and the phase; the player's side if there is no decision."""
     if track.resigned_by:
         return track.resigned_by.other, Phase.RESIGNED
     if track.doubled_by:
@@ -73,7 +73,7 @@ def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
 
 
 def _at_rest(scene: Scene) -> Scene:
-    """Show a game that is over: nobody has anything to do."""
+    """Return the scene of a game that is over, without a side on turn."""
     below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
     return evolve(scene, below=below, above=above, title="between two games")
 
@@ -84,17 +84,17 @@ def _seen_from_below(last: ShownPlay) -> Position:
 
 
 LINES: Final = 100
-"""Lines of chat that are kept."""
+"""Maximum number of chat lines that are kept."""
 MOVES: Final = 600
-"""Entries of a game that are kept; hardly any game has a quarter of that."""
+"""Maximum number of entries of a game that are kept; hardly any game has a quarter of that."""
 GAMES: Final = 20
-"""Finished games that are kept."""
+"""Maximum number of finished games that are kept."""
 LONGEST: Final = 300
-"""Characters of a line of chat."""
+"""Maximum length of a chat line."""
 
 
 class FeedPart(enum.Enum):
-    """What is sent to browsers each for itself, when it has changed."""
+    """A part of the content; each is sent to browsers separately, when it has changed."""
 
     BOARD = "board"
     MOVES = "moves"
@@ -107,7 +107,7 @@ _OTHERS_VERBS: Final[Mapping[type[Message], str]] = {m.Says: "says", m.Kibitzes:
 
 
 class AccountFeed:
-    """What the page shows of an account, in parts."""
+    """The page's content for an account, in parts."""
 
     def __init__(self, account: str) -> None:
         """Start without a match."""

@@ -1,4 +1,4 @@
-"""Serves the page `/live` and its events to browsers on this machine, each at its own pace; none holds up a bot."""
+"""Serves the page `/live` and its events to browsers on this machine, each at its own pace; none delays a bot."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ HEADERS: Final[Mapping[str, str]] = {
 
 
 WATCHERS: Final = 16
-"""Browsers that may watch at the same time."""
+"""Maximum number of browsers at the same time."""
 UPDATE_INTERVAL: Final = 0.15
-"""Seconds between two pieces of news for the same browser; what is outdated by then is never sent."""
+"""Seconds between two updates for the same browser; content that is outdated by then is never sent."""
 STATUS_INTERVAL: Final = 1.0
-"""Seconds between two looks at how the accounts are."""
+"""Seconds between two checks of the accounts' status."""
 HEARTBEAT: Final = 10.0
-"""Seconds after which a browser hears that we are still there."""
+"""Seconds of silence after which a browser is sent a sign of life."""
 PATIENCE: Final = 20.0
-"""Seconds that a browser may take to read before it is given up."""
+"""Seconds that a browser may take to read before it is disconnected."""
 RETRY_MILLISECONDS: Final = 2000
 """Milliseconds after which a browser tries again when the connection is lost."""
 
@@ -84,7 +84,7 @@ class LivePage:
         try:
             self._feeds[account].on_match_event(event)
         except Exception:  # noqa: BLE001 - the page must not affect the account
-            _log.exception("the live page cannot show what happened", account=account)
+            _log.exception("the live page cannot show an event", account=account)
         self._wake(account)
 
     def _accounts(self) -> list[dict[str, Any]]:

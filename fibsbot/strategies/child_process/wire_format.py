@@ -16,12 +16,12 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour
 
-from fibsbot.fibs import cells_from_position, length_to_fibs, match_state
+from fibsbot.fibs_numbering import cells_from_position, length_to_fibs, match_state
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_play
-from fibsbot.strategies.child_process.process import DeclinedError, EngineError
+from fibsbot.strategies.child_process.engine_process import DeclinedError, EngineError
 
 NAMES = ("You", "Opponent")
 

@@ -25,7 +25,7 @@ from attrs import evolve, frozen
 
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position
-from fibsbot.strategies.child_process.process import ChildProcess, EngineError, EngineExitedError, LineReader
+from fibsbot.strategies.child_process.engine_process import ChildProcess, EngineError, EngineExitedError, LineReader
 from fibsbot.strategies.child_process.wire_format import board_line
 from fibsbot.strategies.evaluator import Chances, six_chances
 

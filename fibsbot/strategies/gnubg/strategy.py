@@ -13,7 +13,7 @@ from attrs import evolve
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.child_process.process import RestartingEngine
+from fibsbot.strategies.child_process.engine_process import RestartingEngine
 from fibsbot.strategies.child_process.wire_format import parse_play_choice, parse_word
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess

@@ -18,7 +18,12 @@ from attrs import evolve
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.laws import Level, has_won, win_level
-from fibsbot.strategies.child_process.process import ChildProcess, EngineError, EngineExitedError, RestartingEngine
+from fibsbot.strategies.child_process.engine_process import (
+    ChildProcess,
+    EngineError,
+    EngineExitedError,
+    RestartingEngine,
+)
 from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue, reversed_chances, six_chances
 from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, with_capped_cube
 

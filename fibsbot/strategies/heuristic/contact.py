@@ -1,7 +1,7 @@
 """The chances of a position with contact: shots, terms of each side, and their weighted sum.
 
-Each term is about one side and numbers the points as that side does. `weights.py` names the terms, in the same order;
-most count something or are a share of 1, so that their weights can be compared. A set of rolls is an integer with a
+Each term describes one side and numbers the points as that side does. `weights.py` names the terms, in the same order;
+most are counts or shares of 1, so that their weights can be compared. A set of rolls is an integer with a
 bit for each: a on one die and b on the other is bit 6(a-1) + b-1.
 """
 
@@ -26,7 +26,7 @@ def rolls_hitting(own: Sequence[int], opponent: Sequence[int], blot: int) -> int
     """Return the rolls with which the player on roll can hit the opponent's blot on a point.
 
     Both rows count checkers on the cells 0 to 25 as the hitter numbers them. A roll counts when moves over open points
-    hit; whether the other number would then have to be played differently (laws 13 and 15) is not looked at.
+    hit; whether the other number would then have to be played differently (laws 13 and 15) is ignored.
     """
     if own[BAR]:
         return _shots_from_bar(own, opponent, blot)
@@ -70,7 +70,7 @@ def _shots_from_bar(own: Sequence[int], opponent: Sequence[int], blot: int) -> i
 
 
 def _open_steps(opponent: Sequence[int], source: int, number: int, steps: int) -> bool:
-    """Whether a checker can touch down after each of the steps but the last."""
+    """Whether the points after all steps but the last are open."""
     return all(opponent[source - step * number] < 2 for step in range(1, steps))
 
 
@@ -79,7 +79,7 @@ def _double(number: int) -> int:
 
 
 Cells: TypeAlias = Sequence[int]
-"""How many checkers of one side stand on the cells 0 to 25."""
+"""Number of checkers of one side on each of the cells 0 to 25."""
 
 _ROLLS: Final = 36
 _PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
@@ -106,7 +106,7 @@ def side_terms(own: Cells, opponent: Cells) -> list[float]:
 
 
 def race_lead(own_pips: int, opponent_pips: int) -> float:
-    """Return the lead in the race in standard deviations of what the dice may still do to it (Kleinman's measure)."""
+    """Return the lead in the race, in standard deviations of the rolls still to come (Kleinman's measure)."""
     return (opponent_pips - own_pips) / math.sqrt(2 * max(own_pips + opponent_pips, 8))
 
 
@@ -119,7 +119,7 @@ def _made(cells: Cells) -> int:
 
 
 def _spares(own: Cells) -> tuple[float, ...]:
-    """Third checkers at home, those outside, checkers in stacks beyond the third, checkers on the two lowest points."""
+    """Return terms of spare checkers: thirds at home and outside, those beyond, and those on the two lowest points."""
     near = sum(n > 2 for n in own[4:9])
     outside = sum(n > 2 for n in own[9:14])
     stacked = sum(n - 3 for n in own[1:25] if n > 3)
@@ -127,7 +127,7 @@ def _spares(own: Cells) -> tuple[float, ...]:
 
 
 def _shots(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
-    """Rolls that hit, as shares of 36: any blot; pips lost; any, by the strength of the board; near home."""
+    """Return terms of the rolls that hit, as shares of 36: any; pips lost; any, by board strength; near home."""
     attacker, target = opponent[::-1], own[::-1]
     hitting = pips = near = 0
     for point in range(1, 25):
@@ -141,12 +141,12 @@ def _shots(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...
 
 
 def _on_bar(waiting: int, opponent_board: int) -> tuple[float, ...]:
-    """Whether a checker is on the bar; more of them; the chance that none enters."""
+    """Return terms of checkers on the bar: whether there are any, how many more than one, the chance to dance."""
     return (float(waiting > 0), max(waiting - 1, 0), (opponent_board / 6) ** 2 if waiting else 0.0)
 
 
 def _back_checkers(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
-    """Checkers in the opponent's home board or on the bar: how many, how far back, how hard to bring out."""
+    """Return terms of the checkers far back: how many, how far back, how hard to bring out."""
     back = sum(own[19:])
     last = max((point for point, n in enumerate(own) if n), default=0)
     caught = _blocked_rolls(last, opponent)
@@ -178,7 +178,7 @@ def _blocked_rolls(last: int, opponent: Cells) -> float:
 
 
 def _prime(own: Cells, opponent: Cells) -> tuple[float, ...]:
-    """Four, five, six points in a row with an opponent's checker behind them."""
+    """Return terms of primes of four, five and six points with an opponent's checker behind them."""
     longest = run = end = 0
     for point in range(2, 13):
         run = run + 1 if own[point] > 1 else 0
@@ -190,7 +190,7 @@ def _prime(own: Cells, opponent: Cells) -> tuple[float, ...]:
 
 
 def _progress(own: Cells, opponent: Cells) -> tuple[float, ...]:
-    """Checkers off, outside the home board, quarters to cross, checkers not yet past the opponent, pips to spare."""
+    """Return terms: checkers off and outside home, crossovers, checkers not past the opponent, pips to spare."""
     off = CHECKERS - sum(own)
     outside = sum(own[7:])
     crossings = sum((point - 1) // 6 * n for point, n in enumerate(own) if point > 6)
@@ -207,7 +207,7 @@ def _progress(own: Cells, opponent: Cells) -> tuple[float, ...]:
 
 
 _HALF_A_ROLL: Final = 4
-"""What being on roll is worth in the race, in pips."""
+"""Value of being on roll in a race, in pips."""
 
 
 def contact_chances(position: Position) -> OutcomeChances:

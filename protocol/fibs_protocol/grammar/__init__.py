@@ -1,11 +1,11 @@
-"""The grammar: what each line says, as a table that is used both to read and to write.
+"""The grammar: the wordings of all lines, as a table that is used both for parsing and for writing.
 
-`parse` and `write` are for messages, `parse_command` and `write_command` for commands, and `write_telnet` says a
-message to somebody who has no client.
+`parse` and `write` are for messages, `parse_command` and `write_command` for commands, and `write_telnet` writes a
+message for a user without a client.
 """
 
 from fibs_protocol.grammar.commands import parse_command, write_command
+from fibs_protocol.grammar.prose import write_telnet
 from fibs_protocol.grammar.table import holds_free_text, parse, write
-from fibs_protocol.grammar.telnet import write_telnet
 
 __all__ = ["holds_free_text", "parse", "parse_command", "write", "write_command", "write_telnet"]

@@ -1,4 +1,4 @@
-"""The usual shapes of a command's arguments, and the checks that all arguments share."""
+"""The common forms of command arguments, and the checks that all of them share."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fibs_protocol.errors import BadArgumentError, LocalProtocolError
 _WORD: Final = re.compile(r"[!-~]{1,255}")
 _LINE: Final = re.compile(r"[ -~]*")
 LONGEST_WORD: Final = 64
-"""Characters of a word that are kept: more than any name has, fewer than any field holds."""
+"""Number of characters that are kept of a word: more than any name has, fewer than any field can hold."""
 LONGEST_ARGUMENT: Final = 255
-"""Characters of a longer argument that are kept."""
+"""Number of characters that are kept of a longer argument."""
 
 Reader: TypeAlias = Callable[[str], c.Command]
 Writer: TypeAlias = Callable[[Any], str]
@@ -43,9 +43,9 @@ class CommandForm:
     name: str
     command: type[c.Command]
     read: Reader
-    """From the text behind the name, blanks removed at both ends; raises BadArgumentError."""
+    """Converts the text after the name, without blanks at either end; raises BadArgumentError."""
     write: Writer
-    """The text behind the name; empty if there is none."""
+    """Returns the text after the name; empty if there is none."""
 
 
 def bare_command(name: str, command: type[c.Command]) -> CommandForm:
@@ -54,7 +54,7 @@ def bare_command(name: str, command: type[c.Command]) -> CommandForm:
 
 
 def name_command(name: str, kind: _WithName) -> CommandForm:
-    """Build a command with a name or none; servers look at the first word only."""
+    """Build a command with an optional name; servers read only the first word."""
 
     def write(thing: Any) -> str:
         return check_optional_word(thing.name)
@@ -63,7 +63,7 @@ def name_command(name: str, kind: _WithName) -> CommandForm:
 
 
 def optional_text_command(name: str, kind: _WithText, attribute: str) -> CommandForm:
-    """Build a command with anything or nothing behind it."""
+    """Build a command with an optional text."""
 
     def write(thing: Any) -> str:
         value = getattr(thing, attribute)
@@ -73,7 +73,7 @@ def optional_text_command(name: str, kind: _WithText, attribute: str) -> Command
 
 
 def text_command(name: str, kind: _Speech) -> CommandForm:
-    """Build a command with the text that is said."""
+    """Build a command with a text."""
 
     def write(thing: Any) -> str:
         return check_line(thing.text)
@@ -82,7 +82,7 @@ def text_command(name: str, kind: _Speech) -> CommandForm:
 
 
 def tell_command(name: str, kind: type[c.Tell | c.Tellx | c.AlertCommand]) -> CommandForm:
-    """Build a command with a name and the text that is said."""
+    """Build a command with a name and a text."""
 
     def read(text: str) -> c.Command:
         hearer, _, words = text.partition(" ")
@@ -102,19 +102,19 @@ def first_word(text: str) -> str | None:
 
 
 def shorten(text: str) -> str:
-    """Cut a user's word so that any refusal can name it: shorter, and without quotes and full stops at its ends."""
+    """Shorten a user's word and strip quotes and full stops, so that any refusal can quote it."""
     return text[:LONGEST_WORD].strip("'.") or "?"
 
 
 def check_word(value: str) -> str:
-    """Return a printable word; raise LocalProtocolError for others, without showing them: they may be passwords."""
+    """Return a printable word; raise LocalProtocolError for others, without quoting them: they may be passwords."""
     if not _WORD.fullmatch(value):
         raise LocalProtocolError("expected one word of printable ASCII as a command's argument")
     return value
 
 
 def check_optional_word(value: str | None) -> str:
-    """Return a printable word, or nothing for None."""
+    """Return a printable word, or an empty text for None."""
     return "" if value is None else check_word(value)
 
 
@@ -126,7 +126,7 @@ def check_line(text: str) -> str:
 
 
 def check_text(text: str) -> str:
-    """Return such a text unless it is empty."""
+    """Return a text that one line can carry and that is not empty; raise LocalProtocolError for others."""
     if not text:
         raise LocalProtocolError("expected a text; None says that there is none")
     return check_line(text)

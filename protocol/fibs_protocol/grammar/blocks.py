@@ -1,4 +1,4 @@
-"""Blocks: lines that can be known only by the line that began their block, such as the message of the day."""
+"""Blocks: lines that are recognised only by the line that begins their block, such as the message of the day."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class Block:
     row: Wording[Any]
     """The wording of a line of the block."""
     end: Wording[Any] | None
-    """The line that closes the block: until then every line belongs to it, whatever it seems to say. None if the
-    server does not mark the end: then only lines belong to it that say nothing else, and the first that does not fit
-    ends it."""
+    """The line that ends the block: until then every line belongs to it, whatever it looks like. None if the
+    server does not mark the end: then only lines without another meaning belong to it, and the first one that does
+    not fit ends it."""
 
 
 _PROSE: Final = says(m.ProseLine, "{text:text}")
 BANNER: Final = Block(_PROSE, None)
-"""The text before the login prompt: the block that a connection begins with."""
+"""The text before the login prompt: the block at the start of a connection."""
 BLOCKS: Final[dict[type[m.Message], Block]] = {
     m.GuestWelcome: Block(_PROSE, None),
     m.Goodbye: Block(_PROSE, None),
     m.MotdStart: Block(says(m.MotdLine, "{text:text}"), MOTD_END),
     m.DicetestStart: Block(says(m.DicetestLine, "{text:text}"), DICETEST_END),
-    # Its last line begins with a number, which might be CLIP's.
+    # The last line begins with a number, which could be taken for CLIP's.
     m.StatStart: Block(
         says(m.StatLine, "{text:text}"), says(m.StatEnd, "{ratings} ratings saved. reset log {resets} times.")
     ),
@@ -40,4 +40,4 @@ BLOCKS: Final[dict[type[m.Message], Block]] = {
     m.WaitingForMany: Block(says(m.WaitingForNames, "  {names:list}"), None),
     m.BadTimezone: Block(says(m.TimezonesListed, "{names:zones}"), None),
 }
-"""By the message that begins the block."""
+"""The blocks by the message that begins them."""

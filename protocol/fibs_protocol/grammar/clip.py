@@ -42,7 +42,7 @@ CLIP: Final[tuple[Wording[Any], ...]] = (
 )
 
 HEARD: Final[tuple[Wording[Any], ...]] = (
-    # BaldLies, at an account's first login: no time; and never a name in the second line.
+    # BaldLies: no time at an account's first login, and never a name in the second line.
     hears(m.Welcome, "1 {name} {last_host:word}", last_login=0),
     hears(
         m.OwnInfo,
@@ -51,7 +51,7 @@ HEARD: Final[tuple[Wording[Any], ...]] = (
         " {timezone:word}",
         name="",
     ),
-    # JIBS: no address where the user gave none.
+    # JIBS: no address if the user gave none.
     hears(
         m.WhoInfo,
         "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login:seconds} {host:word}"

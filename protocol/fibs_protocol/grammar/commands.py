@@ -1,6 +1,6 @@
-"""Commands: how a client writes them, and how a server reads them (help text "commands"; specification: each section).
+"""Commands: written by a client, parsed by a server (help text "commands"; specification: each section).
 
-A server takes any prefix of a command's name that fits no other command, and a few short forms that are fixed.
+A server accepts any unique prefix of a command's name, and a few fixed short forms.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WORD: Final = re.compile(r"[!-~]{1,255}")
 _PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
 _LONGEST_CLIENT: Final = 20
 _WHICH: Final = 4
-"""`** fourth move: ...` is the last that can be told; what is wrong behind it is told of it, too."""
+"""`** fourth move: ...` is the last move that a refusal can name; it stands for the ones after it, too."""
 
 
 # -- log in and account ---------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def _write_login(login: c.Login) -> str:
 
 
 def _read_name(text: str) -> c.Name:
-    """Read the new name. Without one it is empty: what the server says then depends on who asks."""
+    """Parse the new name. It is empty if none is given; the server's answer then depends on the user."""
     if " " in text:
         raise BadArgumentError(m.NameInvalid())
     return c.Name(text[:LONGEST_WORD])
@@ -117,7 +117,7 @@ def _write_invite(command: c.Invite) -> str:
 
 
 def _read_moves(text: str) -> c.Move:
-    """Read `13-7 bar-22`, `13 7 bar 22`, `bar - 22` and what mixes them; `b`, `o`, `h` and `home` are words, too."""
+    """Parse `13-7 bar-22`, `13 7 bar 22`, `bar - 22` and mixtures; `b`, `o`, `h` and `home` are allowed, too."""
     places = re.sub(r" *- *", " ", text).split()
     moves: list[FibsMove] = []
     for index in range(0, len(places), 2):
@@ -203,7 +203,7 @@ def _write_show(command: c.Show) -> str:
 
 
 def _match_prefix(choices: dict[str, Any], word: str) -> Any:
-    """Return the choice that a word names or is the unique prefix of; None if there is none."""
+    """Return the choice whose name or unique prefix the word is; None if there is none."""
     if word in choices:
         return choices[word]
     found = [choice for name, choice in choices.items() if name.startswith(word)]
@@ -224,7 +224,7 @@ def _read_mail(text: str) -> c.Mail:
 def _write_mail(command: c.Mail) -> str:
     if command.name is None:
         if command.text:
-            raise LocalProtocolError("a message for nobody")
+            raise LocalProtocolError("expected a name with the message, got none")
         return ""
     return f"{check_word(command.name)} {check_text(command.text)}"
 
@@ -301,7 +301,7 @@ COMMAND_FORMS: Final = (
     bare_command("erase", c.Erase),
     bare_command("shutdown", c.ShutdownCommand),
 )
-"""Every command's name. Of several names of one command the first is the one that is written."""
+"""All commands by name. If a command has several names, the first one is written."""
 
 SHORT_FORMS: Final = {
     "b": "board",
@@ -314,7 +314,7 @@ SHORT_FORMS: Final = {
     "w": "who",
     "wh": "whisper",
 }
-"""Fixed short forms, although other commands begin like them (help texts "commands" and "toggle")."""
+"""Fixed short forms, which are prefixes of other commands, too (help texts "commands" and "toggle")."""
 
 _BY_NAME: Final = {form.name: form for form in COMMAND_FORMS}
 _BY_COMMAND: Final = {form.command: form for form in reversed(COMMAND_FORMS)}
@@ -322,14 +322,14 @@ _BARE_MOVE: Final = re.compile(r"(?:[0-9]|bar\b).*")
 
 
 def parse_command(text: str) -> c.Command:
-    """Read a client's line as a server does.
+    """Parse a client's line as a server does.
 
     Args:
         text: one line, as `LineSplitter` gives it.
 
     Raises:
         CommandError: with the refusal that the server sends: UnknownCommandError (AmbiguousCommandError for a prefix
-            of several commands) or BadArgumentError. Where no source tells how FIBS refuses bad arguments, the
+            of several commands) or BadArgumentError. Where no source shows how FIBS refuses bad arguments, the
             command is called unknown.
     """
     word, _, rest = text.strip().partition(" ")

@@ -1,4 +1,4 @@
-"""The written forms of fields: one FieldType per form, which reads and writes it."""
+"""The written forms of fields: one FieldType per form, which parses and writes it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class FieldType:
     """Converts the written form into the value; raises ValueError or KeyError for other text."""
     write: Callable[[Any], str] = str
     word: bool = False
-    """Whether the written form never holds a blank."""
+    """Whether the written form never contains a blank."""
     rest: bool = False
-    """Whether it is free text up to the end of the line, including blanks."""
+    """Whether the field is free text up to the end of the line, including blanks."""
     regex: re.Pattern[str] = field(init=False)
 
     @property
@@ -59,29 +59,29 @@ def _text(value: str) -> str:
 NAME: Final = _add(
     FieldType("name", r"(?=[^A-Za-z_ ]{0,63}[A-Za-z_])[!-)+-9;-~]{0,63}[!-)+\-/-9;-~]", _text, _text, word=True)
 )
-"""A user's name. FIBS allows letters and `_`; here digits and signs pass, too, but something must be a letter, so that
-no name looks like the number of a CLIP line. It holds neither a colon nor a star, and does not end with a full stop,
-which would be the sentence's."""
+"""A user's name. FIBS allows letters and `_`; digits and signs are accepted, too, but there must be a letter, or a name
+could look like the number of a CLIP line. It contains neither a colon nor an asterisk, and does not end with a
+full stop, which would belong to the sentence."""
 TYPED: Final = _add(FieldType("typed", r"(?!')[!-~]{0,254}[!-\-/-~]", _text, _text, word=True))
 """Text typed as a name; such lines begin with other words, so it may be almost anything."""
 WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text, word=True))
 """A host, an address, a client: anything without blanks."""
 HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text, word=True))
-"""A host's name or address. It holds a point: otherwise any `greetings from someone` would do."""
+"""A host's name or address. It must contain a dot, or `greetings from someone` would match."""
 VALUE: Final = _add(FieldType("value", r"[!-~]{0,63}[!-&(-\-/-~]", _text, _text, word=True))
 """The value of a variable: `3`, `none`, `Europe/Berlin`. It does not end with a full stop or a quote."""
 QUOTED: Final = _add(FieldType("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?", _text, _text))
 """Quoted text: it may contain blanks, but neither begins nor ends with one."""
 SENTENCE: Final = _add(FieldType("sentence", r"[!-~](?:[ -~]*?[!-~])?", _text, _text))
-"""Text inside a line; as little as possible."""
+"""Text inside a line, matched lazily."""
 PHRASE: Final = _add(FieldType("phrase", r"[!-\-/-~]|[!-~][ -~]*?[!-\-/-~]", _text, _text))
-"""The same without a full stop at its end, which would be the line's."""
+"""The same without a full stop at its end, which would belong to the line."""
 TEXT: Final = _add(FieldType("text", r"[ -~]*", _text, _text, rest=True))
-"""User text, exactly as it came: the rest of the line after one blank."""
+"""User text, unchanged: the rest of the line after one blank."""
 
 
 class _Dash(dict[str, str | None]):
-    """Every word is itself, but `-` is none: a table, because a list of users has four such words a line."""
+    """Maps each word to itself, but `-` to None; a cache, because each line of a list of users has four such words."""
 
     def __missing__(self, text: str) -> str:
         return text
@@ -112,7 +112,7 @@ LIST: Final = _add(FieldType("list", r"[!-+\--~]{1,64}(?: *, *[!-+\--~]{1,64})* 
 ZONES: Final = _add(FieldType("zones", LIST.pattern, _read_list, lambda names: ", ".join(names) + ","))
 """The same, with a comma at the end when it is written."""
 NAMES: Final = _add(FieldType("names", r"[!-~]*[!-\-/-~]", _read_names, _write_names, word=True))
-"""`a,b`; servers leave empty places between commas. `none` is no name."""
+"""`a,b`; servers leave empty items between commas. `none` means no names."""
 
 # -- numbers --------------------------------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ def _write_integer(value: int) -> str:
 
 NUMBER: Final = _add(FieldType("number", r"[0-9]{1,18}", _integer, _write_integer, word=True))
 SECONDS: Final = _add(FieldType("seconds", r"-?[0-9]{1,18}", _integer, _write_integer, word=True))
-"""Seconds since 1970, before which there were some, too."""
+"""Seconds since 1970; may be negative."""
 DIE: Final = _add(FieldType("die", r"[1-6]", _integer, _write_integer, word=True))
 
 
@@ -238,7 +238,7 @@ REDOUBLES: Final = _add(
         word=True,
     )
 )
-"""0 is `none`, None is `unlimited`."""
+"""A number; 0 is `none`, None is `unlimited`."""
 
 
 def _read_idle(text: str) -> int:
@@ -256,7 +256,7 @@ def _write_idle(seconds: int) -> str:
 IDLE: Final = _add(
     FieldType("idle", r"[0-9]{1,9} +seconds?|[0-9]{1,9}:[0-9]{2} +minutes?", _read_idle, _write_idle),
 )
-"""`4 seconds`, `10:04 minutes`: seconds."""
+"""`4 seconds`, `10:04 minutes`; the value is in seconds."""
 
 
 def _read_watching(text: str) -> str | None:
@@ -278,7 +278,7 @@ def _read_saved_length(text: str) -> int:
 
 
 def _write_saved_length(value: int) -> str:
-    """Return the length in nine characters, to align the columns of the list."""
+    """Write the length in nine characters, to align the columns of the list."""
     return _write_length(value) if value == UNLIMITED else f"{value:>6d}   "
 
 
@@ -292,7 +292,7 @@ STAR: Final = _add(FieldType("star", r"[* ]?", lambda text: text == "*", lambda 
 
 
 def _choice(name: str, forms: dict[Any, str]) -> FieldType:
-    """A value that has one of a few written forms."""
+    """Build the form of a value that has one of a few written forms."""
     values = {form: value for value, form in forms.items()}
     pattern = "|".join(re.escape(form) for form in values)
     return _add(
@@ -378,7 +378,7 @@ def _read_utc(text: str) -> dt.datetime:
 
 
 def _write_utc(time: dt.datetime) -> str:
-    """Write as C's `asctime` does, whatever the locale."""
+    """Write the time as C's `asctime` does, independent of the locale."""
     utc = time.astimezone(dt.UTC)
     return f"{_DAYS[utc.weekday()]} {_MONTHS[utc.month - 1]} {utc.day:2d} {utc:%H:%M:%S} {utc.year:04d} UTC"
 

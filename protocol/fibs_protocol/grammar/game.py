@@ -32,7 +32,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     hears(m.ResumePoints, "points for user {player}: {points:number}"),
     # -- "Start a Game", "Player's Turn", "Opponent's Turn"
     says(m.GameStarts, "Starting a new game with {opponent}."),
-    hears(m.GameStarts, "Starting a new game with .", opponent=""),  # BaldLies, after a `join` that came fast
+    hears(m.GameStarts, "Starting a new game with .", opponent=""),  # BaldLies, after a quick `join`
     says(m.OpeningRoll, "{player} rolled {player_die:die}, {opponent} rolled {opponent_die:die}"),
     hears(m.OpeningRoll, "{player} rolled {player_die:die}, rolled {opponent_die:die}", opponent=""),
     says(m.CubeRaised, "The number on the doubling cube is now {cube}"),
@@ -83,7 +83,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.GameWon, "{winner} wins the game and gets {points:points}.", watched=True),
     says(m.GameWon, "You win the game and get {points:points}. Congratulations!", winner=YOU, watched=False),
     says(m.GameWon, "{winner} wins the game and gets {points:points}. Sorry.", watched=False),
-    # JIBS; where O wins more than one point, its line lacks a word and shows a place of its template.
+    # JIBS; if O wins more than one point, the line lacks a word and shows a placeholder of its template.
     hears(m.GameWon, "You win the game and get {points:points}. Congratulation!", winner=YOU, watched=False),
     hears(
         m.GameWon,

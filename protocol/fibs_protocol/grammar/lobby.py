@@ -1,4 +1,4 @@
-"""Wordings around the matches: prompts, settings, lists, watching, reports, going away."""
+"""Wordings outside of matches: prompts, login, settings, chat, watching, reports, lists."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TOGGLES: Final = {
         "You will be informed about starting and ending matches.",
         "You won't be informed about starting and ending matches.",
     ),
-    # The specification has these two the wrong way round.
+    # The specification has these two swapped.
     Toggle.SILENT: ("You won't hear what other players shout.", "You will hear what other players shout."),
     Toggle.TELNET: (
         "You use telnet and don't need extra 'newlines'.",

@@ -1,8 +1,8 @@
-"""The whole table of wordings, and how a line finds its own without trying them all.
+"""The complete table of wordings, indexed so that a line is not matched against all of them.
 
-A CLIP line is decided by its number, a board by its first word. For every other line the first four words choose:
-each wording is filed under those of its first four words that are fixed, and a line looks into the drawers with the
-most fixed words first. Few patterns are left to try, mostly one.
+A CLIP line is selected by its number, a board by its first word. For every other line the first four words are the key:
+each wording is indexed by those of its first four words that are fixed, and a line is looked up in the groups with the
+most fixed words first. This leaves few patterns to try, usually one.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from fibs_protocol.messages import Board, Message, RefusedBoard, Unknown
 Shape: TypeAlias = tuple[bool, bool, bool, bool]
 """Which of a key's words are fixed."""
 
-REMEMBERED: Final = 512
-"""Sentences that are kept in mind: a game says the same ones again and again."""
+CACHED_SENTENCES: Final = 512
+"""Number of cached sentences, because a game repeats the same ones."""
 SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS, *HEARD)
-"""All wordings that words decide."""
+"""All wordings that are looked up by their first words."""
 WORDINGS: Final = (*CLIP, BOARD, *SENTENCES)
-"""All wordings that a line can be read by."""
+"""All wordings that a line can have."""
 
 _BY_NUMBER: Final = {wording.template.split(" ", 1)[0]: wording for wording in CLIP}
 
 
-def _file(wordings: tuple[Wording[Any], ...]) -> dict[Key, tuple[Wording[Any], ...]]:
-    drawers: dict[Key, tuple[Wording[Any], ...]] = {}
+def _index(wordings: tuple[Wording[Any], ...]) -> dict[Key, tuple[Wording[Any], ...]]:
+    groups: dict[Key, tuple[Wording[Any], ...]] = {}
     for wording in wordings:
         key = wording.key()
-        drawers[key] = (*drawers.get(key, ()), wording)
-    return drawers
+        groups[key] = (*groups.get(key, ()), wording)
+    return groups
 
 
 def _shapes(keys: Iterable[Key]) -> tuple[Shape, ...]:
@@ -49,16 +49,16 @@ def _shapes(keys: Iterable[Key]) -> tuple[Shape, ...]:
     return tuple(sorted(shapes, reverse=True, key=lambda shape: (sum(shape), shape)))
 
 
-_DRAWERS: Final = _file(SENTENCES)
-_BY_FIRST: Final = {word: _shapes(key for key in _DRAWERS if key[0] == word) for word, *_ in _DRAWERS if word}
-"""Which shapes the keys have that begin with a word: only these are worth a look."""
+_BY_KEY: Final = _index(SENTENCES)
+_BY_FIRST: Final = {word: _shapes(key for key in _BY_KEY if key[0] == word) for word, *_ in _BY_KEY if word}
+"""The shapes of the keys that begin with a word: only these have to be looked up."""
 _BY_SECOND: Final = {
-    word: _shapes(key for key in _DRAWERS if key[:2] == (None, word))
-    for first, word, *_ in _DRAWERS
+    word: _shapes(key for key in _BY_KEY if key[:2] == (None, word))
+    for first, word, *_ in _BY_KEY
     if word and not first
 }
 """The same for the second word where the first is a field, such as a name."""
-_BY_OTHERS: Final = _shapes(key for key in _DRAWERS if key[:2] == (None, None))
+_BY_OTHERS: Final = _shapes(key for key in _BY_KEY if key[:2] == (None, None))
 """The shapes of all other keys."""
 _TEXT: Final = Slot("text", TEXT)
 
@@ -107,15 +107,13 @@ def _parse_board(line: str) -> Message:
     return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED_SENTENCES)
 def _parse_sentence(line: str) -> Message | None:
     words = line.rstrip(" .").split(None, KEY_WORDS)[:KEY_WORDS]
     first, second, third, fourth = (*(word.replace("'", "") for word in words), "", "", "", "")[:4]
     shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
     for a, b, c, d in shapes:
-        drawer = _DRAWERS.get(
-            (first if a else None, second if b else None, third if c else None, fourth if d else None)
-        )
+        drawer = _BY_KEY.get((first if a else None, second if b else None, third if c else None, fourth if d else None))
         if drawer:
             for wording in drawer:
                 message: Message | None = wording.read(line)

@@ -1,16 +1,16 @@
-"""Wording: one way to say something, compiled from a template, used both to read it and to write it.
+"""Wording: one wording of a message, compiled from a template that is used both to parse it and to write it.
 
 A template is the line as the server writes it, with fields in braces:
 
     {name}           a field, in the form that its type suggests (see `_FORMS`)
     {length:match}   a field in a form of its own, by its name in `fields`
-    {:phrase}        something that is read and forgotten
-    {name:name<16}   a field filled up with blanks on the right to 16 places (or, with `>`, on the left)
+    {:phrase}        a field that is matched and ignored
+    {name:name<16}   a field padded with blanks on the right to 16 columns (or, with `>`, on the left)
 
-Reading is a little wider than writing: any number of blanks matches a blank, a full stop at the end, with or without
-blanks before it, may be there or not, and an apostrophe within a word may be doubled or missing, as in
-`You can''t move.` (servers that mishandle their own templates). Only free text at the end of a line is taken exactly
-as it comes.
+Parsing is a little more lenient than writing: any number of blanks matches a blank, a full stop at the end, with or
+without blanks before it, is optional, and an apostrophe within a word may be doubled or missing, as in
+`You can''t move.` (servers that mishandle their own templates). Only free text at the end of a line is taken exactly as
+it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fibs_protocol.grammar.fields import FIELD_TYPES, FieldType
 T = TypeVar("T")
 
 KEY_WORDS: Final = 4
-"""The number of words at the beginning of a line that select the patterns to try."""
+"""Number of words at the beginning of a line that select the patterns to try."""
 
 Key = tuple[str | None, str | None, str | None, str | None]
 """The fixed words among a line's first four; None for a field."""
@@ -50,7 +50,7 @@ _FORMS: Final = {
     "dt.datetime": "utc",
     "BoardState": "board",
 }
-"""The form of a field that names none, by the annotation in the message class."""
+"""The form of a field without an explicit form, by its annotation in the message class."""
 
 _SPEC: Final = re.compile(r"([a-z_]*)(?:([<>])([0-9]+))?")
 _TAIL: Final = r"[ .]*"
@@ -68,10 +68,10 @@ class Slot:
     width: int = 0
 
     def write(self, value: Any, owner: str) -> str:
-        """Write a value, after making sure that it can be read back.
+        """Write a value, after checking that it can be parsed again.
 
         Raises:
-            LocalProtocolError: if no line can carry the value; the value itself is not told, it may be a secret.
+            LocalProtocolError: if no line can carry the value; the value is not quoted, as it may be a secret.
         """
         try:
             text = self.form.write(value)
@@ -84,16 +84,16 @@ class Slot:
 
 
 class Wording(Generic[T]):
-    """One way to say what a class `cls` holds."""
+    """One wording of the messages of a class."""
 
     def __init__(self, cls: type[T], template: str, fixed: dict[str, Any], *, spoken: bool) -> None:
         """Compile a template.
 
         Args:
             cls: the attrs class.
-            template: see the module.
+            template: the template, see the module's docstring.
             fixed: fields that have one value in this wording and are not written in the line.
-            spoken: whether the wording is used for writing; others are only understood.
+            spoken: whether the wording is used for writing; others are only parsed.
         """
         self.cls = cls
         self.template = template
@@ -116,7 +116,7 @@ class Wording(Generic[T]):
         return f"<Wording {self.cls.__name__}: {self.template!r}>"
 
     def read(self, line: str) -> T | None:
-        """Return what a line says, or None if it is not in this wording."""
+        """Parse a line; return None if it does not have this wording."""
         values = self._values(line)
         if values is None:
             return None
@@ -126,7 +126,7 @@ class Wording(Generic[T]):
             return None
 
     def fits(self, thing: T) -> bool:
-        """Return whether this wording can express a message: all fixed fields agree."""
+        """Return whether this wording can express a message, that is, whether all fixed fields agree."""
         return all(getattr(thing, name) == value for name, value in self.fixed.items())
 
     def write(self, thing: T) -> str:
@@ -141,7 +141,7 @@ class Wording(Generic[T]):
         )
 
     def key(self) -> Key:
-        """Return the fixed ones among the first words of the lines that this wording reads, without apostrophes."""
+        """Return the fixed words among the first words of this wording's lines, without apostrophes."""
         shape = "".join(
             part
             if isinstance(part, str)
@@ -185,7 +185,7 @@ class Wording(Generic[T]):
         return "".join(pieces) + ("" if self.rest else _TAIL)
 
     def _column_words(self) -> list[str | None] | None:
-        """For a CLIP line of single words: its fixed words, None where a field is. It is split, not matched."""
+        """Return the words of a CLIP line of single words, None for a field; such a line is split, not matched."""
         if not self.template[:1].isdigit() or self.fixed:
             return None
         slots = [part for part in self.parts if isinstance(part, Slot)]
@@ -203,7 +203,7 @@ class Wording(Generic[T]):
         return values if len(values) == len(self._words) and values[0] == self._words[0] else None
 
     def _make_plan(self) -> tuple[tuple[Callable[[str], Any] | None, int], ...]:
-        """List the class's fields in order: how to read it (None: as it is), and its place among the values."""
+        """Return the converter (None: unchanged) and the index of the value for each field, in order."""
         if self._words is None:
             places = {name: index for index, name in enumerate(self.slots)}
         else:
@@ -226,12 +226,12 @@ class Wording(Generic[T]):
 
 
 def says(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
-    """Build a wording that is both read and written."""
+    """Build a wording that is both parsed and written."""
     return Wording(cls, template, fixed, spoken=True)
 
 
 def hears(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
-    """Build a wording that other servers or other versions use: read, never written."""
+    """Build a wording of other servers or versions, which is parsed but never written."""
     return Wording(cls, template, fixed, spoken=False)
 
 

@@ -1,6 +1,6 @@
 """Messages of a server: one frozen attrs class per kind, in files by subject."""
 
-# ruff: noqa: F403 - gathering the files is what this module is for
+# ruff: noqa: F403 - this module re-exports all messages
 
 from fibs_protocol.messages.base import Message as Message
 from fibs_protocol.messages.base import Refusal as Refusal

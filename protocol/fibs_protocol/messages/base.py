@@ -9,7 +9,7 @@ from attrs import frozen
 
 @frozen
 class Message:
-    """Something that a server says: one logical line."""
+    """The base class of messages: one logical line of a server."""
 
     @classmethod
     def kind(cls) -> str:
@@ -24,6 +24,6 @@ class Refusal(Message):
 
 @frozen
 class Unknown(Message):
-    """A line that no wording of the grammar matches, kept as it came (trailing blanks removed)."""
+    """A line that no wording of the grammar matches, unchanged except for trailing blanks."""
 
     text: str

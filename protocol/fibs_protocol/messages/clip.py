@@ -53,7 +53,7 @@ class MotdStart(Message):
 
 @frozen
 class MotdLine(Message):
-    """A line between `3` and `4`; only the reader's context tells it from others."""
+    """A line between `3` and `4`, recognised only by its context."""
 
     text: str
 
@@ -109,7 +109,7 @@ class LoggedOut(Message):
 
 @frozen
 class MailReceived(Message):
-    """`9 from time text`: somebody left a message for us."""
+    """`9 from time text`: a user left a message for us."""
 
     name: str
     time: int
@@ -119,21 +119,21 @@ class MailReceived(Message):
 
 @frozen
 class MailDelivered(Message):
-    """`10 name`: the message we left was read at once."""
+    """`10 name`: the message we left was delivered at once."""
 
     name: str
 
 
 @frozen
 class MailSaved(Message):
-    """`11 name`: the message we left waits for its reader."""
+    """`11 name`: the message we left is saved until its addressee logs in."""
 
     name: str
 
 
 @frozen
 class Says(Message):
-    """`12 name text`: somebody talks to us alone."""
+    """`12 name text`: a private message to us."""
 
     name: str
     text: str
@@ -141,7 +141,7 @@ class Says(Message):
 
 @frozen
 class Shouts(Message):
-    """`13 name text`: somebody talks to everybody."""
+    """`13 name text`: a message to all users."""
 
     name: str
     text: str
@@ -149,7 +149,7 @@ class Shouts(Message):
 
 @frozen
 class Whispers(Message):
-    """`14 name text`: a watcher talks to the watchers."""
+    """`14 name text`: a message to the watchers of a match."""
 
     name: str
     text: str
@@ -157,7 +157,7 @@ class Whispers(Message):
 
 @frozen
 class Kibitzes(Message):
-    """`15 name text`: somebody talks to the players and watchers of a match."""
+    """`15 name text`: a message to the players and watchers of a match."""
 
     name: str
     text: str
@@ -167,8 +167,8 @@ class Kibitzes(Message):
 class YouSay(Message):
     """`16 text`: the echo of our `tell` or `say`.
 
-    After `tell` the text begins with the name of the hearer, after `say` it does not;
-    the line itself does not tell which.
+    After `tell` the text begins with the name of the addressee, after `say` it does not;
+    the line itself does not show which of the two it was.
     """
 
     text: str

@@ -97,12 +97,12 @@ class Board(Message):
 
     state: BoardState
     repaired: str | None = None
-    """The contradiction in the line, if it had one; `state` is then the only possible correction."""
+    """The contradiction in the line, if there was one; `state` is then the only possible correction."""
 
 
 @frozen
 class RefusedBoard(Message):
-    """A `board:` line that cannot be true."""
+    """A `board:` line that contradicts itself."""
 
     text: str
     reason: str
@@ -235,7 +235,7 @@ class GaveUp(Message):
 
 @frozen
 class Score(Message):
-    """`score in 5 point match: A-4 B-0`. The order is the line's own."""
+    """`score in 5 point match: A-4 B-0`. The players are in the order of the line."""
 
     length: int
     player1: str
@@ -273,7 +273,7 @@ class YouLeft(Message):
 
 @frozen
 class OpponentGone(Message):
-    """`X drops connection. The game was saved.` and its kin: the match ended without an end."""
+    """`X drops connection. The game was saved.` and similar lines: the match was broken off."""
 
     name: str
     how: Departure

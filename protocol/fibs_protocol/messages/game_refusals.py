@@ -19,7 +19,7 @@ class GameAlreadyOver(Refusal):
 
 @frozen
 class IllegalMove(Refusal):
-    """`** Illegal move (unknown error, this should not happen)` (BaldLies): a refusal that names no reason."""
+    """`** Illegal move (unknown error, this should not happen)` (BaldLies): a refusal without a reason."""
 
 
 @frozen
@@ -52,7 +52,7 @@ class MoveWords(Refusal):
     """`** first move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'.`"""
 
     which: int
-    """Which of the moves, 1 to 4: here and below."""
+    """The number of the move, 1 to 4, here and below."""
 
 
 @frozen
@@ -199,7 +199,7 @@ class AnswerResign(Refusal):
 
 @frozen
 class MatchAlreadyOver(Refusal):
-    """`** The match is already over.`: no part of FIBS; BaldLies answers `join` and `board` so."""
+    """`** The match is already over.`: BaldLies's answer to `join` and `board`, unknown to FIBS."""
 
 
 @frozen
@@ -224,4 +224,4 @@ class WrongRedouble(Refusal):
     typed: str
     """`beaver`, `raccoon` or `otter`."""
     right: str | None
-    """The animal that it is; None past the otter."""
+    """The right command; None after the otter."""

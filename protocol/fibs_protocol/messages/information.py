@@ -160,11 +160,11 @@ class AverageHeader(Message):
 
 @frozen
 class AverageListed(Message):
-    """`00:00-00:59 115.1    72 153    12:00-12:59  72.0    55 100`: users logged in, two hours of the day a line."""
+    """`00:00-00:59 115.1    72 153    12:00-12:59  72.0    55 100`: users logged in, two hours of the day per line."""
 
     period1: str
     average1: float
-    """Users, one decimal."""
+    """Number of users, one decimal."""
     least1: int
     most1: int
     period2: str
@@ -180,7 +180,7 @@ class DicetestStart(Message):
 
 @frozen
 class DicetestLine(Message):
-    """A line between the dice test's first and last; only the reader's context tells it from others."""
+    """A line between the first and the last of the dice test, recognised only by its context."""
 
     text: str
 
@@ -199,7 +199,7 @@ class StatStart(Message):
 
 @frozen
 class StatLine(Message):
-    """A line between the first and the last of `stat`; only the reader's context tells it from others."""
+    """A line between the first and the last of `stat`, recognised only by its context."""
 
     text: str
 

@@ -14,14 +14,14 @@ from fibs_protocol.words import Setting, Toggle
 
 @frozen
 class ProseLine(Message):
-    """A line of the banner, of the instructions for guests or of the farewell; only the reader's context tells it."""
+    """A line of the banner, the instructions for guests or the farewell text, recognised only by its context."""
 
     text: str
 
 
 @frozen
 class LoginPrompt(Message):
-    """`login: `, without a newline. A second one says that the login failed."""
+    """`login: `, without a newline. A second one means that the login failed."""
 
 
 @frozen

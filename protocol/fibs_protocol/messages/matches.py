@@ -1,4 +1,4 @@
-"""Matches from outside: invitations, saved matches, reports, ratings, lists of moves.
+"""Messages about matches: invitations, saved matches, reports, ratings, lists of moves.
 
 Specification: "Invite", "Join", "Start or Resume a Match", "End of a Match", "Oldmoves".
 """
@@ -204,7 +204,7 @@ class MovesPlay(Message):
 
 @frozen
 class MovesAction(Message):
-    """`X: doubles`, `O: accepts`, `X: wins` and whatever else is no roll."""
+    """`X: doubles`, `O: accepts`, `X: wins` and other actions that are not rolls."""
 
     colour: Colour
     text: str
@@ -327,7 +327,7 @@ class MaxLogins(Message):
 
 @frozen
 class WhoHeader(Message):
-    """`No  S  username        rating   exp login  idle from`: the head of the telnet user's list."""
+    """`No  S  username        rating   exp login  idle from`: the header of the telnet user's list."""
 
 
 @frozen

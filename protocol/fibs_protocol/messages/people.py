@@ -58,7 +58,7 @@ class AwayListStart(Message):
 
 @frozen
 class AwayListed(Message):
-    """`X: text`: one user who is away; only the line that begins the list tells it from others."""
+    """`X: text`: one user who is away, recognised only by the first line of the list."""
 
     name: str
     text: str
@@ -97,7 +97,7 @@ class WaitingForMany(Message):
 
 @frozen
 class WaitingForNames(Message):
-    """`  X , Y`: whom we wait for; only the line before tells it from others."""
+    """`  X , Y`: the awaited users, recognised only by the line before."""
 
     names: tuple[str, ...]
 
@@ -210,7 +210,7 @@ class BansWatcher(Message):
 
 @frozen
 class WatchedGone(Message):
-    """`X logs out.. You're not watching anymore.` and its kin."""
+    """`X logs out.. You're not watching anymore.` and similar lines."""
 
     text: str
     """The line without its second sentence: `X drops connection.` and so on."""

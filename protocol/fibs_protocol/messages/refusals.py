@@ -19,7 +19,7 @@ class UnknownCommand(Refusal):
 
 @frozen
 class CommandNotImplemented(Refusal):
-    """`** Not yet implemented: 'x'` (JIBS): the server knows the command's name and nothing else about it."""
+    """`** Not yet implemented: 'x'` (JIBS): a command that the server does not implement."""
 
     command: str
 
@@ -322,7 +322,7 @@ class UnknownSetting(Refusal):
 
 @frozen
 class BadSettingValue(Refusal):
-    """`** Valid arguments are the numbers 1 to 3.` and its kin for the other variables."""
+    """`** Valid arguments are the numbers 1 to 3.` and similar lines for the other variables."""
 
     setting: Setting
 

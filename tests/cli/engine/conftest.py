@@ -1,4 +1,4 @@
-"""What the tests share of the commands that ask the engine."""
+"""Fixtures for the commands that use the engine."""
 
 from __future__ import annotations
 

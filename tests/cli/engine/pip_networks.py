@@ -12,7 +12,7 @@ from fibsbot.engine.network import Network
 from tests.engine.toy_engines import write_cards
 
 SLOPE: Final = (4.0, 2.0, 1.0, -2.0, -1.0)
-"""What a lead of 100 pips adds to the logits: wins, gammons, backgammons, gammons and backgammons lost."""
+"""Effect of a lead of 100 pips on the logits: wins, gammons, backgammons, gammons and backgammons lost."""
 LEVEL: Final = (0.15, -1.5, -5.0, -1.5, -5.0)
 """The logits of who is on roll and as far as the opponent."""
 

@@ -68,7 +68,7 @@ def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
         ([f"{HOLDING}:0:0:1:D:0:0:0:7:10"], "expected a roll to play, got a double to answer"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(ask: Asking, arguments: list[str], text: str) -> None:
+def test_errors_are_reported_in_one_line(ask: Asking, arguments: list[str], text: str) -> None:
     result = ask("best", *arguments)
     assert EXIT_USAGE == result.exit_code
     assert text in result.stderr

@@ -11,14 +11,14 @@ from tests.cli.engine.runner import HOLDING, START, Asking, check
 
 
 @pytest.mark.slow
-def test_what_people_read(ask: Asking) -> None:
+def test_output_as_text(ask: Asking) -> None:
     check("cube_money", ask.text("cube", START, "--plies", "1"))
     check("cube_match", ask.text("cube", f"{HOLDING}:0:0:1:00:3:4:0:7:10", "--plies", "0"))
     check("cube_beaver", ask.text("cube", "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:3:0:10", "--plies", "0"))
     check("cube_dead", ask.text("cube", f"{HOLDING}:1:1:1:00:5:1:0:7:10", "--plies", "0"))
 
 
-def test_what_people_read_who_are_doubled(ask: Asking) -> None:
+def test_output_as_text_who_are_doubled(ask: Asking) -> None:
     check("cube_doubled_match", ask.text("cube", f"{HOLDING}:0:0:1:D:3:4:0:7:10", "--plies", "0"))
     check("cube_doubled_money", ask.text("cube", f"{HOLDING}:0:0:-1:D:0:0:3:0:10", "--plies", "0"))
 

@@ -60,7 +60,7 @@ def test_what_cannot_be_valued_is_refused_in_a_line(ask: Asking, position: str, 
     assert 1 == len(result.stderr.splitlines())
 
 
-def test_networks_that_are_missing_are_told_in_a_line(tmp_path: Path) -> None:
+def test_networks_that_are_missing_are_reported_in_one_line(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["eval", START, "--networks", str(tmp_path)])
     assert (EXIT_USAGE, 1) == (result.exit_code, len(result.stderr.splitlines()))
     assert "expected networks with their cards" in result.stderr

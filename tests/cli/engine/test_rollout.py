@@ -95,7 +95,7 @@ def test_the_better_play_loses_nothing() -> None:
         ([START, "--trials", "0"], "'--trials'"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(ask: Asking, arguments: list[str], text: str) -> None:
+def test_errors_are_reported_in_one_line(ask: Asking, arguments: list[str], text: str) -> None:
     result = ask("rollout", *arguments)
     assert EXIT_USAGE == result.exit_code
     assert text in result.stderr

@@ -1,4 +1,4 @@
-"""What the tables are held against: plain recursions with fractions, and GNU Backgammon's own tables."""
+"""References for the tables: plain recursions with fractions, and GNU Backgammon's own tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def board_of(own: Counts, opponent: Counts) -> Board:
 
 
 def few(checkers: int, points: int = 6) -> list[Counts]:
-    """Return every position of one to so many checkers on the lowest points."""
+    """Return every position of up to a number of checkers on the lowest points."""
     rows = {
         tuple(stand.count(point) for point in range(1, 7))
         for stand in combinations_with_replacement(range(points + 1), checkers)
@@ -80,13 +80,13 @@ def throws_needed(counts: Counts) -> tuple[Fraction, ...]:
 
 
 def mean(chances: tuple[Fraction, ...]) -> Fraction:
-    """Return the mean of a number whose chances these are."""
+    """Return the mean of a distribution."""
     return sum((count * chance for count, chance in enumerate(chances)), Fraction(0))
 
 
 @cache
 def equity(own: Counts, opponent: Counts, owner: str) -> Fraction:
-    """Return what the position is worth to the player on roll.
+    """Return the value of a position for the player on roll.
 
     The owner of the cube is `player`, `opponent`, `centred`, or `nobody` where there is none.
     """

@@ -1,4 +1,4 @@
-"""What programs and compiled loops are told when they ask the tables."""
+"""Lookups in the bear-off tables, from Python and from compiled loops."""
 
 from __future__ import annotations
 
@@ -131,6 +131,6 @@ def test_the_cube_is_turned_by_who_may() -> None:
     assert MoneyEquities(win=0.9, centred=0.7, owned=0.8, theirs=0.7).double == 1.0
 
 
-def test_nobody_writes_to_the_tables(tables: BearoffTables) -> None:
+def test_the_tables_are_read_only(tables: BearoffTables) -> None:
     with pytest.raises(ValueError, match="read-only"):
         tables.columns.pairs[1, 1, 0] = 0

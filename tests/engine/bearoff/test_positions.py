@@ -1,4 +1,4 @@
-"""Int32s of bear-off positions, and what a throw makes of them."""
+"""Numbers of bear-off positions, and the positions after a roll."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engine.bearoff.references import after, board_of
 Rows: TypeAlias = list[list[list[int]]]
 
 SIDE = st.lists(st.integers(0, 6), max_size=15).map(lambda points: tuple(points.count(it) for it in range(1, 7)))
-"""One side's checkers on the points 1 to 6, up to 15; what stands on 0 is off."""
+"""One side's checkers on the points 1 to 6, up to 15; those on 0 are off."""
 LEFT = SIDE.filter(any)
 """The same with a checker left."""
 HOSTILE = st.lists(st.integers(-128, 127), min_size=CELLS, max_size=CELLS).map(lambda cells: np.array(cells, np.int8))
@@ -91,7 +91,7 @@ def test_many_boards_have_the_numbers_of_each(boards: list[Board]) -> None:
 
 @pytest.mark.slow
 @given(own=LEFT, dice=DICE)
-def test_a_throw_leaves_what_the_rules_say(rows: Rows, own: tuple[int, ...], dice: Dice) -> None:
+def test_a_roll_leads_to_the_positions_that_the_rules_allow(rows: Rows, own: tuple[int, ...], dice: Dice) -> None:
     number = int(indices_of(np.array(own)))
     left = positions_after(rows, number, *dice)
     assert after(own, (max(dice), min(dice))) == {tuple(ALL[it]) for it in left}

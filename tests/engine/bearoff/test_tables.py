@@ -30,7 +30,7 @@ def number(counts: Counts) -> int:
     return int(indices_of(np.array(counts)))
 
 
-def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: BearoffTables) -> None:
+def test_rolls_of_few_checkers_agree_with_a_recursion_with_fractions(tables: BearoffTables) -> None:
     for counts in few(3):
         expected = throws_needed(counts)
         found = tables.columns.rolls[number(counts)]
@@ -38,7 +38,7 @@ def test_throws_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: 
         assert float(mean(expected)) == pytest.approx(tables.columns.means[number(counts)], abs=1e-6)
 
 
-def test_chances_of_throws_add_up_to_one_and_no_column_is_missing(tables: BearoffTables) -> None:
+def test_probabilities_of_rolls_add_up_to_one_and_no_column_is_missing(tables: BearoffTables) -> None:
     for table in (tables.columns.rolls, tables.columns.first):
         assert np.ones(len(table)) == pytest.approx(table.sum(axis=1, dtype=float), abs=1e-6)
         assert not table[:, -1].any()
@@ -49,7 +49,7 @@ def test_means_are_the_means_of_the_chances(tables: BearoffTables) -> None:
     assert tables.columns.means == pytest.approx(throws @ np.arange(throws.shape[1]), abs=1e-5)
 
 
-def test_the_first_of_fifteen_on_the_six_point_is_off_at_once_with_17_of_36_throws(tables: BearoffTables) -> None:
+def test_the_first_of_fifteen_on_the_six_point_is_off_at_once_with_17_of_36_rolls(tables: BearoffTables) -> None:
     # Any 6, and 5-1, 4-2, 2-2 and 3-3 bear a checker off.
     found = tables.columns.first[number(STACK) - position_count(14)]
     assert 17 / 36 == pytest.approx(found[1], abs=1e-7)
@@ -66,7 +66,7 @@ def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables
                 assert float(no_double(own, opponent, owner)) == pytest.approx(row[column], abs=1e-6)
 
 
-def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: BearoffTables) -> None:
+def test_the_last_roll_is_doubled_and_taken_above_a_quarter(tables: BearoffTables) -> None:
     # 19 of 36 rolls bear off from 5 and 2; the opponent has one checker left and wins otherwise.
     money = tables.money(board_of((0, 1, 0, 0, 1, 0), (1, 0, 0, 0, 0, 0)))
     assert money is not None
@@ -75,7 +75,7 @@ def test_the_last_throw_is_doubled_and_taken_above_a_quarter(tables: BearoffTabl
     assert money.double > money.centred
 
 
-def test_chances_from_throws_are_near_the_exact_ones(tables: BearoffTables) -> None:
+def test_chances_from_rolls_are_near_the_exact_ones(tables: BearoffTables) -> None:
     count = position_count(6)
     throws = tables.columns.rolls[:count].astype(float)
     later = 1 - np.cumsum(throws, axis=1) + throws
@@ -93,7 +93,7 @@ def test_to_be_on_roll_and_to_have_the_cube_never_hurts(tables: BearoffTables) -
 
 @pytest.mark.slow
 @requires_gnubg_tables
-def test_throws_are_those_of_gnubg(tables: BearoffTables) -> None:
+def test_rolls_agree_with_gnubg(tables: BearoffTables) -> None:
     generator = np.random.default_rng(7)
     fifteen = position_count(14)
     asked = [
@@ -140,7 +140,7 @@ def test_chances_and_gammons_are_those_of_gnubg(tables: BearoffTables) -> None:
     assert np.array(gnubg_chances(boards)) == pytest.approx(chances, abs=6e-4)
 
 
-def test_gammons_of_a_last_throw_can_be_counted(tables: BearoffTables) -> None:
+def test_gammons_of_a_last_roll_can_be_counted(tables: BearoffTables) -> None:
     # Three on the ace point take one roll with a double, else two: then the opponent has one to save the gammon.
     found = tables.evaluate(board_of((3, 0, 0, 0, 0, 0), STACK)[None])[0]
     assert 1 / 6 + 5 / 6 * 19 / 36 == pytest.approx(found[WIN_GAMMON], abs=1e-6)

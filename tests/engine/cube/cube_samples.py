@@ -1,4 +1,4 @@
-"""What tests of the cube share: chances, efficiencies and states without a board that matters."""
+"""Samples for tests of the cube: chances, efficiencies, and states whose board does not matter."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from fibsbot.position import Position
 
 
 def race(own: int, other: int = 3) -> Position:
-    """Return a race with so many own pips, as far as 15 checkers on neighbouring points come near it."""
+    """Return a race with about this many own pips, from 15 checkers on adjacent points."""
     point, more = divmod(own, 15)
     counts = [0] * 25
     counts[point - 1] += 15 - more
@@ -30,7 +30,7 @@ def test_a_race_is_more_efficient_the_longer_it_is() -> None:
     assert ((rows >= 0) & (rows <= 1)).all()
 
 
-def test_the_last_throws_have_a_dead_cube() -> None:
+def test_the_cube_is_dead_in_the_last_rolls() -> None:
     nearly_off = Position.from_sides([1] + [0] * 24, [0, 2] + [0] * 23)
     assert [0.0, 0.0, 0.4] == DEFAULT_EFFICIENCY.of_position(nearly_off).tolist()
 

@@ -83,7 +83,7 @@ def ask_gnubg(states: list[tuple[str, MatchState]], folder: Path) -> list[tuple[
 
 @requires_gnubg
 @pytest.mark.slow
-def test_worths_are_gnubgs(tmp_path: Path) -> None:
+def test_equities_agree_with_gnubg(tmp_path: Path) -> None:
     states = [
         (position, game_state(position, own, other, cube, jacoby=jacoby))
         for own, other, cube, jacoby in GAMES

@@ -12,7 +12,7 @@ from tests.engine.cube.cube_samples import USUAL, chances, stakes
 
 
 @pytest.mark.parametrize("away", [(), (7, 7), (5, 3), (3, 5), (9, 2), (30, 28)])
-def test_at_its_edges_both_actions_are_worth_the_same(away: tuple[int, ...]) -> None:
+def test_both_actions_have_equal_equity_at_the_edges(away: tuple[int, ...]) -> None:
     here, outcomes = stakes(*away), chances(0.6, 0.18, 0.08)
     market = Market.of(here, Owner.CENTRED, outcomes, USUAL)
 

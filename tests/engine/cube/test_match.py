@@ -34,14 +34,14 @@ def test_gammon_price_of_the_trailer_in_the_crawford_game() -> None:
     assert pytest.approx(0.4 * 1 + 0.2 * 2 - 0.6) == here.no_double_values(outcomes, USUAL)[0, CENTRED]
 
 
-def test_nobody_doubles_in_the_crawford_game() -> None:
+def test_neither_player_doubles_in_the_crawford_game() -> None:
     here = stakes(3, 1, crawford=True)
     assert not here.can_double(Owner.CENTRED)
     assert here.no_double_values(chances(0.5), USUAL)[0, CENTRED] == here.values(chances(0.5), USUAL)[0, CENTRED]
     assert "Cube not available" == cube_verdict(state(3, 1, crawford=True), chances(0.7)).words
 
 
-def test_nobody_doubles_without_a_cube() -> None:
+def test_neither_player_doubles_without_a_cube() -> None:
     assert CubeAction.ROLL is cube_verdict(state(5, 5, cubeless=True), chances(0.7)).action
 
 
@@ -91,7 +91,7 @@ def test_the_leader_never_doubles_after_crawford() -> None:
 
 
 def test_a_cube_is_dead_where_the_own_score_is_covered() -> None:
-    """Owning a cube of 2 at two away is worth what it is without a cube."""
+    """Owning a cube of 2 at two away has the equity of a game without a cube."""
     here = stakes(2, 5, cube=2, owner=Owner.PLAYER)
     outcomes = chances(0.6, 0.2, 0.1)
     assert not here.can_double(Owner.PLAYER)

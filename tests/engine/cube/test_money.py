@@ -35,7 +35,7 @@ def test_janowskis_points() -> None:
 
 
 def test_gammons_that_are_won_pull_the_window_down() -> None:
-    """Janowski: take point (L - 0.5) / (W + L + 0.5 x), W and L what a won and a lost game are worth on average."""
+    """Janowski: take point (L - 0.5) / (W + L + 0.5 x), W and L are the mean points of won and lost games."""
     outcomes = chances(0.6, 0.24, 0.04)
     market = Market.of(stakes(), Owner.CENTRED, outcomes, USUAL)
     won, lost = 1 + 0.24 / 0.6, 1 + 0.04 / 0.4
@@ -44,7 +44,7 @@ def test_gammons_that_are_won_pull_the_window_down() -> None:
     assert market.live_cash_from == pytest.approx(1 - (won - 0.5) / (won + lost + 0.5))
 
 
-def test_the_cube_is_worth_more_in_hand_than_in_the_middle_than_over_there() -> None:
+def test_owning_the_cube_is_better_than_centred_and_centred_better_than_the_opponents() -> None:
     held = stakes().no_double_values(chances(0.5), USUAL)[0]
     assert held[OWNED] > held[CENTRED] > held[THEIRS]
     assert pytest.approx(0.0) == held[CENTRED]
@@ -52,7 +52,7 @@ def test_the_cube_is_worth_more_in_hand_than_in_the_middle_than_over_there() -> 
     assert pytest.approx(2 * held[THEIRS]) == held[TURNED]
 
 
-def test_a_dead_cube_leaves_the_cubeless_worth() -> None:
+def test_with_a_dead_cube_the_equity_is_cubeless() -> None:
     outcomes = np.array([0.6, 0.2, 0.02, 0.4, 0.1, 0.01])
     held = stakes().no_double_values(outcomes, DEAD)[0]
     cubeless = 0.6 + 0.2 + 0.02 - 0.4 - 0.1 - 0.01
@@ -83,7 +83,7 @@ def test_nothing_is_too_good_under_the_jacoby_rule() -> None:
 
 
 def test_a_corner_that_costs_is_not_used() -> None:
-    """Where four wins of five are gammons a live cube is never cashed, and worth no less than a dead one."""
+    """If four of five wins are gammons, a live cube is never cashed, and worth no less than a dead one."""
     outcomes = chances(0.6, 0.58)
     assert stakes().no_double_values(outcomes, LIVE)[0, OWNED] >= stakes().no_double_values(outcomes, DEAD)[0, OWNED]
 

@@ -1,4 +1,4 @@
-"""What holds for every game, score, cube and position."""
+"""Properties of the cube model for every game, score, cube and position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLOSE = 1e-9
 
 
 @given(any_stakes(), any_chances())
-def test_worths_lie_between_the_worst_and_the_best_end(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
+def test_equities_are_between_the_worst_and_the_best_result(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
     for efficiency in (DEAD, LIVE):
         held = here.no_double_values(outcomes, efficiency)[0]
@@ -27,14 +27,14 @@ def test_worths_lie_between_the_worst_and_the_best_end(game: tuple[Stakes, Owner
 
 
 @given(any_stakes(), any_chances(), efficiencies)
-def test_a_cube_in_hand_is_never_a_burden(game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64) -> None:
+def test_owning_the_cube_never_hurts(game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64) -> None:
     here, _ = game
     values = here.values(outcomes, efficiency)[0]
     assert values[THEIRS] <= values[OWNED] + CLOSE
 
 
 @given(any_stakes(), any_chances())
-def test_a_live_cube_in_the_middle_is_worth_what_lies_between(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
+def test_a_centred_live_cube_is_between_owned_and_not_owned(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
     if not here.jacoby:
         lost, centred, owned = here.no_double_values(outcomes, LIVE)[0, [THEIRS, CENTRED, OWNED]]
@@ -51,8 +51,8 @@ def test_a_live_cube_is_worth_more_to_its_owner_than_a_dead_one(game: tuple[Stak
 
 
 @given(any_stakes(), any_chances(), st.floats(0, 1))
-def test_what_one_has_the_other_lacks(game: tuple[Stakes, Owner], outcomes: Floats64, x: float) -> None:
-    """Both see the same worth of a cube that is not turned at once, whatever the efficiency."""
+def test_equities_of_both_players_add_up_to_zero(game: tuple[Stakes, Owner], outcomes: Floats64, x: float) -> None:
+    """Both players agree on the equity while nobody doubles at once, for any efficiency."""
     here, _ = game
     efficiency = np.array([x, x, 0.0])
     ours = here.no_double_values(outcomes, efficiency)[0]
@@ -75,10 +75,10 @@ def test_a_better_chance_to_win_is_never_worth_less(
 
 
 @given(any_stakes(), any_chances(), efficiencies)
-def test_nobody_is_worth_less_than_a_pass_to_who_holds_the_cube_and_waits(
+def test_waiting_with_the_cube_is_worth_at_least_a_pass_where_a_double_would_be_passed(
     game: tuple[Stakes, Owner], outcomes: Floats64, efficiency: Floats64
 ) -> None:
-    """Who may double and would be passed has at least that."""
+    """A player whose double would be passed has at least the equity of the pass."""
     here, owner = game
     if not here.can_double(owner):
         return
@@ -111,7 +111,7 @@ def test_nothing_is_ever_undefined(game: tuple[Stakes, Owner], outcomes: Floats6
 
 
 @given(any_stakes(), st.sampled_from([-1e-6, 1e-6]))
-def test_chances_that_are_off_by_rounding_are_worth_the_same(game: tuple[Stakes, Owner], off: float) -> None:
+def test_rounding_errors_in_chances_do_not_change_the_equity(game: tuple[Stakes, Owner], off: float) -> None:
     here, _ = game
     for exact in (np.array([1.0, 0, 0, 0, 0, 0]), np.array([0.0, 0, 0, 1, 1, 0])):
         for efficiency in (DEAD, LIVE):
@@ -120,7 +120,7 @@ def test_chances_that_are_off_by_rounding_are_worth_the_same(game: tuple[Stakes,
 
 
 @given(any_stakes(), any_chances())
-def test_a_take_point_lies_below_the_cash_point(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
+def test_the_take_point_is_below_the_cash_point(game: tuple[Stakes, Owner], outcomes: Floats64) -> None:
     here, _ = game
     take, cash = here.market(outcomes)[1]
     if here.can_double(Owner.PLAYER) and here.swapped.can_double(Owner.PLAYER):

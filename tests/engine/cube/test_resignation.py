@@ -1,4 +1,4 @@
-"""Resignations: offered and accepted by what they are worth at the score."""
+"""Resignations: offered and accepted by their value at the score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAMMON = chances(0.0, 0.0, 1.0)
 BACKGAMMON = np.array([0.0, 0, 0, 1, 1, 1])
 
 
-def test_an_offer_is_accepted_iff_it_is_worth_the_position() -> None:
+def test_an_offer_is_accepted_if_and_only_if_it_is_worth_the_position() -> None:
     money = stakes()
     assert accepts_resignation(money, Owner.CENTRED, 1, 1.0)
     assert accepts_resignation(money, Owner.CENTRED, 1, 0.4)
@@ -45,7 +45,7 @@ def test_a_single_game_is_enough_where_gammons_do_not_count() -> None:
         (chances(0.0, 0.0, 0.0002), 1),
     ],
 )
-def test_what_is_lost_for_certain_is_resigned(outcomes: np.ndarray, level: int) -> None:
+def test_certain_losses_are_resigned(outcomes: np.ndarray, level: int) -> None:
     assert level == level_to_resign(stakes(), Owner.PLAYER, outcomes, USUAL)
 
 

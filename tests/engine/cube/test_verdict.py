@@ -1,4 +1,4 @@
-"""What to do with the cube, in GNU Backgammon's words, and what is wrong with everything else."""
+"""Cube verdicts in GNU Backgammon's words, and the cost of the other actions."""
 
 from __future__ import annotations
 

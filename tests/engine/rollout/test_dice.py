@@ -1,4 +1,4 @@
-"""The throws of a rollout."""
+"""The rolls of a rollout."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FAIR = Counter(
 
 
 @pytest.mark.parametrize("block", [0, 1, 35, 100])
-def test_in_a_block_the_first_and_the_second_throw_are_fair(block: int) -> None:
+def test_in_a_block_the_first_and_the_second_roll_are_stratified(block: int) -> None:
     dice = RolloutDice(7, block)
     for _ in range(2):
         assert Counter(dice.roll().tolist()) == FAIR
 
 
-def test_in_36_blocks_every_pair_of_throws_comes_up_as_often_as_it_should() -> None:
+def test_in_36_blocks_every_pair_of_rolls_has_its_exact_frequency() -> None:
     pairs: Counter[tuple[int, int]] = Counter()
     for block in range(36):
         dice = RolloutDice(3, block)
@@ -31,7 +31,7 @@ def test_in_36_blocks_every_pair_of_throws_comes_up_as_often_as_it_should() -> N
     assert 21 * 21 == len(pairs)
 
 
-def test_later_throws_are_as_the_seed_says() -> None:
+def test_later_rolls_follow_from_the_seed() -> None:
     def later(seed: int, block: int) -> list[list[int]]:
         dice = RolloutDice(seed, block)
         return [dice.roll().tolist() for _ in range(30)][2:]

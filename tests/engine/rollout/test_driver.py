@@ -1,4 +1,4 @@
-"""Whole rollouts: in processes, stopped, gone on with."""
+"""Whole rollouts: in processes, stopped, continued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games that are rolled out: unbiased whatever the evaluator thinks, and surer with the luck taken out."""
+"""Games of a rollout: unbiased with any evaluator, and more accurate when adjusted for luck."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fibsbot.engine.arrays import Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import BearoffTables
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.rollout import (
     Candidate,
     CandidateResult,

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
-from fibsbot.engine.evaluator import Evaluator
+from fibsbot.engine.network_evaluator import ArrayEvaluator
 from fibsbot.match import ROLLS, Owner
 from fibsbot.position import Position
 from tests.engine.toys import left_by
@@ -17,7 +17,7 @@ OTHER = {CENTRED: CENTRED, OWNED: THEIRS, THEIRS: OWNED}
 
 @frozen
 class Cube:
-    """A cube: what is at stake, seen by the player on roll, and where it is."""
+    """A cube: the stakes for the player on roll, and its owner."""
 
     stakes: Stakes
     column: int
@@ -38,13 +38,13 @@ class Cube:
         return self.column != THEIRS and self.stakes.can_double(Owner.PLAYER)
 
 
-def at_once(evaluator: Evaluator, position: Position, cube: Cube) -> float:
-    """Return what a position is worth to the player on roll without lookahead, doubling where that gains."""
+def at_once(evaluator: ArrayEvaluator, position: Position, cube: Cube) -> float:
+    """Return the 0-ply equity of the player on roll, with a double if that gains."""
     outcomes = evaluator.evaluate(boards_of([position]))
     return float(cube.stakes.values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
 
 
-def value(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
+def value(evaluator: ArrayEvaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
     """Return the same looking ahead, plays being chosen by the cube `by`."""
     if plies == 0:
         return at_once(evaluator, position, cube)
@@ -55,7 +55,7 @@ def value(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies:
     return float(cube.stakes.best_action_value(np.array(worth), np.array(turned)))
 
 
-def no_double_values(evaluator: Evaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
+def no_double_values(evaluator: ArrayEvaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
     """Return the same if the player on roll does not double now: the mean over 36 rolls."""
     if plies == 0 or position.over:
         outcomes = evaluator.evaluate(boards_of([position]))
@@ -63,7 +63,7 @@ def no_double_values(evaluator: Evaluator, position: Position, cube: Cube, by: C
     worth = 0.0
     for high, low in ROLLS:
         after = [Position(it).swapped() for it in left_by(position, (high, low))]
-        chooser = cube.other if plies == 1 else by.other  # the last roll is played for each cube by itself
+        chooser = cube.other if plies == 1 else by.other  # the last roll is played separately for each cube
         best = min(after, key=lambda it: at_once(evaluator, it, chooser))
         worth -= value(evaluator, best, cube.other, by.other, plies - 1) * (1 if high == low else 2) / 36
     return worth

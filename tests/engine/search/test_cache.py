@@ -1,4 +1,4 @@
-"""What is remembered of positions."""
+"""The cache of evaluated positions."""
 
 from __future__ import annotations
 

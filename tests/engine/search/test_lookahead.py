@@ -9,7 +9,7 @@ from fibsbot.engine.arrays import Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.cube import OWNED, OWNER_COLUMN, THEIRS, Stakes
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.search import lookahead
 from fibsbot.engine.search.cube_lines import CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import NO_FILTERS, Lookahead, LookaheadValues, SearchFilters
@@ -25,7 +25,7 @@ SMALL = [
     Position.from_sides(own=[0, 1, 1] + [0] * 21 + [1], opponent=[1, 0, 1] + [0] * 22),
     Position.from_sides(own=[1, 1] + [0] * 23, opponent=[1] + [0] * 24),
 ]
-"""Few checkers, so that plain Python comes to an end: contact, the bar, games that end on the way."""
+"""Few checkers, so that plain Python finishes in time: contact, the bar, games that end on the way."""
 STATES = {
     "money": MatchState(Position.start(), redoubles=2),
     "money by the Jacoby rule": MatchState(Position.start(), jacoby=True),
@@ -52,7 +52,7 @@ def look(state: MatchState, positions: list[Position], plies: int, by: Lookahead
 
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("plies", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_with_nothing_pruned_it_is_what_plain_python_finds(state: MatchState, plies: int) -> None:
+def test_without_pruning_it_agrees_with_plain_python(state: MatchState, plies: int) -> None:
     positions = SMALL if plies == 1 else SMALL[:2]
     found = look(state, positions, plies, new_lookahead())
     cube = Cube(Stakes.of(state), OWNER_COLUMN[state.owner])
@@ -72,7 +72,7 @@ def test_who_is_on_roll_doubles_where_that_gains() -> None:
 
 
 @pytest.mark.parametrize("plies", [0, 1, 2])
-def test_chances_are_chances_at_any_depth(plies: int) -> None:
+def test_chances_are_consistent_at_any_depth(plies: int) -> None:
     found = look(STATES["money"], some_positions(6, 8), plies, new_lookahead(SearchFilters()))
     assert np.ones(6) == pytest.approx(found.outcomes[:, 0] + found.outcomes[:, 3], abs=1e-5)
     assert (found.outcomes > -1e-9).all()
@@ -118,7 +118,7 @@ def test_the_size_of_batches_does_not_show_in_the_result(monkeypatch: pytest.Mon
     assert expected.equities == pytest.approx(found.equities, abs=1e-5)
 
 
-def test_a_position_whose_evaluation_fails_is_asked_for_again() -> None:
+def test_a_position_whose_evaluation_fails_is_evaluated_again() -> None:
     class Failing:
         name = "failing"
         fails = True

@@ -41,7 +41,7 @@ def test_every_play_is_ranked_once_the_best_first(plies: int) -> None:
         assert 1 == pytest.approx(ranked.outcomes[0] + ranked.outcomes[3], abs=1e-5)
 
 
-def test_a_play_is_worth_what_the_opponent_loses_by_what_it_leaves() -> None:
+def test_the_value_of_a_play_is_the_opponents_loss_after_it() -> None:
     state = MatchState(STATE.position, phase=Phase.MOVE, dice=(3, 1), cubeless=True)
     for ranked in searcher(NO_FILTERS).rank(state, PLAYS, SearchLimits(1)).plays:
         theirs = MatchState(ranked.position.swapped(), cubeless=True)
@@ -101,7 +101,7 @@ def test_without_looking_ahead_the_verdict_is_that_of_the_model() -> None:
             assert expected.words == reading.verdict.words
 
 
-def test_a_beaver_is_in_the_verdict_but_not_in_what_taking_is_worth() -> None:
+def test_a_beaver_is_in_the_verdict_but_not_in_the_equity_of_taking() -> None:
     position = Position.from_sides(own=[0] * 17 + [15] + [0] * 7, opponent=[0] * 7 + [15] + [0] * 17)
     behind = MatchState(position, redoubles=1)
     reading = searcher().analyse_cube(behind, SearchLimits(1))
@@ -115,7 +115,7 @@ class Slow:
     name = "slow"
 
     def evaluate(self, boards: Boards) -> Outcomes:
-        """Take 20 microseconds a board."""
+        """Spend 20 microseconds per board."""
         time.sleep(len(boards) * 2e-5)
         return Recounted().evaluate(boards)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Silent:
-    """A listener for whom nothing is worth telling."""
+    """A listener that ignores everything."""
 
     def begin(self, what: str, total: int) -> None:
         """Begin a step."""

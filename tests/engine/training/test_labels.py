@@ -89,7 +89,7 @@ def children(process: int) -> set[int]:
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has just gone
+            continue  # it has just ended
         parents[int(path.parent.name)] = int(fields[1])
     found = {process}
     while more := {child for child, parent in parents.items() if parent in found} - found:
@@ -107,7 +107,7 @@ def alive(process: int) -> bool:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_no_process_goes_on_when_the_one_that_started_it_is_gone(tmp_path: Path, how: signal.Signals) -> None:
+def test_no_process_survives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
     script = tmp_path / "script.py"
     script.write_text(LABEL_FOR_LONG)
     command = [sys.executable, str(script), str(tmp_path)]

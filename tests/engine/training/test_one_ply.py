@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import boards_of, cubeless_equity, other_side
-from fibsbot.engine.evaluator import Evaluator, NetworkEvaluator
 from fibsbot.engine.generator import MAX_PLAYS
+from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
 from fibsbot.engine.training.labels import one_ply
 from fibsbot.match import ROLLS
@@ -25,7 +25,7 @@ LATE = [
 """The end of a bear-off, a checker that cannot enter, a gammon that threatens."""
 
 
-def by_hand(evaluator: Evaluator, position: Position) -> list[float]:
+def by_hand(evaluator: ArrayEvaluator, position: Position) -> list[float]:
     """Return the chances one roll ahead: the mean over 36 rolls of what the best play leaves."""
     mean = np.zeros(6)
     for high, low in ROLLS:
@@ -36,7 +36,7 @@ def by_hand(evaluator: Evaluator, position: Position) -> list[float]:
 
 
 @pytest.mark.parametrize("evaluator", [TOY, Recounted()], ids=["network", "pips"])
-def test_with_nothing_pruned_it_is_what_every_play_by_the_rules_core_gives(evaluator: Evaluator) -> None:
+def test_with_nothing_pruned_it_is_what_every_play_by_the_rules_core_gives(evaluator: ArrayEvaluator) -> None:
     some = [*some_positions(8, 3), *LATE]
     ahead = one_ply(evaluator, SCALES, boards_of(some), EVERYTHING).outcomes
     assert (len(some), 6) == ahead.shape
@@ -45,7 +45,7 @@ def test_with_nothing_pruned_it_is_what_every_play_by_the_rules_core_gives(evalu
 
 
 @pytest.mark.parametrize("evaluator", [TOY, Recounted()], ids=["network", "pips"])
-def test_what_is_left_of_each_roll_is_what_its_best_play_leaves(evaluator: Evaluator) -> None:
+def test_what_is_left_of_each_roll_is_what_its_best_play_leaves(evaluator: ArrayEvaluator) -> None:
     some = [*some_positions(4, 8), *LATE]
     left = one_ply(evaluator, SCALES, boards_of(some), EVERYTHING).left
     assert (len(some), 21, 26) == left.shape

@@ -27,7 +27,7 @@ def exact(hidden: tuple[int, ...]) -> Network:
 
 
 def loss(network: Network, inputs: npt.NDArray[np.float64], targets: npt.NDArray[np.float64], equity: float) -> float:
-    """Return what is to become small: cross entropy by the worth of each chance, and half the square of the equity."""
+    """Return the loss: cross entropy weighted by the value of each chance, plus half the squared equity error."""
     chances = network.activations(inputs)[-1].astype(float)  # type: ignore[arg-type]  # doubles
     entropy = -(targets * np.log(chances) + (1 - targets) * np.log(1 - chances)) @ WORTH
     error = (chances - targets) @ SIGNS

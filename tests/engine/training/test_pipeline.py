@@ -1,4 +1,4 @@
-"""Following a recipe: killed and gone on, by one process or several, it gives the same to the last byte."""
+"""The training pipeline: killed and continued, with one process or several, it gives identical files."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def follow(folder: Path, **other: Any) -> Network:
     return Pipeline(recipe, folder, NO_TABLES, 1, Silent()).run()
 
 
-def test_a_recipe_without_rounds_ends_with_what_the_student_knows(tmp_path: Path) -> None:
+def test_a_recipe_without_rounds_ends_with_the_distilled_network(tmp_path: Path) -> None:
     network = follow(tmp_path / "new" / "folder")
     assert network.checksum() == Network.load(tmp_path / "new" / "folder" / "distilled.npz").checksum()
     assert network.checksum() == follow(tmp_path / "new" / "folder").checksum()
@@ -179,7 +179,7 @@ def test_a_recipe_without_rounds_ends_with_what_the_student_knows(tmp_path: Path
     assert network.checksum() != follow(tmp_path / "another", seed=2).checksum()
 
 
-def test_a_student_plays_on_where_its_recipe_asks_for_more_games(tmp_path: Path) -> None:
+def test_td_training_continues_if_the_recipe_asks_for_more_games(tmp_path: Path) -> None:
     rates = {"hidden": 4, "lesson": 5, "first_rate": 0.1, "last_rate": 0.1}
     follow(tmp_path, student={"games": 10, **rates})
     (tmp_path / "distilled.npz").unlink()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import boards_of
-from fibsbot.engine.evaluator import NetworkEvaluator
 from fibsbot.engine.network import Network
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.pruner import raw_columns
 from fibsbot.engine.training import optimizer
 from fibsbot.engine.training.optimizer import NUMPY, FitPlan, best_backend, torch_backend

@@ -53,7 +53,7 @@ def labels_of(sides: Sides, tables: BearoffTables, trace: float) -> SideLabels:
     return label_batch(toy_race(), tables.columns, sides, trace, np.random.default_rng(1))
 
 
-def test_one_throw_from_home_a_label_is_what_the_tables_say_of_the_best_plays(tables: BearoffTables) -> None:
+def test_one_roll_from_home_a_label_comes_from_the_tables_after_the_best_plays(tables: BearoffTables) -> None:
     sides = almost_home(5, 1)
     throws = {}
     labels = labels_of(sides, tables, 0.0)

@@ -8,7 +8,7 @@ import pytest
 from fibsbot.engine.arrays import Boards, position_of
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import is_known
+from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.training.labels import play_games
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.position import Position

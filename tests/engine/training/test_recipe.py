@@ -1,4 +1,4 @@
-"""Recipes: what they say is what is done, and what cannot be followed is told in one line."""
+"""Recipes: how they are read, and that an invalid one is reported in one line."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import boards_of, position_of
-from fibsbot.engine.evaluator import is_known
+from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.pruner import new_pruner_buffers
 from fibsbot.engine.training.labels import FIVE, GAMES_AT_ONCE, Labels, most_disputed, one_ply, play_games, targets
 from fibsbot.engine.training.random_positions import Variety
@@ -27,7 +27,7 @@ def tame() -> Labels:
     return play_games(TEACHER, COUNT, 7)
 
 
-def test_a_label_is_what_the_position_is_worth_one_roll_ahead(tame: Labels) -> None:
+def test_a_label_is_the_one_roll_lookahead_value(tame: Labels) -> None:
     assert (COUNT, 26) == tame.boards.shape
     assert not is_known(tame.boards, TEACHER.columns).any()
     some = slice(0, 200)

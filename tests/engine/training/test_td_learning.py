@@ -7,7 +7,7 @@ import pytest
 
 from fibsbot.engine.arrays import WIN, boards_of
 from fibsbot.engine.bearoff.solver import compute_tables
-from fibsbot.engine.evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 from fibsbot.position import Position
 from tests.engine.toys import toy_network
@@ -41,7 +41,7 @@ def test_who_plays_itself_learns() -> None:
     assert 0 < last.gammons < 60
 
 
-def test_the_same_seed_makes_the_same_student() -> None:
+def test_the_same_seed_gives_the_same_network() -> None:
     def taught(seed: int) -> bytes:
         student = new_td_network(4, 1)
         learn(student, new_self_play_buffers(student), 5, seed, 0.1)

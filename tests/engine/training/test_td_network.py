@@ -1,4 +1,4 @@
-"""The student: what it says."""
+"""Evaluations of the TD network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DESK = new_td_buffers(STUDENT)
 
 @st.composite
 def lost(draw: st.DrawFn) -> tuple[Position, list[int]]:
-    """A game that is over, seen by who has lost, and the points of the checkers that are left."""
+    """A finished game, seen by the loser, and the points of the remaining checkers."""
     points = draw(st.lists(st.integers(1, 25), min_size=1, max_size=CHECKERS))
     cells = [0] * 26
     for point in points:
@@ -30,7 +30,7 @@ def lost(draw: st.DrawFn) -> tuple[Position, list[int]]:
 
 
 @given(lost())
-def test_what_is_over_is_worth_exactly_what_was_lost(game: tuple[Position, list[int]]) -> None:
+def test_a_finished_game_is_worth_exactly_the_points_lost(game: tuple[Position, list[int]]) -> None:
     position, points = game
     gammon = len(points) == CHECKERS
     backgammon = gammon and max(points) > 18

@@ -15,7 +15,7 @@ import sys
 import structlog
 
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.views import Outcome
+from fibsbot.records.stored_rows import Outcome
 from tests.records.store.recorder import XGID
 
 

@@ -10,7 +10,7 @@ from attrs import define, field
 
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.state_json import write_state
-from fibsbot.records.views import Decision, Game, Match, Opponent, RatingPoint
+from fibsbot.records.stored_rows import Decision, Game, Match, Opponent, RatingPoint
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import GameState

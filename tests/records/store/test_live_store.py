@@ -14,11 +14,11 @@ from fibs_protocol.messages import Message
 
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.interface import Record
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.views import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, Outcome
 from fibsbot.server.server import Server
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.loader import load

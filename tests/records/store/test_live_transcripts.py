@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import itertools
 import random
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from functools import partial
@@ -30,12 +29,12 @@ from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Cube, Gap, Resign, Throw, Transcript
 from tests.bot.live_bots import CHEAP
+from tests.forked import Forked, start
 from tests.service.accounts import plan, supervisor, until
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, comparable_entries, from_other_seat
 
 pytestmark = pytest.mark.slow
 
-ROOT: Final = Path(__file__).parents[3]
 KILLS: Final = 2
 
 
@@ -178,13 +177,11 @@ async def test_kill_9_in_mid_match_costs_at_most_what_nobody_can_know(url: str, 
 
 
 @contextlib.asynccontextmanager
-async def player(*arguments: object) -> AsyncIterator[asyncio.subprocess.Process]:
+async def player(*arguments: object) -> AsyncIterator[Forked]:
     """Start a player in a process of its own, and kill it in the end."""
-    command = (sys.executable, "-m", "tests.records.store.playing_process", *map(str, arguments))
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
+    process = start("tests.records.store.playing_process", *arguments)
     try:
         yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+        process.kill()
         await process.wait()

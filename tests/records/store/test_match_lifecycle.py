@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 
 from fibsbot.records.store import Store
-from fibsbot.records.views import Fact, Outcome, PlayerMemory
+from fibsbot.records.stored_rows import Fact, Outcome, PlayerMemory
 from tests.records.store.recorder import NOON, XGID, Teller
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.views import Outcome
+from fibsbot.records.stored_rows import Outcome
 from tests.records.store.recorder import NOON, XGID
 
 Told: TypeAlias = tuple[str, dict[str, Any]]

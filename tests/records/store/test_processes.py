@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import pytest
 
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import check_integrity
+from tests.forked import Forked, start
 from tests.records.store.concurrent_writer import made
 
 ROOT: Final = Path(__file__).parents[3]
@@ -21,10 +25,17 @@ KILLS: Final = 3
 FOR_EVER: Final = "1000000"
 
 
-def hammer(url: str, rounds: str, *accounts: str) -> subprocess.Popen[bytes]:
-    """Start a process that writes."""
-    command = [sys.executable, "-m", "tests.records.store.concurrent_writer", url, rounds, *accounts]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+@contextlib.contextmanager
+def hammer(url: str, rounds: str, *accounts: str) -> Iterator[tuple[Forked, TextIO]]:
+    """Start a process that writes; yield it and what it prints."""
+    read, write = os.pipe()
+    with os.fdopen(read) as printed:
+        process = start("tests.records.store.concurrent_writer", url, rounds, *accounts, out=write)
+        os.close(write)
+        try:
+            yield process, printed
+        finally:
+            process.kill()
 
 
 def problems(url: str) -> tuple[str, ...]:
@@ -36,11 +47,10 @@ def problems(url: str) -> tuple[str, ...]:
 def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> None:
     chance = random.Random(3)
     for _ in range(KILLS):
-        with hammer(url, FOR_EVER, *ACCOUNTS) as process:
-            assert process.stdout is not None
-            certain = [int(process.stdout.readline()) for _ in range(chance.randint(1, 80))]
+        with hammer(url, FOR_EVER, *ACCOUNTS) as (process, printed):
+            certain = [int(printed.readline()) for _ in range(chance.randint(1, 80))]
             process.kill()
-            certain += map(int, process.stdout)
+            certain += map(int, printed)
         assert () == problems(url)
         for account in ACCOUNTS:
             assert certain[-1] <= made(url, account) <= certain[-1] + 1
@@ -54,11 +64,12 @@ def test_kill_9_at_any_moment_loses_at_most_the_record_in_flight(url: str) -> No
 
 @pytest.mark.slow
 def test_processes_side_by_side_lose_nothing(url: str) -> None:
-    processes = [hammer(url, "60", account) for account in ACCOUNTS]
-    for process in processes:
-        with process:
-            process.communicate(timeout=60)
-        assert 0 == process.returncode
+    with contextlib.ExitStack() as stack:
+        started = [stack.enter_context(hammer(url, "60", account)) for account in ACCOUNTS]
+        for process, printed in started:
+            assert 60 == len(printed.readlines())
+            process.process.join(60)
+            assert 0 == process.returncode
     assert [60, 60, 60] == [made(url, account) for account in ACCOUNTS]
     assert () == problems(url)
 

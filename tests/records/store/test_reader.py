@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fibsbot.records.store import Store, StoreError
-from fibsbot.records.views import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, Outcome
 from tests.records.store.recorder import NOON, Teller
 
 

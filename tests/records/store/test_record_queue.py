@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from fibsbot.records.store.pending import LIFECYCLE_FACTOR, PendingRecord, Priority, RecordQueue
+from fibsbot.records.store.record_queue import LIFECYCLE_FACTOR, PendingRecord, Priority, RecordQueue
 from tests.records.store.recorder import NOON
 
 LIMIT = 5

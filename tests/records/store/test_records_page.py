@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from fibsbot.records.store.schema import METADATA
-from fibsbot.records.views import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, Outcome
 
 PAGE: Final = (Path(__file__).parents[3] / "docs" / "records.md").read_text("utf-8")
 

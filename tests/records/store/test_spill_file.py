@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fibsbot.records.store import StoreWriter, writer
 from fibsbot.records.store.database import database_url
-from fibsbot.records.store.pending import PendingRecord, SpillFile, orphaned_spills
+from fibsbot.records.store.record_queue import PendingRecord, SpillFile, orphaned_spills
 from tests.records.store.concurrent_writer import made
 from tests.records.store.recorder import NOON
 from tests.records.store.test_processes import ROOT, problems

@@ -39,7 +39,7 @@ def test_where_nothing_but_results_is_stored_it_is_said(url: str) -> None:
         bot.end(score=(5, 0))
         with pytest.raises(StoreError) as caught:
             bot.transcript()
-    assert "of match 1 of marvin against ford nothing is stored but how its games ended" == str(caught.value)
+    assert "nothing is stored of match 1 of marvin against ford except how its games ended" == str(caught.value)
 
 
 def test_a_match_is_found_by_its_number(url: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.records.views import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, Outcome
 from tests.records.store.recorder import Teller
 
 

@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 from fibsbot.records.store import Store, StoreError, StoreWriter, database
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.store.record_handlers import HANDLERS
-from fibsbot.records.views import Fact
+from fibsbot.records.stored_rows import Fact
 from tests.records.store.concurrent_writer import made
 from tests.records.store.conftest import Postgres
 from tests.records.store.recorder import NOON, XGID
@@ -371,7 +371,7 @@ records = st.tuples(st.sampled_from(sorted(HANDLERS)), st.dictionaries(names, va
 
 
 @pytest.mark.slow
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(records, max_size=12))
 def test_no_record_however_strange_stops_the_writer(
     hostile: StoreWriter, told: list[tuple[str, dict[str, Any]]]

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
-from fibsbot.strategies.child_process.process import DeclinedError
+from fibsbot.strategies.child_process.engine_process import DeclinedError
 from fibsbot.strategies.child_process.wire_format import board_line, decision_of_board, state_of_line
 from tests.hypothesis_strategies import match_states
 

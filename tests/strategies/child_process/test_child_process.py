@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from fibsbot.strategies.child_process.process import EXIT_GRACE, ChildProcess
+from fibsbot.strategies.child_process.engine_process import EXIT_GRACE, ChildProcess
 
 YES: Final = shutil.which("yes")
 

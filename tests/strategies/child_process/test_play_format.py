@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.child_process.process import EngineError
+from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.child_process.wire_format import format_steps, parse_play_choice
 from tests.hypothesis_strategies import dice, positions
 

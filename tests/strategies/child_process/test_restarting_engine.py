@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.strategies.child_process.process import (
+from fibsbot.strategies.child_process.engine_process import (
     MAX_FAILURES,
     RESTART_DELAYS,
     DeclinedError,

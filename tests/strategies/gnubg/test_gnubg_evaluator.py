@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.child_process.process import EngineError
+from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.evaluator import DetailedEvaluator
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy

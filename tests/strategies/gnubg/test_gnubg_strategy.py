@@ -25,7 +25,7 @@ from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.child_process.process import EngineError
+from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load

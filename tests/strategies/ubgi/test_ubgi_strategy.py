@@ -21,7 +21,7 @@ from fibsbot.config.checks import check as check_config
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.child_process.process import EngineError, EngineTimeoutError, NotReadyError
+from fibsbot.strategies.child_process.engine_process import EngineError, EngineTimeoutError, NotReadyError
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
 from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, TakeQuestion

@@ -20,7 +20,7 @@ function clock(iso) {
   return element;
 }
 
-// Replaces what is in a list, and stays at its end where that was in sight.
+// Replaces the items of a list; a list that was scrolled to its end stays there.
 function fill(list, children) {
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   list.replaceChildren(...children);

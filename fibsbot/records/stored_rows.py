@@ -35,7 +35,7 @@ FINISHED: Final = (Outcome.WON, Outcome.LOST)
 
 
 class Fact(enum.Enum):
-    """What can have happened with an opponent, as often as it is counted. None of it is a judgement."""
+    """Events with an opponent that are counted. They are facts, not judgements."""
 
     INVITED = "invited"
     """They invited us."""
@@ -128,7 +128,7 @@ class Game:
     ended: dt.datetime | None
     """None for one that is played, or part of a saved match."""
     won: bool | None
-    """Whether we won; None if nobody has yet, or we did not see it."""
+    """Whether we won; None if the game is not over, or its end was not seen."""
     points: int | None
     how: str | None
     """The message that reported the end, such as `game_won`, `gave_up` or `resign_accepted`."""
@@ -156,7 +156,7 @@ class Decision:
     """The position; None if XGID cannot express it."""
     dice: tuple[int, int] | None
     offer: int | None
-    """What the cube would show, the points offered, or the least level at which we may resign."""
+    """The offered cube value, the points offered, or the lowest level at which we may resign."""
     answer: str
     """In notation: a play, or one word."""
     equity: float | None
@@ -166,7 +166,7 @@ class Decision:
     fallback: str | None
     """Why the answer is not the strategy's own; None if it is."""
     refused: str | None
-    """What the server said when it refused it; None if it accepted it."""
+    """The server's message if it refused the answer; None if it accepted it."""
 
 
 @frozen
@@ -226,7 +226,7 @@ class Opponent:
 
 
 class PlayerMemory(NamedTuple):
-    """What an account remembers of a player."""
+    """An account's memory of a player."""
 
     matches: tuple[dt.datetime, ...] = ()
     """Ends of matches that were played to their end, oldest first."""

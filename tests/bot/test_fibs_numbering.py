@@ -1,4 +1,4 @@
-"""The server's numbering and our own are two views of one thing."""
+"""Conversion between the server's numbering and our own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fibs_protocol.words import UNLIMITED, Colour, FibsMove
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fibsbot.fibs import (
+from fibsbot.fibs_numbering import (
     DIRECTIONS,
     cells_from_position,
     cube_owner,
@@ -53,12 +53,12 @@ def board(**changes: object) -> BoardState:
 
 
 @given(moves, directions)
-def test_a_move_comes_back_as_it_went(move: Move, direction: int) -> None:
+def test_a_move_survives_conversion(move: Move, direction: int) -> None:
     assert move == from_fibs(to_fibs(move, direction), direction)
 
 
 @given(positions(), colours, directions)
-def test_a_position_comes_back_as_it_went(position: Position, colour: Colour, direction: int) -> None:
+def test_a_position_survives_conversion(position: Position, colour: Colour, direction: int) -> None:
     assert position == position_from_cells(cells_from_position(position, colour, direction), colour, direction)
 
 
@@ -159,6 +159,6 @@ def test_a_pending_double_leaves_the_owner_to_the_caller() -> None:
 
 
 @given(st.one_of(st.just(0), st.integers(1, 99)))
-def test_a_length_comes_back_as_it_went(length: int) -> None:
+def test_a_length_survives_conversion(length: int) -> None:
     assert length == length_from_fibs(length_to_fibs(length))
     assert UNLIMITED == length_to_fibs(0)

@@ -1,7 +1,7 @@
-"""The sentences for people without a client, in place of the numbered lines (help texts "who" and "tell").
+"""The sentences that users without a client get in place of the numbered lines (help texts "who" and "tell").
 
-Everything else is said as to a client. Few of these wordings are documented; where none is known,
-ours follows the others.
+All other lines are the same as for a client. Few of these wordings are documented; where none is known,
+ours resembles the others.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ def write_telnet(message: m.Message, *, number: int | None = None) -> str:
     """Return a message as a line for a plain telnet program, without its end.
 
     Args:
-        message: what to say. A board is written as for a client: `drawing.draw` is for people.
+        message: the message to write. A board is written as for a client; `drawing.draw` draws it for people.
         number: the first column of a row of the list of users, counted from 1.
 
     Returns:
-        The line, or an empty text where such a user sees nothing: marks of beginning and end, his own settings.
+        The line, or an empty text for a message that such users do not get: the beginning and end of blocks, their own
+        settings.
 
     Raises:
         LocalProtocolError: as `write` does.
     """
-    line = write(message)  # refuses what no line can carry
+    line = write(message)  # raises LocalProtocolError
     if isinstance(message, m.WhoInfo):
         return _who_row(message, number)
     say = _SPOKEN.get(type(message))
@@ -52,7 +53,7 @@ def _text(message: Any) -> str:
 
 
 def _time(seconds: int) -> str:
-    """Write a time as people read it, UTC; times that no calendar holds stay seconds."""
+    """Write a time in UTC for people; times outside of the calendar remain seconds."""
     try:
         return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M UTC}"
     except (ValueError, OverflowError, OSError):
@@ -76,7 +77,7 @@ def _saved(message: m.MailSaved) -> str:
 
 
 def _who_row(user: m.WhoInfo, number: int | None) -> str:
-    """Return a row for the columns of WhoHeader."""
+    """Return a row of the list of users, in the columns of WhoHeader."""
     state = "P" if user.opponent else "R" if user.ready else "-"
     status = state + ("W" if user.watching else " ") + ("A" if user.away else " ")
     clock = _time(user.login)[-9:-4]

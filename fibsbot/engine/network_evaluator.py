@@ -34,7 +34,7 @@ _THEIR_HOME: Final = BAR - 6
 
 
 @runtime_checkable
-class Evaluator(Protocol):
+class ArrayEvaluator(Protocol):
     """Evaluates positions without lookahead (0-ply)."""
 
     @property

@@ -11,7 +11,7 @@ from fibs_protocol.drawing import draw
 from fibs_protocol.words import Colour
 from rich.text import Text
 
-from fibsbot.fibs import DIRECTIONS, cells_from_position, length_to_fibs
+from fibsbot.fibs_numbering import DIRECTIONS, cells_from_position, length_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -110,7 +110,7 @@ _OWNERS: Final = {
 }
 
 RESIGNATIONS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-"""What a player resigns."""
+"""Names of the levels of a resignation."""
 
 
 def _decision(state: MatchState) -> str:

@@ -1,4 +1,4 @@
-"""Reads the boards that the server draws for people (drawing.py) back, line by line: what a telnet program shows."""
+"""DrawingReader: reads the boards that the server draws for people (drawing.py), line by line."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _SUMMARY: Final = re.compile(
     r"(?:  (?:(?P<roller>[!-~]{1,64}) rolled (?P<first>[1-6]) (?P<second>[1-6])\.|turn: (?P<turn>[!-~]{1,64})))?"
 )
 _HALF: Final = 5
-"""Rows of a half."""
+"""Number of rows of a half."""
 _COLUMNS: Final = (*range(4, 20, 3), *range(28, 44, 3))
-"""The places of the two letters of each point in a row."""
+"""The columns of the two characters of each point in a row."""
 _DOWN: Final = frozenset({13, 12})
 """The number in the left corners, above or below, of a player who moves from 24 to 1."""
 
 
 class DrawingReader:
-    """Takes the lines of a conversation one by one, and recognises the boards that are drawn in it."""
+    """Reads a telnet session line by line and recognises the boards drawn in it."""
 
     def __init__(self) -> None:
-        """Wait for the upper edge of a frame."""
+        """Start outside of a drawing."""
         self._corner: int | None = None
         self._begin()
 
@@ -44,10 +44,10 @@ class DrawingReader:
         self._middle: re.Match[str] | None = None
 
     def read(self, line: str, watched: str | None = None) -> BoardState | None:
-        """Read a line, without its end; return the board if it is the last line of one.
+        """Read a line, without its end; return the board if this is the last line of a drawing.
 
-        `watched` is whom the user watches; without one the player is YOU. Other lines inside a drawing are no part of
-        it, and damaged drawings are no boards.
+        `watched` is the player that the user watches; without one the player is YOU. Other lines inside a drawing are
+        ignored, and a damaged drawing is not a board.
         """
         if match := _EDGE.match(line):
             self._on_edge(line, match)
@@ -73,7 +73,7 @@ class DrawingReader:
             self._corner = int(number[1])
 
     def _board(self, summary: re.Match[str], watched: str | None) -> BoardState | None:
-        """Put a drawing together; None where a part is missing or the checkers do not add up."""
+        """Build the board of a drawing; None if a part is missing or the number of checkers is wrong."""
         if len(self._edges) != 2 or len(self._rows) != 2 * _HALF or self._middle is None or self._corner is None:
             return None
         above, below = self._edges
@@ -133,7 +133,7 @@ def _state(  # noqa: PLR0913 - the parts of a drawing
 
 
 def _points(rows: list[str], *, down: bool) -> list[int] | None:
-    """Return the 26 cells of the points, the bars still empty."""
+    """Return the 26 cells of the points, with empty bars."""
     points = [0] * 26
     upper = [*range(13, 25)] if down else [*range(1, 13)]
     lower = [*range(12, 0, -1)] if down else [*range(24, 12, -1)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fibsbot.arena.duel.workers import TimedStrategy
+from fibsbot.arena.duel.pairs import TimedStrategy
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays

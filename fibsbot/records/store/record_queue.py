@@ -1,10 +1,10 @@
 """Records on their way into the store: their fields, the bounded queue in memory, and the spill file.
 
 Much in a record comes from a server or an opponent. Values that do not fit into a column are left out, so that no
-database refuses a row because of what somebody sent.
+database refuses a row because of text that a player sent.
 
 Each process appends to a spill file of its own and holds it locked; a lock ends with its process, so the next process
-that opens the store can tell which files are orphaned, and writes their records. The file is beside a store that is a
+that opens the store can identify orphaned files, and writes their records. The file is beside a store that is a
 file itself, else in the user's state directory. Records that cannot be written there are in memory only.
 """
 

@@ -17,7 +17,7 @@ from attrs import evolve
 
 from fibsbot import __version__
 from fibsbot.bot.context import AgentMemory, features_named
-from fibsbot.bot.interface import End
+from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
@@ -89,7 +89,7 @@ def sighup_blocked() -> Iterator[None]:
 
 
 class Service:
-    """Everything that runs in one process."""
+    """The bots and everything else that runs in their process."""
 
     def __init__(  # noqa: PLR0913 - what a process is made of
         self,

@@ -1,11 +1,11 @@
-"""A board that was drawn for people is read back as it was, and nothing else is taken for one."""
+"""A board drawn for people is read back unchanged, and no other lines are taken for one."""
 
 from __future__ import annotations
 
 import pytest
 from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
-from fibs_protocol.drawn import DrawingReader
+from fibs_protocol.drawing_reader import DrawingReader
 from fibs_protocol.words import YOU
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,13 +20,13 @@ def read(lines: list[str], watched: str | None = None) -> list[BoardState]:
 
 
 @pytest.mark.parametrize("capture", captures())
-def test_a_captured_drawing_is_read_to_the_character(capture: dict[str, list[str]]) -> None:
+def test_a_captured_drawing_is_read_and_drawn_again_identically(capture: dict[str, list[str]]) -> None:
     (board,) = read(capture["ascii"], watched=capture["ascii"][12].split(": ")[1].split(" ")[0])
     assert capture["ascii"] == draw(board)
 
 
 @given(board=boards(), style=st.sampled_from([1, 2]), chat=st.integers(0, 12))
-def test_what_is_drawn_is_read_in_either_style_with_chat_in_between(board: BoardState, style: int, chat: int) -> None:
+def test_both_styles_are_read_with_chat_between_the_lines(board: BoardState, style: int, chat: int) -> None:
     lines = draw(board, style=style)
     (read_back,) = read([*lines[:chat], "ford kibitzes: +13-14-15-+ X: me", *lines[chat:]], watched=board.player)
     assert lines == draw(read_back, style=style)
@@ -34,14 +34,14 @@ def test_what_is_drawn_is_read_in_either_style_with_chat_in_between(board: Board
 
 
 @given(board=boards(), data=st.data())
-def test_a_drawing_that_lacks_a_line_is_none(board: BoardState, data: st.DataObject) -> None:
+def test_a_drawing_without_one_of_its_lines_is_not_a_board(board: BoardState, data: st.DataObject) -> None:
     lines = draw(board)
     del lines[data.draw(st.integers(0, 13))]
     assert [] == read(lines)
 
 
 @given(board=boards(), data=st.data())
-def test_a_drawing_with_another_number_of_checkers_is_none(board: BoardState, data: st.DataObject) -> None:
+def test_a_drawing_with_a_wrong_number_of_checkers_is_not_a_board(board: BoardState, data: st.DataObject) -> None:
     lines = draw(board)
     row = data.draw(st.sampled_from([*range(1, 6), *range(7, 12)]))
     place = data.draw(st.sampled_from([*range(4, 20, 3), *range(28, 44, 3)])) + 1
@@ -50,17 +50,17 @@ def test_a_drawing_with_another_number_of_checkers_is_none(board: BoardState, da
     assert [] == read(lines)
 
 
-def test_the_player_is_you_unless_somebody_is_watched() -> None:
+def test_the_player_is_you_unless_a_player_is_watched() -> None:
     lines = captures()[0]["ascii"]
     assert [YOU] == [board.player for board in read(lines)]
     assert ["ford"] == [board.player for board in read(lines, "ford")]
 
 
-def test_one_drawing_after_the_other() -> None:
+def test_consecutive_drawings_are_read() -> None:
     drawings = [capture["ascii"] for capture in captures()]
     assert len(drawings) == len(read([line for drawing in drawings for line in drawing]))
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))
-def test_any_other_lines_are_no_board(lines: list[str]) -> None:
+def test_other_lines_are_not_a_board(lines: list[str]) -> None:
     assert [] == read(lines)
