@@ -138,7 +138,7 @@ def _map(  # noqa: PLR0913 - the options of both
     ahead: int = sys.maxsize,
     on_wait: Callable[[], object] = lambda: None,
 ) -> Generator[tuple[int, Answer], None, None]:
-    """Yield the number of each item and the answer to it; `ahead` limits the items after the first without an answer."""
+    """Yield the number of each item and the answer to it; `ahead` limits the items after the first unanswered one."""
     left = iter(items)
     answered: set[int] = set()
     due = 0
