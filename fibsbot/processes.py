@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeVar
 
 from attrs import define
 
@@ -20,8 +23,12 @@ EXIT_TIMEOUT: Final = 5.0
 THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Environment variables that set the number of threads of libraries."""
 
-Stop: TypeAlias = Callable[[BaseProcess], None]
-"""Stops a worker in the middle of its work."""
+MAX_AHEAD: Final = 64
+"""Items that `map_ordered` may begin before the answer to an earlier one has come."""
+WAIT_SECONDS: Final = 0.2
+"""Seconds between two calls of `on_wait`."""
+
+Answer = TypeVar("Answer")
 
 
 class WorkerLostError(RuntimeError):
@@ -77,45 +84,84 @@ def single_threaded_libraries() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def exit_with_parent() -> None:
-    """End this process as soon as its parent has ended, even if it was killed."""
-    threading.Thread(target=_wait_for_parent, daemon=True).start()
-
-
-def _wait_for_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
 def map_unordered(  # noqa: PLR0913 - what they do, at what, how many, and how they are started and stopped
-    work: Callable[..., None],
+    work: Callable[..., Iterator[Answer]],
     arguments: tuple[Any, ...],
     items: Iterable[Any],
     jobs: int,
     *,
     held_back: tuple[signal.Signals, ...] = (signal.SIGINT,),
-    stop: Stop = BaseProcess.kill,
-) -> Generator[Any, None, None]:
+    stop: signal.Signals = signal.SIGKILL,
+) -> Generator[Answer, None, None]:
     """Let worker processes work on items, and yield their answers in any order.
 
-    Each worker calls `work` with a connection and the arguments. It receives one item after another and sends an answer
-    to each, until it receives None or the connection is closed. An answer that is an exception is raised here,
-    WorkerLostError if a worker has ended. All workers have ended when this generator ends; those still at work are
-    stopped. Workers never receive the signals in `held_back`.
+    Each worker calls `work`, a generator function, with an iterator of items and the arguments; it must yield one
+    answer to each item before it takes the next. An exception that it raises is raised here, and WorkerLostError if a
+    worker has ended. An item is taken only once a worker is free. All workers have ended when this generator ends;
+    those still at work are stopped by the signal `stop`, also if this process is killed. Workers never receive the
+    signals in `held_back`.
     """
+    with contextlib.closing(_map(work, arguments, items, jobs, held_back=held_back, stop=stop)) as answers:
+        for _, answer in answers:
+            yield answer
+
+
+def map_ordered(
+    work: Callable[..., Iterator[Answer]],
+    arguments: tuple[Any, ...],
+    items: Iterable[Any],
+    jobs: int,
+    on_wait: Callable[[], object] = lambda: None,
+) -> Generator[Answer, None, None]:
+    """Do the same as `map_unordered`, but yield the answers in the order of the items.
+
+    At most MAX_AHEAD answers wait for an earlier one. `on_wait` is called several times a second during the wait.
+    """
+    finished: dict[int, Answer] = {}
+    due = 0
+    with contextlib.closing(_map(work, arguments, items, jobs, ahead=MAX_AHEAD, on_wait=on_wait)) as answers:
+        for number, answer in answers:
+            finished[number] = answer
+            while due in finished:
+                yield finished.pop(due)
+                due += 1
+
+
+def _map(  # noqa: PLR0913 - the options of both
+    work: Callable[..., Iterator[Answer]],
+    arguments: tuple[Any, ...],
+    items: Iterable[Any],
+    jobs: int,
+    *,
+    held_back: tuple[signal.Signals, ...] = (signal.SIGINT,),
+    stop: signal.Signals = signal.SIGKILL,
+    ahead: int = sys.maxsize,
+    on_wait: Callable[[], object] = lambda: None,
+) -> Generator[tuple[int, Answer], None, None]:
+    """Yield the number of each item and the answer to it; `ahead` limits the items after the first unanswered one."""
     left = iter(items)
+    answered: set[int] = set()
+    due = 0
     workers: list[_Worker] = []
     try:
-        for _, item in zip(range(jobs), left, strict=False):
-            workers.append(worker := _start_worker(work, arguments, held_back))
-            worker.send(item)
+        for number, item in zip(range(jobs), left, strict=False):
+            workers.append(worker := _start_worker(work, arguments, held_back, stop))
+            worker.send(number, item)
+        begun = len(workers)
         while at_work := {worker.connection: worker for worker in workers if worker.item is not None}:
-            for worker in [at_work[ready] for ready in wait(list(at_work)) if isinstance(ready, Connection)]:
-                answer = worker.receive()
-                worker.send(next(left, None))
-                yield answer
+            ready = wait(list(at_work), WAIT_SECONDS)
+            on_wait()
+            for worker in [at_work[it] for it in ready if isinstance(it, Connection)]:
+                number, answer = worker.number, worker.receive()
+                answered.add(number)
+                while due in answered:
+                    answered.remove(due)
+                    due += 1
+                for free in [it for it in workers if it.item is None]:
+                    if begun < due + ahead:
+                        free.send(begun, next(left, None))
+                        begun += 1
+                yield number, answer
     finally:
         _stop_workers(workers, stop)
 
@@ -126,11 +172,14 @@ class _Worker:
 
     process: BaseProcess
     connection: Connection
+    number: int = 0
+    """Of the item."""
     item: Any = None
+    """None while it has nothing to do."""
 
-    def send(self, item: Any) -> None:
+    def send(self, number: int, item: Any) -> None:
         """Send the next item, or None to let the worker end."""
-        self.item = item
+        self.number, self.item = number, item
         with contextlib.suppress(OSError):  # it has ended, which `receive` reports
             self.connection.send(item)
 
@@ -143,28 +192,74 @@ class _Worker:
             raise WorkerLostError(self.item, self.process.exitcode) from None
         if isinstance(answer, Exception):
             raise answer
+        self.item = None
         return answer
 
 
 def _start_worker(
-    work: Callable[..., None], arguments: tuple[Any, ...], held_back: tuple[signal.Signals, ...]
+    work: Callable[..., Iterator[Any]],
+    arguments: tuple[Any, ...],
+    held_back: tuple[signal.Signals, ...],
+    stop: signal.Signals,
 ) -> _Worker:
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
     ours, theirs = context.Pipe()
-    process = context.Process(target=work, args=(theirs, *arguments), daemon=True)
+    process = context.Process(target=_run_worker, args=(theirs, work, arguments, stop, gc.get_threshold()), daemon=True)
     with signals_held_back(*held_back), single_threaded_libraries():
         process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _stop_workers(workers: list[_Worker], stop: Stop) -> None:
+def _stop_workers(workers: list[_Worker], stop: signal.Signals) -> None:
     for worker in workers:
-        if worker.item is not None and worker.process.is_alive():
-            stop(worker.process)
+        if worker.item is not None and worker.process.is_alive() and worker.process.pid is not None:
+            os.kill(worker.process.pid, stop)
         worker.connection.close()
     for worker in workers:
         worker.process.join(EXIT_TIMEOUT)
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join()
+
+
+def _run_worker(
+    connection: Connection,
+    work: Callable[..., Iterator[Any]],
+    arguments: tuple[Any, ...],
+    stop: signal.Signals,
+    thresholds: tuple[int, int, int],
+) -> None:
+    """Run a worker process: send answers until there are no more items, or the parent has ended.
+
+    It collects garbage as rarely as its parent: Python's default thresholds would cost a replay a tenth of its time.
+    """
+    gc.set_threshold(*thresholds)
+    threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
+    answers = _with_error(work(_items_from(connection), *arguments))
+    with connection, contextlib.closing(answers), contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        for answer in answers:
+            connection.send(answer)
+
+
+def _stop_with_parent(stop: signal.Signals) -> None:
+    """Stop this process as soon as its parent has ended, even if it was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), stop)
+
+
+def _items_from(connection: Connection) -> Iterator[Any]:
+    with contextlib.suppress(EOFError, ConnectionResetError):  # the parent has closed its end
+        while (item := connection.recv()) is not None:
+            yield item
+
+
+def _with_error(answers: Iterator[Any]) -> Generator[Any, None, None]:
+    """Yield answers; the exception that ends them becomes the last one."""
+    try:
+        yield from answers
+    except Exception as error:  # noqa: BLE001 - the parent raises it
+        error.add_note(f"In a worker process:\n{traceback.format_exc()}")
+        yield error

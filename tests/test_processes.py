@@ -7,13 +7,15 @@ import os
 import signal
 import threading
 import time
-from multiprocessing.connection import Connection
+from collections.abc import Iterator
 
 import pytest
 
+from fibsbot import processes
 from fibsbot.processes import (
     THREAD_VARIABLES,
     WorkerLostError,
+    map_ordered,
     map_unordered,
     signals_held_back,
     single_threaded_libraries,
@@ -22,19 +24,20 @@ from fibsbot.processes import (
 pytestmark = pytest.mark.slow
 
 
-def square(way: Connection, plus: int) -> None:
-    """Answer each number, as long as there are any."""
-    while (number := way.recv()) is not None:
+def square(numbers: Iterator[int], plus: int) -> Iterator[int]:
+    """Yield the squares of numbers; some numbers have another effect."""
+    for number in numbers:
         if number == 13:
-            way.send(ValueError("thirteen"))
-        elif number == 99:
+            raise ValueError("thirteen")
+        if number == 99:
             os.kill(os.getpid(), signal.SIGKILL)
-        elif number == 98:
+        if number == 98:
             os._exit(3)
-        elif number == 77:
+        if number == 77:
             time.sleep(1000)
-        else:
-            way.send(number * number + plus)
+        if number == 50:
+            time.sleep(1)
+        yield number * number + plus
 
 
 def gone() -> bool:
@@ -65,6 +68,35 @@ def test_who_is_gone_is_told_with_what_it_worked_at(number: int, how: str) -> No
     assert gone()
 
 
+def test_an_exception_carries_the_traceback_of_the_worker() -> None:
+    with pytest.raises(ValueError, match="thirteen") as raised:
+        list(map_unordered(square, (0,), [13], 1))
+    assert "in square" in raised.value.__notes__[0]
+
+
+def test_ordered_answers_come_in_the_order_of_the_items() -> None:
+    waits: list[None] = []
+    assert [2500, 1, 4, 9] == list(map_ordered(square, (0,), [50, 1, 2, 3], 2, lambda: waits.append(None)))
+    assert len(waits) > 4
+    assert gone()
+
+
+def test_workers_are_only_so_far_ahead_of_the_next_ordered_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "MAX_AHEAD", 3)
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in [50, *range(12)]:
+            taken.append(number)
+            yield number
+
+    answers = map_ordered(square, (0,), items(), 2)
+    assert 2500 == next(answers)
+    assert len(taken) <= 5
+    assert [number * number for number in range(12)] == list(answers)
+    assert 13 == len(taken)
+
+
 def test_who_stops_leaves_nobody_behind() -> None:
     answers = map_unordered(square, (0,), [2, 77, 77], 2)
     assert 4 == next(answers)
@@ -81,10 +113,10 @@ def test_libraries_have_one_thread_in_a_process_and_here_as_many_as_before(monke
     assert THREAD_VARIABLES[1] not in os.environ
 
 
-def hear(way: Connection) -> None:
-    """Answer whether an interrupt would be heard."""
-    while way.recv() is not None:
-        way.send(signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+def hear(items: Iterator[int]) -> Iterator[bool]:
+    """Yield whether an interrupt would be heard."""
+    for _ in items:
+        yield signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_processes_do_not_hear_an_interrupt() -> None:

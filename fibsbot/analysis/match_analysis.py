@@ -10,7 +10,6 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from multiprocessing.connection import Connection
 from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
@@ -208,7 +207,9 @@ def analyse_matches(
     assigned: dict[int, tuple[_PendingMatch, int]] = {}
     chunks = _chunks(chain(known, left), evaluator, size, pending, assigned)
     results = (
-        _run_here(chunks, evaluator, luck=luck) if jobs == 1 else _run_in_processes(chunks, evaluator, jobs, luck=luck)
+        _analyse_here(chunks, evaluator, luck=luck)
+        if jobs == 1
+        else _analyse_in_processes(chunks, evaluator, jobs, luck=luck)
     )
     with contextlib.closing(results):
         for result in results:
@@ -252,36 +253,28 @@ def _chunks(
         match.all_assigned = True
 
 
-def _run_here(chunks: Iterable[_Chunk], evaluator: str, *, luck: bool) -> Generator[_ChunkResult, None, None]:
+def _analyse_here(chunks: Iterable[_Chunk], evaluator: str, *, luck: bool) -> Generator[_ChunkResult, None, None]:
     """Analyse chunks in this process; the evaluator is opened only if there are any."""
     every = iter(chunks)
     first = next(every, None)
-    if first is None:
-        return
-    with _open_analyser(evaluator) as analyser:
-        for chunk in chain((first,), every):
-            yield _analyse_chunk(analyser, chunk, luck=luck)
+    if first is not None:
+        yield from _analyse_chunks(chain((first,), every), evaluator, luck=luck)
 
 
-def _run_in_processes(
+def _analyse_in_processes(
     chunks: Iterable[_Chunk], evaluator: str, jobs: int, *, luck: bool
 ) -> Generator[_ChunkResult, None, None]:
     """Analyse chunks in several processes; results come in any order."""
     try:
-        yield from processes.map_unordered(_worker, (evaluator, luck), chunks, jobs)
+        yield from processes.map_unordered(_analyse_chunks, (evaluator, luck), chunks, jobs)
     except processes.WorkerLostError:
         raise StrategyError(f"a process in which {evaluator!r} analysed has died") from None
 
 
-def _worker(connection: Connection, evaluator: str, luck: bool) -> None:  # noqa: FBT001 - called by position
-    """Run a worker process: analyse chunks from the connection until there are no more, or the parent has ended."""
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), connection:
-        try:
-            with _open_analyser(evaluator) as analyser:
-                while (chunk := connection.recv()) is not None:
-                    connection.send(_analyse_chunk(analyser, chunk, luck=luck))
-        except StrategyError as error:
-            connection.send(error)
+def _analyse_chunks(chunks: Iterable[_Chunk], evaluator: str, luck: bool) -> Iterator[_ChunkResult]:  # noqa: FBT001 - called by position
+    with _open_analyser(evaluator) as analyser:
+        for chunk in chunks:
+            yield _analyse_chunk(analyser, chunk, luck=luck)
 
 
 @frozen

@@ -19,12 +19,12 @@ from fibsbot.cli import EXIT_USAGE, UserError
 from fibsbot.cli.options import FiniteRange
 from fibsbot.cli.output import progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
+from fibsbot.processes import WorkerLostError
 from fibsbot.replay.batch import (
     ReplayCounts,
     ReplayTask,
     Source,
     SourceResult,
-    WorkersLostError,
     find_sources,
     process_source,
     replay_all,
@@ -227,8 +227,8 @@ def _print_text(sources: Sequence[Source], task: ReplayTask, jobs: int | None, f
         try:
             for outcome in replay_all(sources, task, sys.stdout.write, advance, jobs):
                 summary.note(outcome)
-        except WorkersLostError as error:
-            raise UserError(str(error)) from None
+        except WorkerLostError as error:
+            raise UserError(f"a process that replayed files {error}; it may have been out of memory") from None
     sys.stdout.flush()
     summary.list_notes()
     summary.print_comparison()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +23,9 @@ from fibsbot.notation import format_play
 from fibsbot.notation.play_notation import parse_play
 from fibsbot.notation.position_ids import position_id
 from fibsbot.position import Play
+from fibsbot.processes import WorkerLostError, map_unordered, usable_cores
 from fibsbot.rules.errors import PlayError
-from fibsbot.rules.plays import PERFT_START, PerftCount, PositionCounts, legal_plays, perft_count, perft_level
+from fibsbot.rules.plays import PERFT_START, Cells, PerftCount, PositionCounts, legal_plays, perft_count, perft_level
 
 MAX_DEPTH: Final = 3
 """At depth 4 there would be some 65 thousand million positions to count."""
@@ -152,8 +152,9 @@ def _write(text: str, output: Path | None) -> None:
 
 @click.command()
 @click.option("--depth", type=click.IntRange(1, MAX_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes for depth 3.  [default: one per core]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-def perft(depth: int, *, as_json: bool) -> None:
+def perft(depth: int, jobs: int | None, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
 
     From the opening position, over all 21 rolls and their plays. Equal positions count as often as they are reached,
@@ -165,7 +166,7 @@ def perft(depth: int, *, as_json: bool) -> None:
     for level in range(1, depth + 1):
         start = time.monotonic()
         if level == MAX_DEPTH:
-            count = _count_in_parallel(reached)
+            count = _count_in_processes(reached, jobs or usable_cores())
         else:
             count = perft_count(reached.items())
             reached = perft_level(reached)
@@ -177,15 +178,21 @@ def perft(depth: int, *, as_json: bool) -> None:
             click.echo(f"{level:5} {count.positions:14,} {count.without_play:15,} {seconds:8.1f}")
 
 
-def _count_in_parallel(reached: PositionCounts) -> PerftCount:
-    """Count what one more roll leads to on all cores, with a progress bar if somebody is watching."""
+def _count_in_processes(reached: PositionCounts, jobs: int) -> PerftCount:
+    """Count what one more roll leads to in several processes, with a progress bar if somebody is watching."""
     left = iter(reached.items())
     chunks = list(iter(lambda: list(islice(left, CHUNK)), []))
     console = Console(stderr=True)
-    # Workers are spawned, not forked: the progress bar has a thread of its own.
     with (
-        ProcessPoolExecutor(mp_context=get_context("spawn")) as pool,
+        contextlib.closing(map_unordered(_count_chunks, (), chunks, jobs)) as counted,
         Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
-        counts = progress.track(pool.map(perft_count, chunks), total=len(chunks), description="Counting")
-        return sum(counts, PerftCount(0, 0))
+        counts = progress.track(counted, total=len(chunks), description="Counting")
+        try:
+            return sum(counts, PerftCount(0, 0))
+        except WorkerLostError as error:
+            raise UserError(f"a process that counted {error}") from None
+
+
+def _count_chunks(chunks: Iterator[Iterable[tuple[Cells, int]]]) -> Iterator[PerftCount]:
+    return map(perft_count, chunks)

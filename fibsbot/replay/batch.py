@@ -6,24 +6,20 @@ Output comes in the order of the files. Memory use does not grow with them.
 from __future__ import annotations
 
 import contextlib
-import gc
 import multiprocessing
 import os
-import signal
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
 from fibsbot.draw.markup import clean
 from fibsbot.formats import FormatError
-from fibsbot.processes import exit_with_parent, signals_held_back, usable_cores
+from fibsbot.processes import map_ordered, usable_cores
 from fibsbot.replay.captures import OffsetCallback, read_captures
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text
@@ -322,16 +318,8 @@ def _file_row(result: SourceResult) -> Row:
     return {"kind": "file", "file": result.source.name, **counts, "problem": error}
 
 
-MAX_FINISHED_AHEAD: Final = 64
-"""Sources that may be finished before an earlier one whose output is still due."""
 BYTES_WORTH_A_PROCESS: Final = 2_000_000
 """Bytes that are replayed in the time it takes to start a process."""
-_PROGRESS_SECONDS: Final = 0.2
-"""Seconds between two progress updates from the workers."""
-
-
-class WorkersLostError(RuntimeError):
-    """A worker process has died: killed, or out of memory."""
 
 
 def replay_all(
@@ -340,12 +328,12 @@ def replay_all(
     """Replay all sources, and yield their results in order, each after its output was written.
 
     `jobs` is the number of processes; None: as many as there are cores and work for. Raises StrategyError, and
-    WorkersLostError if a process dies.
+    WorkerLostError if a process dies.
     """
     jobs = min(jobs or _useful_jobs(sources, task), len(sources))
     if jobs > 1:
         with tempfile.TemporaryDirectory(prefix="fibsbot-replay-") as folder:
-            yield from _in_parallel(sources, task, write, on_bytes, jobs, Path(folder))
+            yield from _replay_in_processes(sources, task, write, on_bytes, jobs, Path(folder))
         return
     for source in sources:
         yield replay_source(source, task, write, on_bytes)
@@ -360,87 +348,38 @@ def _useful_jobs(sources: Sequence[Source], task: ReplayTask) -> int:
     )
 
 
-def _in_parallel(  # noqa: PLR0913, PLR0917 - the arguments of replay_all, and the folder for the output
+def _replay_in_processes(  # noqa: PLR0913, PLR0917 - the arguments of replay_all, and the folder for the output
     sources: Sequence[Source], task: ReplayTask, write: TextSink, on_bytes: BytesCallback, jobs: int, folder: Path
 ) -> Iterator[SourceResult]:
-    context = multiprocessing.get_context("spawn")  # not forked: the progress bar has a thread of its own
-    progress = _WorkerProgress(context.Value("q", 0), on_bytes)
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_start_worker, initargs=(progress.done, gc.get_threshold())
-    )
-    waiting: deque[tuple[Path, Future[SourceResult]]] = deque()
-    try:
-        for number, source in enumerate(sources):
-            text = folder / str(number)
-            with signals_held_back(signal.SIGINT):  # as long as there are fewer than `jobs`, it starts a process
-                waiting.append((text, pool.submit(_replay_into, source, task, text)))
-            if len(waiting) == MAX_FINISHED_AHEAD:
-                yield _write_result(*waiting.popleft(), write, progress)
-        while waiting:
-            yield _write_result(*waiting.popleft(), write, progress)
-    except BrokenProcessPool:
-        raise WorkersLostError("a process that replayed files has died; it may have been out of memory") from None
-    except BaseException:
-        for child in set(multiprocessing.active_children()) - others:
-            child.terminate()  # their results are not needed
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    bytes_done = multiprocessing.get_context("spawn").Value("q", 0)
+    reported = 0
+
+    def report_progress() -> None:
+        nonlocal reported
+        now = bytes_done.value
+        on_bytes(now - reported)
+        reported = now
+
+    items = ((source, folder / str(number)) for number, source in enumerate(sources))
+    with contextlib.closing(map_ordered(_replay_into_files, (task, bytes_done), items, jobs, report_progress)) as done:
+        for text, result in done:
+            with text.open(encoding="utf-8", newline="") as file:
+                for chunk in iter(lambda: file.read(2**16), ""):
+                    write(chunk)
+            text.unlink()
+            yield result
 
 
-def _write_result(text: Path, future: Future[SourceResult], write: TextSink, progress: _WorkerProgress) -> SourceResult:
-    """Wait for the result of a source, and write its output."""
-    while not future.done():
-        with contextlib.suppress(TimeoutError):
-            future.exception(_PROGRESS_SECONDS)
-        progress.update()
-    result = future.result()
-    with text.open(encoding="utf-8", newline="") as file:
-        for chunk in iter(lambda: file.read(2**16), ""):
-            write(chunk)
-    text.unlink()
-    return result
+def _replay_into_files(
+    items: Iterator[tuple[Source, Path]], task: ReplayTask, bytes_done: Synchronized[int]
+) -> Iterator[tuple[Path, SourceResult]]:
+    """Replay each source in a worker process, with its output in a file, as it may be too long for memory."""
 
+    def add_bytes(count: int) -> None:
+        with bytes_done.get_lock():
+            bytes_done.value += count
 
-@define
-class _WorkerProgress:
-    """Reports how many bytes all workers have read."""
-
-    done: Any
-    """A counter that all processes share."""
-    on_bytes: BytesCallback
-    _reported: int = 0
-
-    def update(self) -> None:
-        now = self.done.value
-        self.on_bytes(now - self._reported)
-        self._reported = now
-
-
-# -- in a worker process --------------------------------------------------------------------------------------------
-
-_done: Any = None
-"""The counter that this worker adds to."""
-
-
-def _start_worker(done: Any, thresholds: tuple[int, int, int]) -> None:
-    """Make a worker end with its parent process, and collect garbage as rarely.
-
-    Python's default thresholds would cost a replay a tenth of its time.
-    """
-    global _done  # noqa: PLW0603 - the only way to pass a shared value to a pool's workers
-    gc.set_threshold(*thresholds)
-    _done = done
-    exit_with_parent()
-
-
-def _replay_into(source: Source, task: ReplayTask, text: Path) -> SourceResult:
-    """Replay a source with its output in a file, as it may be too long for memory."""
-    with text.open("w", encoding="utf-8", newline="") as file:
-        return replay_source(source, task, file.write, _add_bytes)
-
-
-def _add_bytes(count: int) -> None:
-    with _done.get_lock():
-        _done.value += count
+    for source, text in items:
+        with text.open("w", encoding="utf-8", newline="") as file:
+            result = replay_source(source, task, file.write, add_bytes)
+        yield text, result

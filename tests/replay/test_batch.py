@@ -9,17 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from fibsbot.processes import WorkerLostError
 from fibsbot.replay import batch
 from fibsbot.replay.batch import (
     ReplayTask,
     Source,
     SourceResult,
-    WorkersLostError,
     find_sources,
     replay_all,
     replay_source,
@@ -104,14 +105,14 @@ def test_an_error_of_the_consumer_is_not_reported_as_one_of_the_file(files: Path
         replay_source(Source((files / "c.txt",)), ReplayTask(), full, lambda _: None)
 
 
-def _die(*_: object) -> SourceResult:
+def _die(*_: object) -> Iterator[SourceResult]:
     os._exit(9)
 
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_replay_into", _die)
-    with pytest.raises(WorkersLostError, match="has died"):
+    monkeypatch.setattr(batch, "_replay_into_files", _die)
+    with pytest.raises(WorkerLostError, match="ended with status 9"):
         run(files, ReplayTask(), 2)
 
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
-from fibsbot.cli.rules import _count_in_parallel
+from fibsbot.cli.rules import _count_in_processes
 from fibsbot.notation import parse_state
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 
@@ -86,7 +86,7 @@ def test_perft_gives_json() -> None:
 @pytest.mark.slow
 def test_counting_on_all_cores_gives_the_same_result() -> None:
     reached = dict(islice(perft_level(PERFT_START).items(), 60))
-    assert perft_count(reached.items()) == _count_in_parallel(reached)
+    assert perft_count(reached.items()) == _count_in_processes(reached, 2)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
@@ -237,32 +235,24 @@ def play_pairs(
     """
     held_back = (signal.SIGINT, signal.SIGTERM)
     try:
-        yield from map_unordered(_run_worker, (plan, mat_folder), numbers, jobs, held_back=held_back, stop=_stop)
+        yield from map_unordered(_play_pairs, (plan, mat_folder), numbers, jobs, held_back=held_back, stop=STOP_SIGNAL)
     except WorkerLostError as error:
         raise DuelError(f"a process that played pair {error.item + 1} {error}") from None
 
 
-def _stop(process: BaseProcess) -> None:
-    if process.pid is not None:
-        os.kill(process.pid, STOP_SIGNAL)
-
-
-def _run_worker(pipe: Connection, plan: DuelPlan, mat_folder: Path | None) -> None:
-    """Play the pairs whose numbers come through a pipe, until it ends; the main function of a worker process."""
+def _play_pairs(numbers: Iterator[int], plan: DuelPlan, mat_folder: Path | None) -> Iterator[PairResult]:
+    """Play pairs in a worker process."""
     signal.signal(STOP_SIGNAL, lambda *_: sys.exit(0))
     signal.signal(signal.SIGTERM, lambda *_: None)  # not ignored, lest programs that a strategy starts ignore it, too
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a strategy prints does not belong to the results
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), contextlib.ExitStack() as held:
-        held.callback(pipe.close)
+    with contextlib.ExitStack() as held:
         try:
             player = _open_player(held, plan, mat_folder)
-            while (number := pipe.recv()) is not None:
-                pipe.send(player.play(number))
+            for number in numbers:
+                yield player.play(number)
         except StrategyError as error:
-            pipe.send(DuelError(str(error)))
-        except DuelError as error:
-            pipe.send(error)
+            raise DuelError(str(error)) from error
         finally:
             signal.signal(STOP_SIGNAL, signal.SIG_IGN)  # it ends anyway
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,21 +32,20 @@ def play_blocks(
     if a process cannot make its engine or dies. All processes have ended afterwards.
     """
     try:
-        yield from map_unordered(_work, (make, tuple(candidates), plan), numbers, jobs)
+        yield from map_unordered(_play, (make, tuple(candidates), plan), numbers, jobs)
     except WorkerLostError as error:
         raise RolloutError(f"a process of the rollout {error}") from None
 
 
-def _work(way: Connection, make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan) -> None:
-    """Play the blocks that are received until there are no more; the main function of a process."""
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
-        try:
-            roller = BlockPlayer(make())
-        except Exception as error:  # noqa: BLE001 - whatever it is, it has to be told in a line
-            way.send(RolloutError(f"the engine cannot be made: {one_line(error)}"))
-            return
-        while (number := way.recv()) is not None:
-            way.send((number, roller.play(candidates, plan, number)))
+def _play(
+    numbers: Iterator[int], make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan
+) -> Iterator[PlayedBlock]:
+    try:
+        player = BlockPlayer(make())
+    except Exception as error:
+        raise RolloutError(f"the engine cannot be made: {one_line(error)}") from error
+    for number in numbers:
+        yield number, player.play(candidates, plan, number)
 
 
 def rollout(

@@ -8,10 +8,8 @@ truncated rollout with variance reduction whose trials are the games themselves.
 
 from __future__ import annotations
 
-import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
@@ -44,7 +42,7 @@ from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from fibsbot.processes import exit_with_parent, map_unordered
+from fibsbot.processes import map_unordered
 
 _BATCH: Final = 64
 """Positions that are expanded together."""
@@ -280,7 +278,7 @@ def label_all(teacher: Labeller, chunks: Sequence[Chunk], jobs: int) -> Iterator
     Raises OSError if a file cannot be written, WorkerLostError if a process has died.
     """
     missing = [chunk for chunk in chunks if not chunk.path.exists()]
-    yield from map_unordered(_work, (teacher, missing), range(len(missing)), jobs)
+    yield from map_unordered(_make_chunks, (teacher,), missing, jobs)
 
 
 def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats32]:
@@ -301,23 +299,14 @@ def read_chunk(path: Path) -> Labels:
     return Labels(**arrays)
 
 
-def _work(way: Connection, teacher: Labeller, chunks: Sequence[Chunk]) -> None:
-    """Make the chunks whose numbers are received; the main function of a process."""
-    exit_with_parent()
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), way:
-        while (number := way.recv()) is not None:
-            try:
-                way.send(_make(teacher, chunks[number]))
-            except OSError as error:
-                way.send(error)
-
-
-def _make(teacher: Labeller, chunk: Chunk) -> int:
-    labels = play_games(teacher, chunk.count, chunk.seed)
-    room = io.BytesIO()
-    np.savez_compressed(room, allow_pickle=False, **labels._replace(missed=labels.missed.astype(np.float16))._asdict())
-    write_whole(chunk.path, room.getvalue())
-    return chunk.count
+def _make_chunks(chunks: Iterator[Chunk], teacher: Labeller) -> Iterator[int]:
+    for chunk in chunks:
+        labels = play_games(teacher, chunk.count, chunk.seed)
+        arrays = labels._replace(missed=labels.missed.astype(np.float16))._asdict()
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **arrays)
+        write_whole(chunk.path, buffer.getvalue())
+        yield chunk.count
 
 
 def evaluate_five(evaluator: ArrayEvaluator, boards: Boards) -> Floats32:

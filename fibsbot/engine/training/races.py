@@ -10,9 +10,7 @@ game without the luck of its rolls.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -48,7 +46,7 @@ from fibsbot.engine.training.optimizer import (
     rate_of,
 )
 from fibsbot.match import PIPS_PER_ROLL
-from fibsbot.processes import exit_with_parent, map_unordered
+from fibsbot.processes import map_ordered
 
 SIDES_PER_BATCH: Final = 512
 """Sides that are labelled together."""
@@ -123,27 +121,16 @@ def label_sides(
 
     Their order and their values do not depend on the number of processes.
     """
-    waiting: dict[int, SideLabels] = {}
-    due = 0
     numbers = range(-(-len(begin) // SIDES_PER_BATCH))
-    for number, labels in map_unordered(_work, (network, columns, begin, trace, seed), numbers, jobs):
-        waiting[number] = labels
-        while due in waiting:
-            yield waiting.pop(due)
-            due += 1
+    yield from map_ordered(_label_batches, (network, columns, begin, trace, seed), numbers, jobs)
 
 
-def _work(
-    connection: Connection, network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int
-) -> None:
-    """Label the batches whose numbers arrive; the main function of a worker process."""
-    exit_with_parent()
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), connection:
-        while (number := connection.recv()) is not None:
-            batch = begin[number * SIDES_PER_BATCH : (number + 1) * SIDES_PER_BATCH]
-            connection.send(
-                (number, label_batch(network, columns, batch, trace, np.random.default_rng((seed, number))))
-            )
+def _label_batches(
+    numbers: Iterator[int], network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int
+) -> Iterator[SideLabels]:
+    for number in numbers:
+        batch = begin[number * SIDES_PER_BATCH : (number + 1) * SIDES_PER_BATCH]
+        yield label_batch(network, columns, batch, trace, np.random.default_rng((seed, number)))
 
 
 def label_batch(
