@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from attrs import asdict, frozen
-from fibs_protocol.stream import MessageReader
 from rich.console import Console
 from rich.table import Table
 
+from fibs_protocol.stream import MessageReader
 from fibsbot.cli import GC_THRESHOLD
 from fibsbot.formats import CHUNK
 from fibsbot.replay.batch import ReplayTask, Source, find_sources, replay_all, replay_source

@@ -23,8 +23,8 @@ from typing import Final
 
 import structlog
 from attrs import define, field, frozen
-from fibs_protocol.words import Colour
 
+from fibs_protocol.words import Colour
 from fibsbot.fibs_numbering import play_to_fibs, position_from_cells
 from fibsbot.position import Move, Play
 from fibsbot.rules.plays import resulting_positions

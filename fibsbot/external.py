@@ -26,11 +26,11 @@ from typing import BinaryIO, Final
 
 import structlog
 from attrs import evolve
+
 from fibs_protocol.board import CHECKERS, PREFIX, TOKENS, BoardState
 from fibs_protocol.board import PREFIX as BOARD
 from fibs_protocol.errors import BoardError
 from fibs_protocol.words import UNLIMITED, Colour
-
 from fibsbot import __version__
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid

@@ -13,7 +13,6 @@ from typing import Final
 
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import UNLIMITED, Colour, FibsMove
-
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play, Position
 

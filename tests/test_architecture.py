@@ -26,7 +26,7 @@ LAYERS: Final = (
         "fibsbot.json_lines",
         "fibsbot.files",
         "fibsbot.position",
-        "fibsbot.processes",
+        "fibsbot.worker_processes",
         "fibsbot.setting",
         "fibsbot.text",
     ),

@@ -12,12 +12,12 @@ from typing import Any, TextIO, cast
 
 import pytest
 import structlog
-from fibs_protocol import commands as c
-from fibs_protocol.messages import Message
-from fibs_protocol.stream import MessageReader
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fibs_protocol import commands as c
+from fibs_protocol.messages import Message
+from fibs_protocol.stream import MessageReader
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.driver import Driver
 from fibsbot.bot.events_and_actions import Action, Connected, Event, Record, Send

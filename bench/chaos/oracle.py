@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 from attrs import define, evolve, field, frozen
+
+from bench.chaos.proxy import ProxyConnection
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
@@ -22,8 +24,6 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import TriggerCase, trigger_of
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU
-
-from bench.chaos.proxy import ProxyConnection
 from fibsbot.bot.command_queue import REPLIES
 from fibsbot.bot.decisions import RESIGN_LEVELS, xgid_of
 from fibsbot.bot.match_tracker import apply_message

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from fibsbot import processes
+from fibsbot import worker_processes
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equity
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
@@ -223,7 +223,7 @@ def analyse_matches(
 
 def _worthwhile_processes(transcripts: Iterator[Transcript], known: list[Transcript]) -> int:
     """Return how many processes are worthwhile; transcripts read to find out are appended to `known`."""
-    cores = processes.usable_cores()
+    cores = worker_processes.usable_cores()
     entries = 0
     while entries < cores * ENTRIES_PER_PROCESS and (transcript := next(transcripts, None)):
         known.append(transcript)
@@ -266,8 +266,8 @@ def _analyse_in_processes(
 ) -> Generator[_ChunkResult, None, None]:
     """Analyse chunks in several processes; results come in any order."""
     try:
-        yield from processes.map_unordered(_analyse_chunks, (evaluator, luck), chunks, jobs)
-    except processes.WorkerLostError:
+        yield from worker_processes.map_unordered(_analyse_chunks, (evaluator, luck), chunks, jobs)
+    except worker_processes.WorkerLostError:
         raise StrategyError(f"a process in which {evaluator!r} analysed has died") from None
 
 

@@ -7,11 +7,6 @@ from types import TracebackType
 from typing import Final, Self
 
 from attrs import define, evolve, field, frozen
-from fibs_protocol import messages as m
-from fibs_protocol.board import BoardState
-from fibs_protocol.drawing import draw
-from fibs_protocol.messages import Message
-from fibs_protocol.words import YOU
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
@@ -19,6 +14,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.drawing import draw
+from fibs_protocol.messages import Message
+from fibs_protocol.words import YOU
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from attrs import evolve
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
@@ -15,7 +16,6 @@ from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from fibs_protocol.words import YOU
-
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, AgentMemory, Counters, DispatchTable, Feature, on

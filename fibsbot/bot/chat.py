@@ -17,7 +17,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN
-
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches

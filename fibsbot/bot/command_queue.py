@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
-
 from fibsbot.bot.context import AgentContext, feature_of
 from fibsbot.bot.events_and_actions import DecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of

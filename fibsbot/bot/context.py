@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from attrs import asdict, define, field
+
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.session import Session
-
 from fibsbot.bot.events_and_actions import Action, Disconnect, End, Event, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from attrs import asdict, evolve, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU, Departure
-
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.events_and_actions import ConnectionLost

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from attrs import evolve, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
-
 from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move

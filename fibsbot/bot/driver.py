@@ -12,11 +12,11 @@ from typing import Final, Protocol
 
 import structlog
 from attrs import define, evolve, field, frozen
+
 from fibs_protocol.commands import AlertCommand, Command, Kibitz, Login, Say, Shout, Tell, Tellx, Whisper
 from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.bot.events_and_actions import (
     Action,
     Ask,

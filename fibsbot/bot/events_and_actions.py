@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
+
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import Dice, Phase

@@ -14,10 +14,10 @@ from collections.abc import Container
 from typing import Final
 
 from attrs import define, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
-
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.events_and_actions import Ask, ConnectionLost, InvitationKey

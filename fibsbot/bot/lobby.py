@@ -10,7 +10,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.session import State
 from fibs_protocol.words import Departure
-
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.events_and_actions import ConnectionLost

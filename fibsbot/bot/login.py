@@ -11,7 +11,6 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN, State
 from fibs_protocol.words import Setting, Toggle
-
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, feature_of, on
 from fibsbot.bot.current_match import Matches

@@ -13,7 +13,6 @@ from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, FibsMove
-
 from fibsbot.bot.tracked_match import (
     Difference,
     EarlyBoard,

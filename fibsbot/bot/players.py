@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from attrs import evolve
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.events_and_actions import ConnectionLost

@@ -16,12 +16,12 @@ from collections.abc import Hashable
 from typing import Final
 
 from attrs import evolve
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
-
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches

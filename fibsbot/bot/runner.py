@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from attrs import frozen
+
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.driver import Driver

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Mapping
 from typing import Final
 
 from attrs import define, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command
-
 from fibsbot.bot.context import AgentContext
 from fibsbot.bot.settings import Timings
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
-from fibs_protocol.words import YOU
 
+from fibs_protocol.words import YOU
 from fibsbot.evolve import evolve
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import BAR, OFF, Play, Position

@@ -20,10 +20,10 @@ from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import FiniteRange
 from fibsbot.cli.output import sigterm_as_interrupt
-from fibsbot.processes import usable_cores
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.worker_processes import usable_cores
 
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""

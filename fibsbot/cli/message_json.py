@@ -11,6 +11,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 import attrs
+
 from fibs_protocol.stream import Received
 from fibs_protocol.words import Colour
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Final, cast
 
 import click
+
 from fibs_protocol.messages import RefusedBoard, Unknown
 from fibs_protocol.stream import MessageReader, Received
-
 from fibsbot.cli import UserError
 from fibsbot.cli.message_json import write_line
 from fibsbot.formats import FormatError, read_chunks

@@ -19,7 +19,6 @@ from fibsbot.cli import EXIT_USAGE, UserError
 from fibsbot.cli.options import FiniteRange
 from fibsbot.cli.output import progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
-from fibsbot.processes import WorkerLostError
 from fibsbot.replay.batch import (
     ReplayCounts,
     ReplayTask,
@@ -42,6 +41,7 @@ from fibsbot.replay.writers import (
 )
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import plural
+from fibsbot.worker_processes import WorkerLostError
 
 MAX_NOTES_LISTED: Final = 200
 """Differences and gaps listed at the end, at most."""

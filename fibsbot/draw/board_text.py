@@ -6,11 +6,11 @@ import re
 from typing import Final
 
 from attrs import evolve
+from rich.text import Text
+
 from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
 from fibs_protocol.words import Colour
-from rich.text import Text
-
 from fibsbot.fibs_numbering import DIRECTIONS, cells_from_position, length_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.laws import Level

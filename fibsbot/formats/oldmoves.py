@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Self, TypeAlias
 
 from attrs import define, evolve, field, frozen
-from fibs_protocol.words import Colour, FibsMove
 
+from fibs_protocol.words import Colour, FibsMove
 from fibsbot.fibs_numbering import DIRECTIONS, to_fibs
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats.checked_game import (

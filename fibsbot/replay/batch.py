@@ -19,7 +19,6 @@ from attrs import define, evolve, field, frozen
 
 from fibsbot.draw.markup import clean
 from fibsbot.formats import FormatError
-from fibsbot.processes import map_ordered, usable_cores
 from fibsbot.replay.captures import OffsetCallback, read_captures
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text
@@ -49,6 +48,7 @@ from fibsbot.replay.writers import (
     move_list_writer,
 )
 from fibsbot.transcript import Gap, Transcript, TranscriptError, count_decisions, walk
+from fibsbot.worker_processes import map_ordered, usable_cores
 
 
 @frozen

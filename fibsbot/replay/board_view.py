@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, Self
 
 from attrs import frozen
-from fibs_protocol.board import BoardState
 
+from fibs_protocol.board import BoardState
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, player_position
 from fibsbot.match import Dice, Owner

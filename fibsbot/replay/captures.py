@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
@@ -24,7 +25,6 @@ from fibs_protocol.grammar import parse_command
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.formats import FormatError, read_chunks
 from fibsbot.records import session_log as log
 from fibsbot.replay import match_files

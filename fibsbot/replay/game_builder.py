@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from attrs import frozen
-from fibs_protocol.board import BoardState
 
+from fibs_protocol.board import BoardState
 from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import CHECKERS, Play

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Final
 
 from attrs import define, evolve, field
+
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
-
 from fibsbot.formats.checked_game import reading_laws
 from fibsbot.match import Dice
 from fibsbot.replay.board_view import BoardView, board_shows_state

@@ -10,7 +10,6 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU
-
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.evolve import evolve

@@ -16,7 +16,6 @@ from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU, FibsMove
-
 from fibsbot.fibs_numbering import length_from_fibs, play_from_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play

@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from attrs import define, field, frozen
+
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
-
 from fibsbot.server.user_settings import UserSettings
 
 NEW_RATING: Final = 1500.0

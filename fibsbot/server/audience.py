@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from attrs import frozen
+
 from fibs_protocol import messages as m
 from fibs_protocol.drawing import draw
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, Toggle
-
 from fibsbot.rules.state import Seat
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User

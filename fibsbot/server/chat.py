@@ -9,7 +9,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import YOU, Toggle
-
 from fibsbot.server.users import MAX_KEPT_MAIL, MAX_NAMES, User, toggle_name
 from fibsbot.server.world import CommandHandlers, World
 

@@ -10,7 +10,6 @@ from fibs_protocol.commands import Command
 from fibs_protocol.errors import CommandError, UnknownCommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.messages import Message, Refusal
-
 from fibsbot.server import chat, game_commands, info, match_commands, sessions, texts, watchers, who
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World

@@ -13,7 +13,6 @@ from fibs_protocol.commands import ResignLevel
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
-
 from fibsbot import fibs_numbering
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError

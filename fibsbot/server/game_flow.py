@@ -17,7 +17,6 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import UNLIMITED, FibsMove, Toggle
-
 from fibsbot import fibs_numbering
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position

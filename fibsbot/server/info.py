@@ -14,7 +14,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Setting, Toggle
-
 from fibsbot import __version__
 from fibsbot.server import texts
 from fibsbot.server.accounts import MIN_PASSWORD, Passwords

@@ -16,12 +16,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
 from attrs import define, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command, write
 from fibs_protocol.messages import Message
-
 from fibsbot.server import sessions, texts
 from fibsbot.server.accounts import MIN_PASSWORD, Account, Passwords, is_reserved, is_valid_name
 from fibsbot.server.connection import ClientConnection

@@ -12,7 +12,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
-
 from fibsbot.rules.game import next_game
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import game_commands, game_flow, watchers

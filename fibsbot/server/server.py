@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import Final, Self
 
 import structlog
+
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.words import Departure
-
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import cattrs
 from attrs import define, evolve, field
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import write
 from fibs_protocol.words import Colour, Toggle
-
 from fibsbot import fibs_numbering
 from fibsbot.match import Dice
 from fibsbot.position import Play

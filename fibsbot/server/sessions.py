@@ -7,7 +7,6 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.words import YOU, Departure, Toggle
-
 from fibsbot.server import match_commands, watchers
 from fibsbot.server.accounts import Account
 from fibsbot.server.texts import goodbye, motd

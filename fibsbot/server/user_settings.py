@@ -7,6 +7,7 @@ import zoneinfo
 from typing import Any, Final
 
 from attrs import define, field
+
 from fibs_protocol import messages as m
 from fibs_protocol.errors import BadArgumentError
 from fibs_protocol.words import Setting, Toggle

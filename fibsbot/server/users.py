@@ -6,10 +6,10 @@ import enum
 from typing import TYPE_CHECKING, Final
 
 from attrs import define, field, frozen
+
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
-
 from fibsbot.server.accounts import Account
 from fibsbot.server.user_settings import UserSettings
 

@@ -8,7 +8,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import YOU
-
 from fibsbot.server.audience import watched_view
 from fibsbot.server.users import User, toggle_name
 from fibsbot.server.world import CommandHandlers, World

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from attrs import frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import ShowWhat
@@ -19,7 +20,6 @@ from fibs_protocol.grammar import write_telnet
 from fibs_protocol.grammar.arguments import shorten
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
-
 from fibsbot.server.accounts import LISTED_EXPERIENCE
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User

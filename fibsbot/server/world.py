@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import define, evolve, frozen
+
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-
 from fibsbot.server.accounts import Account
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, DiceTest

@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias
 
 import structlog
 from attrs import asdict, evolve, fields, frozen
+
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Counters
 from fibsbot.bot.current_match import BotStatus

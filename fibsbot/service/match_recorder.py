@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import structlog
 from attrs import define
+
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store.state_json import write_play, write_state

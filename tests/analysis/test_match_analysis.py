@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 from attrs import evolve
 
-from fibsbot import processes
+from fibsbot import worker_processes
 from fibsbot.analysis import match_analysis
 from fibsbot.analysis.match_analysis import CHUNK_SIZE, MatchAnalyser, analyse_match, analyse_matches, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
@@ -64,15 +64,15 @@ def test_progress_counts_entries() -> None:
 
 
 def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "usable_cores", lambda: 4)
+    monkeypatch.setattr(worker_processes, "usable_cores", lambda: 4)
     monkeypatch.setattr(match_analysis, "ENTRIES_PER_PROCESS", 4)
     asked: list[tuple[int, list[int]]] = []
 
     def share(_work: object, _arguments: object, items: Iterable[match_analysis._Chunk], jobs: int) -> Iterator[None]:
         asked.append((jobs, [len(it.steps) for it in items]))
-        raise processes.WorkerLostError(None, 1)
+        raise worker_processes.WorkerLostError(None, 1)
 
-    monkeypatch.setattr(processes, "map_unordered", share)
+    monkeypatch.setattr(worker_processes, "map_unordered", share)
     match = short(10)
     assert isinstance(next(analyse_matches([short(3)], "heuristic", luck=False)), MatchAnalysis)
     assert asked == []

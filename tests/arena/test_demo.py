@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.stream import MessageReader
-from rich.console import Console
-
 from fibsbot.arena.demo import LAST_LINES, MatchDisplay
 from fibsbot.cli import main
 from fibsbot.position import Position

@@ -7,7 +7,6 @@ from typing import Any
 from fibs_protocol.grammar import write_command
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Colour
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import (
     Action,

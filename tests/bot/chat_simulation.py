@@ -12,7 +12,6 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Departure, Toggle
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import (
     Action,

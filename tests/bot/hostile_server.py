@@ -17,9 +17,9 @@ from typing import Final, Self
 
 import structlog
 from attrs import define, evolve, field
+
 from fibs_protocol.errors import UnknownCommandError
 from fibs_protocol.grammar import parse_command
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult

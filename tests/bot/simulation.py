@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
+
 from fibs_protocol import commands as c
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command, write_command
 from fibs_protocol.messages import Refusal
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Departure
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import (
     Action,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibs_protocol.session import State
 from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, REPLY_MAX_AGE, WELCOME, Topic
 from fibsbot.bot.command_queue import MAX_CHAT, MAX_CHAT_LENGTH
 from fibsbot.bot.orders import Order

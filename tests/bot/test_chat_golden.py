@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from fibs_protocol.words import Departure
 
+from fibs_protocol.words import Departure
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import Lengths, NamePattern, Policy
 from tests.bot.chat_simulation import ChatSimulation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.session import State
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibs_protocol.session import State
 from fibsbot.bot.events_and_actions import StrategyAnswered
 from fibsbot.bot.settings import Timings
 from fibsbot.match import Owner

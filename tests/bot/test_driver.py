@@ -9,7 +9,6 @@ import itertools
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import GameStarts, Message
-
 from fibsbot.bot.driver import Driver
 from fibsbot.bot.events_and_actions import Action, ConnectionLost, Event, MessageReceived, Send
 from fibsbot.client.connection import connect

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.board import BoardState
-from fibs_protocol.words import UNLIMITED, Colour, FibsMove
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fibs_protocol.board import BoardState
+from fibs_protocol.words import UNLIMITED, Colour, FibsMove
 from fibsbot.fibs_numbering import (
     DIRECTIONS,
     cells_from_position,

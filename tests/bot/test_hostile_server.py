@@ -9,9 +9,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from fibs_protocol.errors import UnknownCommandError
 from fibs_protocol.grammar import parse_command
-
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import RunSettings

@@ -17,12 +17,12 @@ from typing import Final
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, TrackedMatch
 from fibsbot.cli import main

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.session import State
 
+from fibs_protocol.session import State
 from fibsbot.bot.events_and_actions import FinishRequested, PauseRequested
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import Lengths, NamePattern, Policy

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
+
 from fibs_protocol.commands import Move
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.words import FibsMove
-
 from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.strategies.questions import PlayQuestion
 from tests.bot.agent_script import ME, OWN_INFO, START_CELLS, TIME, Script, after, board

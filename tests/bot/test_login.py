@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from attrs import asdict
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.session import State
-
 from fibsbot.bot.events_and_actions import (
     Connected,
     ConnectionLost,

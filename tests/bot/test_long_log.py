@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+
 from fibs_protocol import messages as m
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.records.archive import Archive, finished_files
 from fibsbot.records.session_log import Received, read_session_log
 from fibsbot.server.server import Server

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Final
 
 import pytest
+
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse, parse_command
-
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.settings import Timings
 from fibsbot.match import MatchState

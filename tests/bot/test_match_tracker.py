@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.match import Owner, Phase

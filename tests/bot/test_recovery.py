@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fibs_protocol.session import State
 
+from fibs_protocol.session import State
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Feature
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT

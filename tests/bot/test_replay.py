@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from fibs_protocol.grammar import write_command
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Ask, Connected, Event, MessageReceived, Send, StrategyAnswered, WakeAt, Woken
 from fibsbot.records.session_log import Received, Sent, read_session_log

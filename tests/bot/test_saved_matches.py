@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.session import State
 
+from fibs_protocol.session import State
 from fibsbot.bot.events_and_actions import PauseRequested
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import CubeAction

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.session import State
 
+from fibs_protocol.session import State
 from fibsbot.match import Owner
 from fibsbot.strategies.base import CubeAction
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, START_CELLS, Script, after, board

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from fibs_protocol.session import State
 from fibs_protocol.words import Colour
-
 from fibsbot.match import Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, PlayAnswer

@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
@@ -24,9 +27,6 @@ from fibs_protocol.session import (
     trigger_of,
 )
 from fibs_protocol.words import YOU
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.bot.agent_script import board as board_line
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agent.md"

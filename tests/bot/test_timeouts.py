@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from fibs_protocol.session import State
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from fibs_protocol.session import State
 from fibsbot.bot.events_and_actions import Event
 from fibsbot.bot.settings import Timings
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.session import State
 
+from fibs_protocol.session import State
 from fibsbot.bot.events_and_actions import DecisionKey
 from tests.bot.agent_script import AFTER_61, ME, Script, board
 

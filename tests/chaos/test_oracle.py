@@ -6,11 +6,11 @@ from typing import cast
 
 import pytest
 from attrs import define, field
-from fibs_protocol import messages as m
-from fibs_protocol.words import YOU
 
 from bench.chaos.oracle import READ_TIME, Oracle, shows_decision
 from bench.chaos.proxy import ProxyConnection
+from fibs_protocol import messages as m
+from fibs_protocol.words import YOU
 
 WELCOME = "1 marvin 1001914002 host"
 SAVED = "no saved games."

@@ -7,13 +7,13 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fibs_protocol.grammar import parse
 from fibs_protocol.messages import Message, Unknown
 from fibs_protocol.stream import Received
 from fibs_protocol.words import Colour
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from fibsbot.cli.message_json import write_line
 from tests.protocol.message_examples import SPOKEN, messages, said
 

@@ -18,8 +18,8 @@ from typing import Final
 
 import keyring
 import pytest
-from fibs_protocol.commands import Login
 
+from fibs_protocol.commands import Login
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Connected, SendSecret, SettingsChanged
 from fibsbot.config import parse_config

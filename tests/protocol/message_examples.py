@@ -6,13 +6,14 @@ import datetime as dt
 import string
 from typing import Any, Final
 
+from hypothesis import strategies as st
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar.blocks import BLOCKS
 from fibs_protocol.grammar.table import WORDINGS
 from fibs_protocol.grammar.wording import Wording
 from fibs_protocol.words import UNLIMITED, YOU, Colour, FibsMove, Setting, Toggle
-from hypothesis import strategies as st
 
 PRINTABLE: Final = "".join(map(chr, range(32, 127)))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.grammar import parse, write
 from fibs_protocol.words import YOU, Colour
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.examples import more_examples
 from tests.protocol.message_examples import boards
 

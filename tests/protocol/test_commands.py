@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import (
@@ -17,9 +20,6 @@ from fibs_protocol.errors import (
 from fibs_protocol.grammar import parse, parse_command, write, write_command
 from fibs_protocol.grammar.commands import COMMAND_FORMS, SHORT_FORMS
 from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.examples import more_examples
 from tests.protocol.message_examples import PRINTABLE, filled, moves, names, points, words
 

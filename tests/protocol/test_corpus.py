@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.stream import MessageReader

@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given
+
 from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
 from fibs_protocol.words import UNLIMITED, YOU
-from hypothesis import given
-
 from tests.protocol.message_examples import boards
 
 CAPTURES = Path(__file__).parents[1] / "data" / "protocol" / "board_captures.jsonl"

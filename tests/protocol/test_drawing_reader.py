@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
 from fibs_protocol.drawing_reader import DrawingReader
 from fibs_protocol.words import YOU
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.protocol.message_examples import boards
 from tests.protocol.test_drawing import captures
 

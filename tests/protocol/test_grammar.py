@@ -6,6 +6,9 @@ import re
 
 import attrs
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.grammar import parse, write
@@ -13,9 +16,6 @@ from fibs_protocol.grammar.table import WORDINGS
 from fibs_protocol.grammar.wording import Wording
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.words import UNLIMITED, YOU, Setting
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
 from tests.examples import more_examples
 from tests.protocol.message_examples import BY_CONTEXT, KINDS, PRINTABLE, SPOKEN, all_kinds, messages, said, texts
 

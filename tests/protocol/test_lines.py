@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from fibs_protocol.errors import LocalProtocolError
-from fibs_protocol.lines import PROMPTS, Line, LineSplitter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibs_protocol.errors import LocalProtocolError
+from fibs_protocol.lines import PROMPTS, Line, LineSplitter
 from tests.examples import more_examples
 
 PIECES = [

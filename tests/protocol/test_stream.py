@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import holds_free_text, parse, write
@@ -11,9 +14,6 @@ from fibs_protocol.grammar.blocks import BLOCKS
 from fibs_protocol.lines import PROMPTS
 from fibs_protocol.stream import MessageReader, Received, split_glued
 from fibs_protocol.words import Toggle
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
 from tests.examples import more_examples
 from tests.protocol.message_examples import BY_CONTEXT, SPOKEN, boards, messages, said, texts
 from tests.protocol.test_board import START

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.grammar.clip import CLIP
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.protocol.message_examples import messages, said
 
 USER = m.WhoInfo(

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
-from fibs_protocol.words import Toggle
 
+from fibs_protocol.words import Toggle
 from fibsbot.policy import Lengths, Policy
 from fibsbot.records.session_log import Received, Sent, read_session_log
 from tests.replay.recording_server import RecordingServer, ServerGame, VariedStrategy

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
-from fibs_protocol.words import Colour
 
+from fibs_protocol.words import Colour
 from fibsbot.bot.events_and_actions import Action, Record
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.records.session_log_writer import SessionLogWriter

@@ -15,7 +15,6 @@ from typing import Final
 
 import pytest
 
-from fibsbot.processes import WorkerLostError
 from fibsbot.replay import batch
 from fibsbot.replay.batch import (
     ReplayTask,
@@ -25,6 +24,7 @@ from fibsbot.replay.batch import (
     replay_all,
     replay_source,
 )
+from fibsbot.worker_processes import WorkerLostError
 
 DATA: Final = Path(__file__).parent.parent / "data"
 WATCHED: Final = (DATA / "protocol" / "session_watch.txt").read_bytes()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
-
 from fibsbot.replay.board_view import BoardView
 from fibsbot.rules.state import Seat, Stage
 

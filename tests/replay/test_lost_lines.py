@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from fibs_protocol.grammar import parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fibs_protocol.grammar import parse
 from fibsbot.replay.captures import read_pieces
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.transcript import Gap, Transcript

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Colour
-
 from fibsbot.fibs_numbering import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play

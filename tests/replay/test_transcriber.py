@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from fibs_protocol import commands as c
 from fibs_protocol.grammar import parse, parse_command
 from fibs_protocol.stream import MessageReader
-
 from fibsbot.replay.captures import ReceivedMessage
 from fibsbot.replay.events import DifferenceFound, EntryAdded, MatchBegan, MatchEvent
 from fibsbot.replay.transcriber import Transcriber

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from attrs import evolve
+
 from fibs_protocol.messages import Message
 from fibs_protocol.words import Colour, Departure, Dice
-
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account

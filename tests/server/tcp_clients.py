@@ -7,10 +7,10 @@ import random
 from typing import ClassVar, Final
 
 from attrs import define, field
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import parse
-
 from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.limits import ServerLimits

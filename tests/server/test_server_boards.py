@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 from attrs import define, field
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
-
 from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import hypothesis.strategies as st
-from fibs_protocol.commands import ShowWhat
-from fibs_protocol.grammar.commands import COMMAND_FORMS
-from fibs_protocol.words import Departure, Setting, Toggle
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from fibs_protocol.commands import ShowWhat
+from fibs_protocol.grammar.commands import COMMAND_FORMS
+from fibs_protocol.words import Departure, Setting, Toggle
 from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.game import decision
 from fibsbot.rules.plays import legal_plays

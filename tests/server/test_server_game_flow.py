@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.board import BoardState
 
+from fibs_protocol.board import BoardState
 from fibsbot.position import Position
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.world import Quirks

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.words import Departure
 
+from fibs_protocol.words import Departure
 from fibsbot.server.users import ClientMode, User
 from tests.server.simulated_world import ListedDice, Simulation, boards, no_boards, two_players
 

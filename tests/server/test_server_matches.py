@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
-
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.users import User
 from fibsbot.server.world import Quirks

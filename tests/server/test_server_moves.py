@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol import messages as m
-from fibs_protocol.words import FibsMove
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibs_protocol import messages as m
+from fibs_protocol.words import FibsMove
 from fibsbot.fibs_numbering import play_from_fibs, play_to_fibs
 from fibsbot.position import Position
 from fibsbot.rules.errors import PlayError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fibs_protocol.board import BoardState
 
+from fibs_protocol.board import BoardState
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.users import User
 from tests.server.simulated_world import ListedDice, Simulation, boards, no_boards, set_state, two_players

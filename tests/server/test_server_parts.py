@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from fibs_protocol.errors import CommandError
-from fibs_protocol.words import Setting, Toggle
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibs_protocol.errors import CommandError
+from fibs_protocol.words import Setting, Toggle
 from fibsbot.server.accounts import Account, Passwords, RatedPlayer, RatingCalculation, is_reserved, is_valid_name
 from fibsbot.server.connection import MAX_ANSWERS, TelnetInput
 from fibsbot.server.database import KEPT_DAYS, MAX_PANICS, Database, DatabaseError, SavedMatchRow

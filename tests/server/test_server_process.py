@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from attrs import define, field
-from fibs_protocol import messages as m
 
+from fibs_protocol import messages as m
 from fibsbot.server.server import Server
 from tests.server.tcp_clients import PASSWORD, PATIENCE, Player, Raw, two_raw_players
 

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 from attrs import evolve
-from fibs_protocol.words import UNLIMITED
 from structlog.testing import capture_logs
 
+from fibs_protocol.words import UNLIMITED
 from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
 from tests.server.tcp_clients import CHEAP, PASSWORD, Player, Raw, two_raw_players

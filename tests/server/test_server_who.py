@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 import pytest
+
 from fibs_protocol.grammar.commands import COMMAND_FORMS
 from fibs_protocol.words import Toggle
-
 from fibsbot.server.texts import topics
 from fibsbot.server.users import ClientMode, User
 from tests.server.simulated_world import Simulation, boards, two_players

@@ -7,10 +7,10 @@ from collections import deque
 
 import pytest
 from attrs import define, field
+
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Toggle
-
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.users import User

@@ -6,8 +6,8 @@ import asyncio
 from typing import Final
 
 from attrs import evolve
-from fibs_protocol import messages as m
 
+from fibs_protocol import messages as m
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.events_and_actions import End, Record

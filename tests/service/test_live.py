@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 from attrs import evolve
-from fibs_protocol import messages as m
-from fibs_protocol.grammar import parse
 from structlog.testing import capture_logs
 
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.match_tracker import apply_message

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from attrs import define, evolve, field
-from fibs_protocol import messages as m
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from fibs_protocol import messages as m
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.match import CubeAction
 from fibsbot.position import Play

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from fibs_protocol.commands import Command
 
+from fibs_protocol.commands import Command
 from fibsbot.bot.events_and_actions import Action, Event, MessageReceived, Record, Send
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity

@@ -21,7 +21,6 @@ from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
 from fibsbot.files import replacing
 from fibsbot.formats.mat import write_mat
-from fibsbot.processes import WorkerLostError, map_unordered
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.evaluator import Evaluator
@@ -36,6 +35,7 @@ from fibsbot.strategies.questions import (
     StrategyFailedError,
 )
 from fibsbot.transcript import Player, Transcript
+from fibsbot.worker_processes import WorkerLostError, map_unordered
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""

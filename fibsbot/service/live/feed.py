@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from attrs import evolve, frozen
+
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
-
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean

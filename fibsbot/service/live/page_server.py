@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import structlog
 from aiohttp import web
-from fibs_protocol.messages import Message
 
+from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.draw.themes import stylesheet
 from fibsbot.replay.events import MatchEvent

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from attrs import evolve
+
 from fibs_protocol.board import BoardState
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour
-
 from fibsbot.fibs_numbering import cells_from_position, length_to_fibs, match_state
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play

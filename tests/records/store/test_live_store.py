@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Record

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from fibs_protocol.board import BoardState
-from fibs_protocol.words import Colour
 from hypothesis import given
 
+from fibs_protocol.board import BoardState
+from fibs_protocol.words import Colour
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.strategies.child_process.engine_process import DeclinedError

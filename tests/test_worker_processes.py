@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fibsbot import processes
-from fibsbot.processes import (
+from fibsbot import worker_processes
+from fibsbot.worker_processes import (
     THREAD_VARIABLES,
     WorkerLostError,
     map_ordered,
@@ -82,7 +82,7 @@ def test_ordered_answers_come_in_the_order_of_the_items() -> None:
 
 
 def test_workers_are_only_so_far_ahead_of_the_next_ordered_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "MAX_AHEAD", 3)
+    monkeypatch.setattr(worker_processes, "MAX_AHEAD", 3)
     taken: list[int] = []
 
     def items() -> Iterator[int]:
