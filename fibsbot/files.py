@@ -42,7 +42,7 @@ def private_opener(path: str, flags: int) -> int:
 def replacing(target: Path) -> Iterator[Path]:
     """Yield the name of a file or folder to make beside `target`; it replaces the target at the end of the block.
 
-    Whoever opens the target finds the old one or all of the new one. After an error the target is as it was.
+    Readers see either the old target or the complete new one. After an error the target is unchanged.
     """
     part = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(4).hex()}{UNFINISHED}")
     try:

@@ -45,12 +45,12 @@ def gone() -> bool:
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_each_number_is_worked_at_once(jobs: int) -> None:
+def test_each_item_is_worked_on_once(jobs: int) -> None:
     assert [number * number + 5 for number in range(7)] == sorted(map_unordered(square, (5,), range(7), jobs))
     assert gone()
 
 
-def test_without_numbers_nobody_is_started() -> None:
+def test_without_items_no_worker_is_started() -> None:
     assert [] == list(map_unordered(square, (5,), (), 3))
 
 
@@ -61,7 +61,7 @@ def test_an_answer_that_is_an_exception_is_raised() -> None:
 
 
 @pytest.mark.parametrize(("number", "how"), [(99, "was killed by signal 9"), (98, "ended with status 3")])
-def test_who_is_gone_is_told_with_what_it_worked_at(number: int, how: str) -> None:
+def test_a_lost_worker_is_reported_with_its_item(number: int, how: str) -> None:
     with pytest.raises(WorkerLostError, match=how) as lost:
         list(map_unordered(square, (0,), [number], 1))
     assert number == lost.value.item
@@ -97,14 +97,14 @@ def test_workers_are_only_so_far_ahead_of_the_next_ordered_answer(monkeypatch: p
     assert 13 == len(taken)
 
 
-def test_who_stops_leaves_nobody_behind() -> None:
+def test_closing_the_generator_ends_all_workers() -> None:
     answers = map_unordered(square, (0,), [2, 77, 77], 2)
     assert 4 == next(answers)
     answers.close()
     assert gone()
 
 
-def test_libraries_have_one_thread_in_a_process_and_here_as_many_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_libraries_have_one_thread_in_workers_and_as_many_as_before_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(THREAD_VARIABLES[0], "7")
     monkeypatch.delenv(THREAD_VARIABLES[1], raising=False)
     with single_threaded_libraries():
@@ -119,7 +119,7 @@ def hear(items: Iterator[int]) -> Iterator[bool]:
         yield signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
-def test_processes_do_not_hear_an_interrupt() -> None:
+def test_workers_do_not_receive_an_interrupt() -> None:
     assert [False] * 2 == list(map_unordered(hear, (), range(2), 2))
     assert [True] * 2 == list(map_unordered(hear, (), range(2), 2, held_back=()))
 

@@ -207,7 +207,7 @@ def resigned_equity(stakes: Stakes, owner: Owner, level: int) -> float:
 def accepts_resignation(stakes: Stakes, owner: Owner, level: int, equity: float) -> bool:
     """Return whether the player should accept the opponent's offer, where `equity` is the player's of playing on.
 
-    It is that of the position, whoever is on roll, in the unit of `stakes`.
+    It belongs to the position, independent of the player on roll, in the unit of `stakes`.
     """
     return resigned_equity(stakes, owner, level) >= equity - ACCEPT_SLACK
 
