@@ -1,8 +1,8 @@
 """Tables, turns and games as text, written and read.
 
 A table is two rows, the side on roll first, each in its own numbering: `24:12 23 21 20 / 24:15`. A place without a
-count has one checker, 25 is hand and bar, checkers that are not named are off. What has to be remembered about a side follows
-its row: `25:2 20:13 hit=1 throws=4 marks=released,five_left pinned=7,12`.
+count has one checker, 25 is hand and bar, checkers that are not named are off. What has to be remembered about a side
+follows its row: `25:2 20:13 hit=1 throws=4 marks=released,five_left pinned=7,12`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,10 @@ def _number(text: str, most: int, word: str) -> int:
 
 
 def format_turn(turn: Turn) -> str:
-    """Write what is to be done in a turn, such as `4444 5555 roll`; `<` for an order, `=` for one checker, `?` if free."""
+    """Write what is to be done in a turn, such as `4444 5555 roll`.
+
+    After the numbers stand `<` for their order, `=` for one checker, `?` if they are offered, `+` if the turn goes on.
+    """
     return " ".join(it.name.lower() if isinstance(it, Then) else _format_part(it) for it in turn)
 
 

@@ -6,8 +6,9 @@ MatchGame is what every tables game has: score, turn, cube, resignation. GameSta
 from __future__ import annotations
 
 import enum
+from typing import Any
 
-from attrs import frozen
+from attrs import Attribute, frozen
 
 from fibsbot.match import Dice
 from fibsbot.position import Position
@@ -117,7 +118,14 @@ class MatchGame:
         raise NotImplementedError
 
 
-@frozen(slots=False, kw_only=True)
+def _order_of_files(_: type, attributes: list[Attribute[Any]]) -> list[Attribute[Any]]:
+    """Move the fields that backgammon adds to where transcripts in JSON and the store have always had them."""
+    by_name = {attribute.name: attribute for attribute in attributes}
+    added = {"turn": by_name.pop("position"), "cube": by_name.pop("dice")}
+    return [it for name, attribute in by_name.items() for it in (added.get(name), attribute) if it]
+
+
+@frozen(slots=False, kw_only=True, field_transformer=_order_of_files)
 class GameState(MatchGame):
     """One game of backgammon in a match."""
 

@@ -133,7 +133,6 @@ def test_so_many_plays_are_legal(game: str, board: Table, numbers: tuple[int, ..
         ("narde", (5, 5), ["24:14 4"]),
         ("narde", (2, 2), ["24:14 16"]),
         ("narde", (6, 5), ["24:14 13"]),
-        ("narde", (6, 5), ["24:14 13"]),
         ("gulbara", (6, 6), ["24:11 18:4"]),
     ],
 )
