@@ -12,8 +12,8 @@ from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.game import TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.plays import legal_plays
 from fibsbot.games.ruleset import Ruleset
-from fibsbot.games.text import game_from_json, game_to_json
 from fibsbot.games.table import HAND
+from fibsbot.games.text import game_from_json, game_to_json
 from fibsbot.position import Play
 from fibsbot.rules.state import Stage
 
