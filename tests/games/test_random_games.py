@@ -19,12 +19,12 @@ from tests.games.random_games import random_game, variants
 
 MOST_DECISIONS_WITH_AN_OPTION = 150
 PERFT: Final = {
-    "tabula": (56, 3136),
+    "tabula": (56,),
     "irish": (246,),
     "swedish": (36, 1296),
     "dutch": (21, 441),
     "acey-deucey": (21, 441),
-    "buff": (56, 3136),
+    "buff": (56,),
     "around": (447,),
     "plakoto": (59, 3474),
     "gioul": (59, 3405),
@@ -64,4 +64,4 @@ def test_the_number_of_boards_after_each_turn_is_as_counted_before(game: str, co
 
 
 def test_games_with_backgammons_set_up_and_moves_have_as_many_boards_as_backgammon() -> None:
-    assert perft(load_ruleset("portes"), 1) == backgammon.perft(Position.start(), 1)
+    assert perft(load_ruleset("portes"), 1) == backgammon.perft_level({Position.start().points: 1}).total()
