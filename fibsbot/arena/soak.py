@@ -18,6 +18,8 @@ from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timin
 from fibsbot.client.settings import ServerSettings
 from fibsbot.match import Phase
 from fibsbot.policy import Lengths, Policy
+from fibsbot.rules.law_words import law_words
+from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
@@ -45,11 +47,15 @@ async def play_pair(  # noqa: PLR0913 - the settings of a run
     length: int,
     timings: Timings = QUICK_TIMINGS,
     strict: bool = False,
+    laws: Laws | None = None,
 ) -> tuple[SessionResult, SessionResult]:
     """Register both, log both in, and let the host invite the guest until they have finished `matches` matches.
 
+    `laws` are those of the matches, other ones than those of FIBS.
+
     Raises the errors of a Runner; the other bot is stopped then.
     """
+    words = None if laws is None else law_words(laws)
     passwords = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
     for entrant, password in zip((host, guest), passwords, strict=True):
         await server.register(entrant.name, password)
@@ -58,8 +64,8 @@ async def play_pair(  # noqa: PLR0913 - the settings of a run
         agent = AgentSettings(
             name=entrant.name,
             password=password,
-            play=PlaySettings(invite=invite, invite_length=length, matches=matches),
-            policy=Policy(lengths=Lengths(((1, max(length, 1)),))),
+            play=PlaySettings(invite=invite, invite_length=length, matches=matches, invite_laws=words),
+            policy=Policy(lengths=Lengths(((1, max(length, 1)),)), laws=() if words is None else (words,)),
             strict=strict,
             timings=timings,
         )

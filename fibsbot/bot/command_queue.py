@@ -47,7 +47,10 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ToggleCommand: (m.ToggleSet, m.TogglesStart),
     c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames, m.SavedCount),
     c.Rawwho: (m.WhoEnd,),
-    c.Invite: (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed),
+    **dict.fromkeys(
+        (c.Invite, c.InviteByLaws), (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed)
+    ),
+    c.ShowLaws: (m.LawsKnown,),
     c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board,),
     c.Move: (m.Board,),  # that carries out no decision: without moves, as none is possible

@@ -24,6 +24,7 @@ from fibsbot.strategies.questions import (
     AcceptAnswer,
     PlayQuestion,
     Question,
+    RejectRollAnswer,
     ResignAnswer,
     ResignationQuestion,
     RollQuestion,
@@ -99,7 +100,7 @@ def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | 
 
     `resigned_points` is what an offered resignation is worth; 0 if that is not known.
     """
-    if state.phase is Phase.MOVE and state.dice:
+    if state.phase is Phase.MOVE and state.dice and not state.may_reject:
         plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
         return PlayAnswer(plays[0]) if plays else None
     if state.phase is Phase.RESIGNED:
@@ -137,7 +138,7 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
 def _may_double(state: MatchState) -> bool:
     """Whether a double is allowed and useful; the server accepts useless ones, too (pitfall 13)."""
     useful = not state.length or state.away[0] > state.cube
-    return useful and not state.crawford and state.owner is not Owner.OPPONENT
+    return useful and not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
 
 
 def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
@@ -149,6 +150,8 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
         case PlayAnswer():
             play = _legal(key, answer.play)
             return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+        case RejectRollAnswer():
+            return DecisionCommand(c.Rethrow(), "rethrow")
         case CubeAnswer():
             return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Container
 from typing import Final
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -112,7 +112,12 @@ class SentInvitations:
         self._last = SentInvitation(name, length, purpose, self._context.now + retry)
         self._context.set_timer("answer", retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
-        self._queue.send(c.Invite(name, None if length is None else length_to_fibs(length)))
+        laws = self._context.settings.play.invite_laws
+        points = None if length is None else length_to_fibs(length)
+        if laws is not None and points is not None and purpose is InvitationPurpose.WANTED:
+            self._queue.send(c.InviteByLaws(name, points, laws))
+        else:
+            self._queue.send(c.Invite(name, points))
 
     def attempts(self, name: str) -> int:
         """Return how often this player was invited in vain."""
@@ -166,7 +171,7 @@ class SentInvitations:
         self._last = None
         self._announced_resumes.clear()
         self.reset_attempts(opponent)
-        self._queue.drop(c.Invite)
+        self._queue.drop(c.Invite, c.InviteByLaws)
 
     @on(m.YouInvitedToResume)
     def _on_announced(self, message: m.YouInvitedToResume) -> None:
@@ -234,6 +239,8 @@ class ReceivedInvitation:
     awaits_saved_count: bool = False
     """Whether we wait for the number of saved matches of the inviter."""
     accepted: bool = False
+    laws: str = ""
+    """The words of other laws than those of FIBS."""
 
 
 class ReceivedInvitations:
@@ -285,6 +292,16 @@ class ReceivedInvitations:
             invitation.awaits_saved_count = True
             self._queue.send(c.Show(c.ShowWhat.SAVEDCOUNT, name))
 
+    def note_laws(self, words: str) -> None:
+        """Note the laws of the last invitation, whose line follows it, and refuse those that we do not play by."""
+        invitation = self._received.get(self.last or "")
+        if invitation is None or invitation.complete:
+            return
+        invitation.laws = words
+        if found := self._against(invitation, None):
+            del self._received[invitation.name]
+            self.refuse(invitation.name, invitation.length, found)
+
     def on_count(self, name: str, count: int | None) -> None:
         """Continue with an invitation now that the number of saved matches is known, or cannot be (None)."""
         invitation = self._received.get(name)
@@ -299,7 +316,7 @@ class ReceivedInvitations:
 
     def _against(self, invitation: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
         request = self._players.request(invitation.name, invitation.length, Direction.THEIRS, saved_games)
-        return reasons_to_refuse(self._context.settings.policy, request)
+        return reasons_to_refuse(self._context.settings.policy, evolve(request, laws=invitation.laws))
 
     def _consider(self, invitation: ReceivedInvitation, saved_games: int | None) -> None:
         if found := self._against(invitation, saved_games):

@@ -94,6 +94,11 @@ class Lobby:
         else:
             self._invitations.invited(message.name, length)
 
+    @on(m.MatchLaws)
+    def _on_match_laws(self, message: m.MatchLaws) -> None:
+        if self._context.session.state is State.LOBBY:
+            self._invitations.note_laws(message.words)
+
     @on(m.SavedMatchWarning)
     def _on_saved_match_warning(self, message: m.SavedMatchWarning) -> None:
         if (name := self._invitations.last) is not None:

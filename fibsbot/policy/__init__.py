@@ -10,6 +10,7 @@ from fibsbot.policy.policy import (
     RefusalReason,
     is_bot,
     is_player_name,
+    names_laws,
 )
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
 
@@ -24,6 +25,7 @@ __all__ = [
     "describe_policy",
     "is_bot",
     "is_player_name",
+    "names_laws",
     "reasons_not_to_resume",
     "reasons_to_refuse",
     "unknown_facts",

@@ -161,6 +161,13 @@ def _length(policy: Policy, request: MatchRequest) -> str | None:
     return f"I only play matches of {policy.lengths}."
 
 
+def _laws(policy: Policy, request: MatchRequest) -> str | None:
+    if not request.laws or policy.plays_by(request.laws):
+        return None
+    others = f", or by laws {' or '.join(policy.laws)}" if policy.laws else ""
+    return f"I only play by the laws of FIBS{others}."
+
+
 # -- strength ------------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +251,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "person": _person,
     "unlimited": _unlimited,
     "length": _length,
+    "laws": _laws,
     "rating_low": _rating_low,
     "rating_high": _rating_high,
     "experience_low": _experience_low,

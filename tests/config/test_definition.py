@@ -121,7 +121,8 @@ def other_value(setting: Setting) -> Any:
         return next(it.value for it in setting.type if it is not setting.default)
     if setting.type in {int, float}:
         return 13
-    words: dict[type, str] = {str: "arthur", Path: "x", Lengths: "unlimited", NamePattern: "ford:to"}
+    text = "1931 point" if setting.name in {"laws", "invite_laws"} else "arthur"
+    words: dict[type, str] = {str: text, Path: "x", Lengths: "unlimited", NamePattern: "ford:to"}
     return [words[setting.type]] if setting.is_list or setting.type is Lengths else words[setting.type]
 
 
