@@ -256,6 +256,7 @@ COMMAND_FORMS: Final = (
     CommandForm("invite", c.Invite, _read_invite, _write_invite),
     name_command("join", c.Join),
     bare_command("leave", c.Leave),
+    optional_text_command("chouette", c.Chouette, "argument"),
     name_command("watch", c.Watch),
     bare_command("unwatch", c.Unwatch),
     name_command("look", c.Look),
