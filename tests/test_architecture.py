@@ -32,6 +32,7 @@ LAYERS: Final = (
     ),
     ("fibsbot.match",),
     ("fibsbot.rules",),
+    ("fibsbot.games",),
     ("fibsbot.notation",),
     ("fibsbot.fibs_numbering",),
     ("fibsbot.transcript",),

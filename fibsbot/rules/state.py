@@ -6,8 +6,9 @@ MatchGame is what every tables game has: score, turn, cube, resignation. GameSta
 from __future__ import annotations
 
 import enum
+from typing import Any
 
-from attrs import frozen
+from attrs import Attribute, frozen
 
 from fibsbot.match import Dice
 from fibsbot.position import Position
@@ -37,6 +38,10 @@ class Stage(enum.Enum):
     """The player on turn plays the dice."""
     DOUBLED = "doubled"
     """A double waits for its answer."""
+    NAME = "name"
+    """Games with such a law only: a player names a double or a point."""
+    CONTEST = "contest"
+    """Games with such a law only: both players roll for who names a point."""
     OVER = "over"
 
 
@@ -46,6 +51,8 @@ class Ending(enum.Enum):
     BORNE_OFF = "borne off"
     DROPPED = "dropped"
     RESIGNED = "resigned"
+    OTHER = "otherwise"
+    """By a law that only some games have."""
 
 
 @frozen
@@ -111,7 +118,14 @@ class MatchGame:
         raise NotImplementedError
 
 
-@frozen(slots=False, kw_only=True)
+def _order_of_files(_: type, attributes: list[Attribute[Any]]) -> list[Attribute[Any]]:
+    """Move the fields that backgammon adds to where transcripts in JSON and the store have always had them."""
+    by_name = {attribute.name: attribute for attribute in attributes}
+    added = {"turn": by_name.pop("position"), "cube": by_name.pop("dice")}
+    return [it for name, attribute in by_name.items() for it in (added.get(name), attribute) if it]
+
+
+@frozen(slots=False, kw_only=True, field_transformer=_order_of_files)
 class GameState(MatchGame):
     """One game of backgammon in a match."""
 

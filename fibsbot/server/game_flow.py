@@ -290,7 +290,7 @@ def end_game(world: World, match: ServerMatch) -> None:
 def _result(view: MatchView, result: Result) -> Message:
     winner, loser = view.name(result.winner), view.name(result.winner.other)
     match result.how:
-        case Ending.BORNE_OFF:
+        case Ending.BORNE_OFF | Ending.OTHER:
             return m.GameWon(winner, result.points, view.is_watcher)
         case Ending.DROPPED:
             return m.GaveUp(loser, winner, result.points)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from fibsbot.position import Play
-from fibsbot.rules.errors import CubeError, CubeRefusal, DiceError
+from fibsbot.position import Play, Position
+from fibsbot.rules.errors import AlreadyRolledError, CubeError, CubeRefusal, DiceError, NotYourTurnError
 from fibsbot.rules.game import (
     accept_resignation,
     decision,
@@ -54,6 +54,26 @@ def test_the_right_to_double_goes_to_the_player_who_accepted_the_last_double() -
     taken = take(double(b_to_roll(), B), A)
     assert CubeRefusal.NOT_OWNER is refused(taken, B)
     assert 4 == double(evolve(taken, turn=A), A).offered
+
+
+def test_a_double_is_offered_only_on_turn_and_before_the_roll() -> None:
+    """1931, 20: "only when it is the player's turn to play and before he has thrown the dice"."""
+    state = b_to_roll()
+    with pytest.raises(NotYourTurnError):
+        double(state, A)
+    with pytest.raises(AlreadyRolledError):
+        double(roll(state, B, (3, 1)), B)
+
+
+def test_a_player_on_the_bar_against_a_closed_board_may_double() -> None:
+    """1997: "Although he does not roll the dice, for he cannot make a move, he still has the right to double"."""
+    closed = Position([0] + [0] * 12 + [1] + [0] * 5 + [-2] * 6 + [1])
+    assert Stage.DOUBLED is double(evolve(b_to_roll(), position=closed), B).stage
+
+
+def test_the_first_double_is_to_2_and_each_one_doubles_the_stakes() -> None:
+    taken = take(double(b_to_roll(), B), A)
+    assert (2, 4) == (taken.cube, double(evolve(taken, turn=A), A).offered)
 
 
 def test_there_is_no_limit_to_the_number_of_doubles() -> None:
