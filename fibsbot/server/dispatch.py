@@ -16,6 +16,7 @@ from fibsbot.server import (
     chouette_flow,
     game_commands,
     info,
+    laws,
     match_commands,
     sessions,
     texts,
@@ -30,7 +31,7 @@ REPEAT: Final = "!!"
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
-for _module in (chat, chouette_commands, game_commands, info, match_commands, sessions, watchers, who):
+for _module in (chat, chouette_commands, game_commands, info, laws, match_commands, sessions, watchers, who):
     HANDLERS.update(_module.HANDLERS)
 
 

@@ -169,6 +169,14 @@ class Invite(Command):
 
 
 @frozen
+class InviteByLaws(Invite):
+    """`invite X 5 laws 1931 point`: to a match by other laws than those of FIBS (only this project's server)."""
+
+    laws: str = ""
+    """The words after `laws`."""
+
+
+@frozen
 class Join(Command):
     """`join X`, or `join` for the next game."""
 
@@ -230,6 +238,11 @@ class Move(Command):
     """`move bar-22 13-7`: the whole turn, in the server's numbering."""
 
     moves: tuple[FibsMove, ...]
+
+
+@frozen
+class Rethrow(Command):
+    """`rethrow`: reject the first roll, which doubles the cube; only where the laws of the match allow it."""
 
 
 @frozen
@@ -310,6 +323,13 @@ class SetCommand(Command):
 
     setting: Setting | None = None
     value: str | None = None
+
+
+@frozen
+class ShowLaws(Command):
+    """`laws`: show the laws of the match; `laws on`, `laws off`: whether the client knows other laws than FIBS'."""
+
+    known: bool | None = None
 
 
 @frozen
