@@ -45,7 +45,7 @@ class Login(Command):
 
 @frozen
 class Name(Command):
-    """`name X`: choose a name (guest)."""
+    """`name X`: choose a name (guest). `name 4`: name a double or a point, in games that have such a law."""
 
     name: str
 
@@ -161,11 +161,13 @@ class Wave(Command):
 
 @frozen
 class Invite(Command):
-    """`invite X 5`, `invite X unlimited`, `invite X` (resume the saved match)."""
+    """`invite X 5`, `invite X unlimited`, `invite X` (resume the saved match), `invite X 3 plakoto:exception`."""
 
     name: str
     length: int | None = None
     """Points, UNLIMITED, or None to resume."""
+    game: str | None = None
+    """A game other than backgammon, with options after colons; only with a length."""
 
 
 @frozen
@@ -220,7 +222,10 @@ class Roll(Command):
 
 @frozen
 class Move(Command):
-    """`move bar-22 13-7`: the whole turn, in the server's numbering."""
+    """`move bar-22 13-7`: the whole turn, in the server's numbering.
+
+    In games other than backgammon a part of the turn, in the player's own numbering; the hand is `bar`.
+    """
 
     moves: tuple[FibsMove, ...]
 

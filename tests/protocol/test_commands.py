@@ -21,7 +21,7 @@ from fibs_protocol.grammar import parse, parse_command, write, write_command
 from fibs_protocol.grammar.commands import COMMAND_FORMS, SHORT_FORMS
 from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 from tests.examples import more_examples
-from tests.protocol.message_examples import PRINTABLE, filled, moves, names, points, words
+from tests.protocol.message_examples import PRINTABLE, filled, game_names, moves, names, points, words
 
 passwords = words.filter(lambda word: ":" not in word)
 lengths = st.none() | st.integers(1, 99) | st.just(UNLIMITED)
@@ -52,6 +52,9 @@ def said(form: Any) -> st.SearchStrategy[c.Command]:
     kind = form.command
     if kind is c.SetCommand:
         return st.just(c.SetCommand()) | st.builds(c.SetCommand, st.sampled_from(Setting), st.none() | filled)
+    if kind is c.Invite:
+        some = lengths.filter(lambda length: length is not None)
+        return st.builds(c.Invite, names, lengths) | st.builds(c.Invite, names, some, game_names)
     if kind is c.Mail:
         return st.just(c.Mail()) | st.builds(c.Mail, names, filled)
     fields = {field.name: field for field in kind.__attrs_attrs__}

@@ -36,6 +36,7 @@ from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 
 _WORD: Final = re.compile(r"[!-~]{1,255}")
 _PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
+_GAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}(?::[a-z0-9-]{1,32}){0,8}")
 _LONGEST_CLIENT: Final = 20
 _WHICH: Final = 4
 """`** fourth move: ...` is the last move that a refusal can name; it stands for the ones after it, too."""
@@ -98,22 +99,30 @@ def _read_invite(text: str) -> c.Invite:
         raise BadArgumentError(m.InviteWho())
     if len(words) == 1:
         return c.Invite(shorten(words[0]))
+    game = words[2].lower() if len(words) > 2 else None
+    if game is not None and not _GAME.fullmatch(game):
+        raise BadArgumentError(m.UnknownGame(shorten(words[2])))
     if words[1] == "unlimited":
-        return c.Invite(shorten(words[0]), UNLIMITED)
+        return c.Invite(shorten(words[0]), UNLIMITED, game)
     if re.fullmatch("[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
-        return c.Invite(shorten(words[0]), int(words[1]))
+        return c.Invite(shorten(words[0]), int(words[1]), game)
     raise BadArgumentError(m.InviteBadLength())
 
 
 def _write_invite(command: c.Invite) -> str:
     name, length = check_word(command.name), command.length
     if length is None:
+        if command.game is not None:
+            raise LocalProtocolError("expected a length with the game, got none")
         return name
+    if command.game is not None and not _GAME.fullmatch(command.game):
+        raise LocalProtocolError("expected the name of a game, with options after colons")
+    game = "" if command.game is None else f" {command.game}"
     if length == UNLIMITED:
-        return f"{name} unlimited"
+        return f"{name} unlimited{game}"
     if not 1 <= length < UNLIMITED:
         raise LocalProtocolError(f"expected a match length of 1 to {UNLIMITED - 1}, got {length}")
-    return f"{name} {length}"
+    return f"{name} {length}{game}"
 
 
 def _read_moves(text: str) -> c.Move:
