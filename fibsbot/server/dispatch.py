@@ -10,7 +10,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.errors import CommandError, UnknownCommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.messages import Message, Refusal
-from fibsbot.server import chat, game_commands, info, match_commands, sessions, texts, watchers, who
+from fibsbot.server import chat, game_commands, info, laws, match_commands, sessions, texts, watchers, who
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
@@ -19,7 +19,7 @@ REPEAT: Final = "!!"
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
-for _module in (chat, game_commands, info, match_commands, sessions, watchers, who):
+for _module in (chat, game_commands, info, laws, match_commands, sessions, watchers, who):
     HANDLERS.update(_module.HANDLERS)
 
 

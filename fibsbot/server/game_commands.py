@@ -191,7 +191,7 @@ def reject(world: World, user: User, command: c.Reject) -> None:  # noqa: ARG001
     game_flow.end_game(world, match)
 
 
-def _check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
+def check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
     """Refuse if it is not this player's turn to act."""
     check_no_resignation(match, seat)
     state = match.state
@@ -205,7 +205,7 @@ def _check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
 def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - all handlers are called alike
     """Roll the dice."""
     match, seat = require_match(user)
-    _check_turn(match, seat, m.NotYourRoll())
+    check_turn(match, seat, m.NotYourRoll())
     if match.state.stage is Stage.MOVE:
         raise CommandError(m.AlreadyRolled())
     game_flow.continue_game(world, match, skip_board=game_flow.roll(world, match))
@@ -215,7 +215,7 @@ def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - a
 def move(world: World, user: User, command: c.Move) -> None:
     """Make a play."""
     match, seat = require_match(user)
-    _check_turn(match, seat, m.NotYourMove())
+    check_turn(match, seat, m.NotYourMove())
     if match.state.dice is None:
         raise CommandError(m.RollFirst())
     direction = match.direction(seat)
@@ -232,7 +232,7 @@ def move(world: World, user: User, command: c.Move) -> None:
 def off(world: World, user: User, command: c.Off) -> None:  # noqa: ARG001 - as above
     """Bear off a checker with every number."""
     match, seat = require_match(user)
-    _check_turn(match, seat, m.NotYourTurn())
+    check_turn(match, seat, m.NotYourTurn())
     if match.state.dice is None:
         raise CommandError(m.RollFirst())
     play = game_flow.greedy_play(match.state.position, match.state.dice)

@@ -18,6 +18,7 @@ import structlog
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.words import Departure
+from fibsbot.rules.laws import Laws
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render
@@ -25,6 +26,7 @@ from fibsbot.server.connection import CLOSE_TIME, ClientConnection
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
 from fibsbot.server.info import change_password
+from fibsbot.server.laws import playable_laws
 from fibsbot.server.limits import FairQueue, RateLimitedLog, ServerLimits
 from fibsbot.server.login import LoginDialog, LoginThrottle
 from fibsbot.server.users import ClientMode, User
@@ -54,6 +56,7 @@ class Server:
         quirks: Quirks | None = None,
         dice: DiceSource | None = None,
         clock: Callable[[], float] = time.time,
+        laws: Laws | None = None,
     ) -> None:
         """Prepare a server.
 
@@ -65,6 +68,7 @@ class Server:
             limits: bounds of the connections.
             quirks: deliberate differences, for tests of clients.
             dice: source of dice for a test, in place of `seed`.
+            laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
             clock: returns seconds since 1970 UTC, as users see them.
 
         Raises:
@@ -79,6 +83,7 @@ class Server:
             clock,
             quirks=quirks,
             user_limit=self.limits.connections,
+            house_laws=laws and playable_laws(laws),
         )
         self.passwords = Passwords(self.limits.password_cost)
         self._fair_queue = FairQueue()

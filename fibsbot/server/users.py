@@ -10,6 +10,7 @@ from attrs import define, field, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
+from fibsbot.rules.laws import Laws
 from fibsbot.server.accounts import Account
 from fibsbot.server.user_settings import UserSettings
 
@@ -56,6 +57,8 @@ class PendingInvitation:
     """The invited user."""
     length: int | None
     """Points, UNLIMITED, or None to resume the saved match."""
+    laws: Laws | None = None
+    """Other laws than those of FIBS."""
 
 
 @define(eq=False)
@@ -85,6 +88,8 @@ class User:
     """Messages received since the login."""
     last_command: str = ""
     """The command that `!!` repeats."""
+    asked_for_laws: bool = False
+    """Whether a client has said that it knows other laws than those of FIBS."""
 
     @property
     def name(self) -> str:
@@ -95,6 +100,11 @@ class User:
     def clip(self) -> bool:
         """Whether the user's client understands numbered lines."""
         return self.mode is ClientMode.CLIP
+
+    @property
+    def knows_laws(self) -> bool:
+        """Whether the user can be invited to matches by other laws: people can, clients if they have asked."""
+        return not self.clip or self.asked_for_laws
 
     @property
     def ready(self) -> bool:

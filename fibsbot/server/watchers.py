@@ -8,6 +8,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import YOU
+from fibsbot.server import laws
 from fibsbot.server.audience import watched_view
 from fibsbot.server.users import User, toggle_name
 from fibsbot.server.world import CommandHandlers, World
@@ -33,11 +34,16 @@ def watch(world: World, user: User, command: c.Watch) -> None:
     blocker = _banned_by(player, user)
     if blocker is not None:
         raise CommandError(m.NoWatchAllowed(player.name))
+    match = player.match
+    if match is not None:
+        laws.check_knows(match, user)
     user.watching = player.name
     world.watchers.setdefault(player.name, []).append(user)
     world.send(user, m.YouWatch(player.name))
     if player.match is None:
         world.send(user, m.NothingInteresting(player.name))
+    else:
+        world.send(user, *laws.law_lines(player.match.agreed))
     world.send(player, m.WatchesYou(user.name))
     if player.opponent is not None:
         world.send(world.users[player.opponent], m.StartsWatching(user.name, player.name))

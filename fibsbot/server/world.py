@@ -14,6 +14,7 @@ from attrs import define, evolve, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
+from fibsbot.rules.laws import Laws
 from fibsbot.server.accounts import Account
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, DiceTest
@@ -54,7 +55,7 @@ class TrafficCounts:
 class World:
     """The state of the server: users, matches, watchers, and the messages to be delivered."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server is made of
         self,
         database: Database,
         dice: DiceSource,
@@ -62,6 +63,7 @@ class World:
         *,
         quirks: Quirks | None = None,
         user_limit: int = 1000,
+        house_laws: Laws | None = None,
     ) -> None:
         """Start without users.
 
@@ -71,11 +73,13 @@ class World:
             clock: returns seconds since 1970 UTC.
             quirks: deliberate differences, for tests of clients.
             user_limit: the limit that `show max` prints.
+            house_laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
         """
         self.database = database
         self.dice = dice
         self.quirks = quirks or Quirks()
         self.user_limit = user_limit
+        self.house_laws = house_laws
         self._clock = clock
         self.users: dict[str, User] = {}
         self.watchers: dict[str, list[User]] = {}

@@ -161,13 +161,27 @@ class Wave(Command):
 
 @frozen
 class Invite(Command):
-    """`invite X 5`, `invite X unlimited`, `invite X` (resume the saved match), `invite X 3 plakoto:exception`."""
+    """`invite X 5`, `invite X unlimited`, `invite X` (resume the saved match)."""
 
     name: str
     length: int | None = None
     """Points, UNLIMITED, or None to resume."""
-    game: str | None = None
-    """A game other than backgammon, with options after colons; only with a length."""
+
+
+@frozen
+class InviteToGame(Invite):
+    """`invite X 3 plakoto:exception`: to a match of a game other than backgammon (only this project's server)."""
+
+    game: str = ""
+    """Its name, with options after colons."""
+
+
+@frozen
+class InviteByLaws(Invite):
+    """`invite X 5 laws 1931 point`: to a match by other laws than those of FIBS (only this project's server)."""
+
+    laws: str = ""
+    """The words after `laws`."""
 
 
 @frozen
@@ -228,6 +242,11 @@ class Move(Command):
     """
 
     moves: tuple[FibsMove, ...]
+
+
+@frozen
+class Rethrow(Command):
+    """`rethrow`: reject the first roll, which doubles the cube; only where the laws of the match allow it."""
 
 
 @frozen
@@ -308,6 +327,13 @@ class SetCommand(Command):
 
     setting: Setting | None = None
     value: str | None = None
+
+
+@frozen
+class ShowLaws(Command):
+    """`laws`: show the laws of the match; `laws on`, `laws off`: whether the client knows other laws than FIBS'."""
+
+    known: bool | None = None
 
 
 @frozen

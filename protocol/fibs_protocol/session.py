@@ -183,21 +183,21 @@ _ANYTIME_COMMANDS: Final = (
     *(c.Gag, c.Blind, c.Away, c.Back, c.Wave),
     *(c.ToggleCommand, c.SetCommand, c.Save, c.Address, c.Password),
     *(c.Who, c.Rawwho, c.Show, c.Whois, c.Where, c.Ratings, c.Last, c.Time, c.Help, c.Motd, c.About, c.Average),
-    *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look),
+    *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look, c.ShowLaws),
 )
 
 _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | None], ...]] = (
     ((State.LOGIN,), (c.Login,), State.AUTHENTICATING),
     ((State.REGISTERING,), (c.Name,), None),
     (LOGGED_IN, _ANYTIME_COMMANDS, None),
-    ((State.LOBBY, State.WATCHING), (c.Invite, c.Join, c.Watch), None),
+    ((State.LOBBY, State.WATCHING), (c.Invite, c.InviteToGame, c.InviteByLaws, c.Join, c.Watch), None),
     # `board` in the lobby finds out whether we are in a match: the line that announced it may have been lost.
     ((State.LOBBY,), (c.ShowBoard,), None),
     ((State.WATCHING,), (c.Unwatch, c.ShowBoard, c.Pip), None),
     (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
     ((State.BETWEEN_GAMES,), (c.Join,), None),
     ((State.MY_ROLL,), (c.Roll, c.Double, c.Resign), None),
-    ((State.MY_MOVE,), (c.Move, c.Off, c.Resign), None),
+    ((State.MY_MOVE,), (c.Move, c.Off, c.Rethrow, c.Resign), None),
     ((State.MY_NAMING,), (c.Name, c.Resign), None),
     ((State.THEIR_TURN,), (c.Resign,), None),
     ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
@@ -229,7 +229,7 @@ _SERVER: Final[
     ((State.LOBBY,), State.THEIR_TURN, ((m.Board, TriggerCase.THEIR_TURN),)),
     ((State.LOBBY,), State.THEY_DOUBLED, ((m.Board, TriggerCase.DOUBLED),)),
     ((State.LOBBY,), State.BETWEEN_GAMES, ((m.Board, TriggerCase.OVER),)),
-    (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected)),
+    (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected, m.RollRejected)),
     (PENDING, State.UNCLEAR, (m.NothingToAnswer,)),
     (IN_MATCH, State.MY_ROLL, (m.RollOrDouble, (m.CannotMove, _other), (m.Moves, _other))),
     (IN_MATCH, State.MY_ROLL, ((m.DoubleAccepted, _other), (m.RedoubleAccepted, _other))),

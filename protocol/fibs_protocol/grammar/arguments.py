@@ -46,6 +46,8 @@ class CommandForm:
     """Converts the text after the name, without blanks at either end; raises BadArgumentError."""
     write: Writer
     """Returns the text after the name; empty if there is none."""
+    shortened: bool = True
+    """Whether a prefix of the name will do; not for commands that FIBS does not have: its short forms stay its own."""
 
 
 def bare_command(name: str, command: type[c.Command]) -> CommandForm:

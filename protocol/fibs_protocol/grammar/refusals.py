@@ -53,6 +53,9 @@ REFUSALS: Final[tuple[Wording[Any], ...]] = (
     says(m.CantFindPlayer, "** Error: can't find player {name:typed}"),
     says(m.SavedMatchCorrupt, "** ERROR: Saved match is corrupt. Please start another one."),
     says(m.TwoGamesAtOnce, "** You can't play two games at once"),
+    says(m.UnknownLaws, "** Laws: {reason:phrase}."),
+    says(m.KnowsNoLaws, "** {name}'s client knows no other laws than those of FIBS."),
+    says(m.CantRethrow, "** You can't reject this roll."),
     # -- watch, look, oldboard, oldmoves, away
     says(m.WatchWho, "** Watch who?"),
     says(m.NoWatchAllowed, "** {name} doesn't want you to watch."),

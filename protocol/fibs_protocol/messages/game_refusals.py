@@ -1,4 +1,4 @@
-"""`**` lines that refuse a command in a game (specification: "Game Commands")."""
+"""`**` lines that refuse a command in a game, or because of its laws (specification: "Game Commands")."""
 
 from __future__ import annotations
 
@@ -225,6 +225,28 @@ class WrongRedouble(Refusal):
     """`beaver`, `raccoon` or `otter`."""
     right: str | None
     """The right command; None after the otter."""
+
+
+# -- laws (only this project's server) --------------------------------------------------------------------------------
+
+
+@frozen
+class UnknownLaws(Refusal):
+    """`** Laws: expected laws such as 1931, 1970, modern, fibs, got '1930'.`: of an invitation."""
+
+    reason: str
+
+
+@frozen
+class KnowsNoLaws(Refusal):
+    """`** X's client knows no other laws than those of FIBS.`: the invited player's, or the one to be watched by."""
+
+    name: str
+
+
+@frozen
+class CantRethrow(Refusal):
+    """`** You can't reject this roll.`"""
 
 
 # -- games other than backgammon --------------------------------------------------------------------------------------
