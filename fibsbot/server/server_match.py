@@ -18,7 +18,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import match_winner, start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.server.database import SavedMatchRow
+from fibsbot.server.database import Database, SavedMatchRow
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
@@ -47,10 +47,14 @@ class ServerMatch:
     """The list of moves of the current game, as `oldmoves` shows it."""
     can_move: tuple[int, int] = (0, 0)
     """Checkers that each player could move after the last own roll; as on FIBS it is never reset."""
+    agreed: Laws | None = None
+    """The laws that both players have agreed on; None: those of FIBS, by their toggles."""
     joined: set[Seat] = field(factory=set)
     """Between two games, the players who have joined the next one."""
     users: dict[Seat, User] = field(factory=dict)
     """The players; empty for a match that is not being played."""
+    teammates: list[User] = field(factory=list)
+    """The other players of a chouette, who see the board as watchers of seat B do."""
 
     @property
     def length(self) -> int:
@@ -146,6 +150,12 @@ class ServerMatch:
 
     # -- saving -----------------------------------------------------------------------------------------------------
 
+    def save(self, database: Database, now: float) -> None:
+        """Save the match, and with its end the ratings that have changed."""
+        saved = self.to_saved()
+        accounts = [user.account for user in self.users.values()] if saved.over else []
+        database.save_match(saved, now, *accounts)
+
     def to_saved(self) -> SavedMatchRow:
         """Return the database row of this match."""
         low, high = sorted(self.names)
@@ -153,17 +163,16 @@ class ServerMatch:
 
     def to_json(self) -> str:
         """Return everything except the users as JSON."""
-        return json.dumps(
-            {
-                "names": self.names,
-                "state": _CONVERTER.unstructure(self.state),
-                "colours": self.colours,
-                "serial": self.serial,
-                "throws": self.rolls,
-                "moves": self.moves,
-                "can_move": self.can_move,
-            }
-        )
+        values = {
+            "names": self.names,
+            "state": _CONVERTER.unstructure(self.state),
+            "colours": self.colours,
+            "serial": self.serial,
+            "throws": self.rolls,
+            "moves": self.moves,
+            "can_move": self.can_move,
+        }
+        return json.dumps(values if self.agreed is None else {**values, "agreed": True})
 
     @classmethod
     def from_saved(cls, saved: SavedMatchRow) -> ServerMatch | None:
@@ -182,6 +191,7 @@ class ServerMatch:
                 int(values["throws"]),
                 list(map(str, values["moves"])),
                 (int(can_a), int(can_b)),
+                agreed=state.laws if values.get("agreed") else None,
             )
             flaw = match.board(Seat.A, a, b).flaw()
         except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
@@ -189,15 +199,17 @@ class ServerMatch:
         return None if flaw or sorted(match.names) != list(saved.names) else match
 
 
-def new_match(inviter: User, joiner: User, length: int, serial: int) -> ServerMatch:
-    """Return a new match by both players' toggles, the inviter as X; `length` is as in messages."""
+def new_match(inviter: User, joiner: User, length: int, serial: int, agreed: Laws | None = None) -> ServerMatch:
+    """Return a new match by the agreed laws or both players' toggles, the inviter as X; `length` is as in messages."""
     own_length = fibs_numbering.length_from_fibs(length)
-    state = start_match(_laws(inviter, joiner), own_length)
-    return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)
+    state = start_match(agreed or _laws(inviter, joiner), own_length)
+    return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial, agreed=agreed)
 
 
 def update_laws(match: ServerMatch) -> None:
     """Apply both players' toggles before a game (autodouble) or a resumed match (redoubles)."""
+    if match.agreed is not None:
+        return
     a, b = match.users[Seat.A], match.users[Seat.B]
     match.state = evolve(match.state, laws=evolve(_laws(a, b), crawford=match.state.laws.crawford))
 

@@ -15,7 +15,7 @@ from fibsbot.notation.table_plays import NO_MOVE, NOTHING_TO_PIN, format_play, p
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law
 from fibsbot.rules.state import Stage
-from tests.games.test_random_games import random_game
+from tests.games.random_games import random_game
 
 CHECKED_GAMES = (
     "tabula:free",
