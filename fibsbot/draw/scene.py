@@ -11,7 +11,7 @@ from fibsbot.draw.layout import IN_HAND, Facing, contrary
 from fibsbot.draw.markup import clean
 from fibsbot.draw.situation import dice_text, situation
 from fibsbot.draw.themes import Theme
-from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation.play_notation import CANNOT_MOVE, Path, format_play, paths_of
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Level

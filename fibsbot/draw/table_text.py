@@ -129,7 +129,9 @@ def describe_game(game: TableGame, names: tuple[str, str]) -> list[tuple[str, st
     sides = [game.table_for(it).own for it in (game.turn, game.turn.other)]
     facts = [("game", f"{game.rules.title} ({game.rules.full_name})"), ("decision", table_situation(game, names))]
     facts.append(("pips", " to ".join(str(side.pips) for side in sides)))
-    remembered = [(name, _memory(side)) for name, side in zip((names[game.turn], names[game.turn.other]), sides, strict=True)]
+    remembered = [
+        (name, _memory(side)) for name, side in zip((names[game.turn], names[game.turn.other]), sides, strict=True)
+    ]
     return [*facts, *((name, memory) for name, memory in remembered if memory)]
 
 
