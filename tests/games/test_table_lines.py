@@ -14,11 +14,11 @@ from fibs_protocol.table_state import TableCourse, TablePlayer
 from fibs_protocol.words import YOU, Colour
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.games.game import TableGame, start_match
-from fibsbot.games.table_lines import TableLineError, game_from_state, table_state
 from fibsbot.games.text import game_to_json
 from fibsbot.rules.game import double, resign, take
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Seat, Stage
+from fibsbot.table_lines import TableLineError, game_from_state, table_state
 from tests.games.random_games import random_game, variants
 
 LOOKED_AT = 120
