@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from attrs import frozen
 
@@ -55,18 +55,19 @@ FORKS.set_forkserver_preload(
 
 
 class _Worker(ForkServerProcess):
-    """A worker process that inherits environment and blocked signals of the process that starts it."""
+    """A worker process that inherits environment, output and blocked signals of the process that starts it."""
 
     def start(self) -> None:
         """Start it."""
-        self._inherited = dict(os.environ), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        self._inherited = dict(os.environ), signal.pthread_sigmask(signal.SIG_BLOCK, ()), _duplicates(1, 2)
         super().start()
+        del self._inherited
 
     def run(self) -> None:
         """Work."""
-        environment, blocked = self._inherited
+        environment, blocked, streams = self._inherited
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        _become(environment)
+        _become(environment, *streams)
         super().run()
 
 
@@ -135,16 +136,18 @@ def start(
     environment = os.environ if environment is None else environment
     words = (module, *map(str, arguments))
     files = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # noqa: SIM115 - closed below
-    numbers = [file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)]
-    streams = [Connection(os.dup(number), readable=False) for number in numbers]
+    streams = _duplicates(*(file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)))
     process = FORKS.Process(target=_run, args=(words, str(folder), dict(environment), *streams))
     _start_server()
     process.start()
-    for stream in streams:
-        stream.close()
     for file in files:
         weakref.finalize(process, file.close)
     return Forked(process, *files)
+
+
+def run(*arguments: object, **options: Any) -> Finished:
+    """Run `fibsbot ARGUMENTS ...` to its end, with the options of `start`; return exit status, stdout and stderr."""
+    return start("fibsbot", *arguments, **options).finish()
 
 
 def fork_workers() -> None:
@@ -158,15 +161,10 @@ def _start_server() -> None:
         forkserver.ensure_running()
 
 
-def _run(
-    words: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection, err: Connection
-) -> None:
+def _run(words: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection, err: Connection) -> None:
     """Become the program: in the child."""
-    _become(environment)
+    _become(environment, out, err)
     os.chdir(folder)
-    for number, stream in ((1, out), (2, err)):
-        os.dup2(stream.fileno(), number)
-        stream.close()
     forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign] # it is our parent
     fork_workers()
     module, *arguments = words
@@ -178,8 +176,16 @@ def _run(
         asyncio.run(asyncio_main)
 
 
-def _become(environment: Mapping[str, str]) -> None:
-    """Take over an environment as Python does when it starts."""
+def _duplicates(*numbers: int) -> list[Connection]:
+    """Duplicate file descriptors, for another process; they are closed with what is returned."""
+    return [Connection(os.dup(number), readable=False) for number in numbers]
+
+
+def _become(environment: Mapping[str, str], out: Connection, err: Connection) -> None:
+    """Take over environment and output, as Python does when it starts."""
+    for number, stream in ((1, out), (2, err)):
+        os.dup2(stream.fileno(), number)
+        stream.close()
     os.environ.clear()
     os.environ.update(environment)
     sys.path[:0] = [it for it in environment.get("PYTHONPATH", "").split(os.pathsep) if it and it not in sys.path]
