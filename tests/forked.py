@@ -112,6 +112,11 @@ class Forked:
             await asyncio.sleep(0.005)
         return self.returncode
 
+    @property
+    def errors(self) -> str:
+        """Return what it has written to stderr."""
+        return _text(self.err)
+
     def finish(self, seconds: float = SOON) -> Finished:
         """Wait for the end, killing it if that does not come; return exit status, stdout and stderr."""
         self.process.join(seconds)
@@ -192,8 +197,9 @@ def _become(environment: Mapping[str, str], out: Connection, err: Connection) ->
 
 
 def _text(file: IO[str]) -> str:
-    file.seek(0)
-    return file.read()
+    """Read a file without moving the place where others write."""
+    number = file.fileno()
+    return os.pread(number, os.fstat(number).st_size, 0).decode()
 
 
 def stop() -> None:
