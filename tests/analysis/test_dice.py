@@ -7,7 +7,7 @@ import math
 from typing import Final
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -162,6 +162,11 @@ def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
         assert test is not None
         assert (0, 1) == (test.statistic, test.p_value)
     assert (DiceStatistics().pips, DiceStatistics().rolls_test) == (None, None)
+
+
+def test_statistics_begin_at_zero() -> None:
+    assert not any(value for name, value in asdict(DiceStatistics()).items() if name != "counts")
+    assert not any(DiceStatistics().counts)
 
 
 def test_loaded_dice_are_detected_with_enough_rolls() -> None:
