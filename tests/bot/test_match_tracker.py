@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
+from fibs_protocol.words import YOU
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.match import Owner, Phase
@@ -43,6 +44,11 @@ STARTED = (
     "You rolled 1, ford rolled 6",
     "ford makes the first move.",
 )
+
+
+def test_a_new_track_knows_nothing_but_its_user() -> None:
+    known = {name: value for name, value in asdict(TrackedMatch(user="marvin"), recurse=False).items() if value}
+    assert {"user": "marvin", "player": YOU} == known
 
 
 def test_a_match_watched_on_fibs_has_no_differences() -> None:

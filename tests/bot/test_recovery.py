@@ -169,6 +169,7 @@ def test_our_own_status_line_that_contradicts_the_match_leads_to_a_new_connectio
     [
         ({"score": "5:3"}, [[5, 3]]),
         ({"score": "4:3", "cells": "0:-5:-5:-5:" + ":".join(["0"] * 22)}, [[5, 3]]),
+        ({"score": "3:4", "cells": "0:5:5:5:" + ":".join(["0"] * 22)}, [[3, 5]]),
         ({"score": "1:3", "cells": "0:-5:-5:-5:" + ":".join(["0"] * 22), "turn": 0}, []),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import attrs
 import pytest
@@ -15,7 +16,7 @@ from fibs_protocol.grammar import parse, write
 from fibs_protocol.grammar.table import WORDINGS
 from fibs_protocol.grammar.wording import Wording
 from fibs_protocol.lines import LineSplitter
-from fibs_protocol.words import UNLIMITED, YOU, Setting, Toggle
+from fibs_protocol.words import UNLIMITED, YOU, Setting
 from tests.examples import more_examples
 from tests.protocol.message_examples import BY_CONTEXT, KINDS, PRINTABLE, SPOKEN, all_kinds, messages, said, texts
 
@@ -37,10 +38,10 @@ def test_written_messages_are_read_back(wording: Wording[m.Message], data: st.Da
     assert line.isprintable()
 
 
-@pytest.mark.parametrize("toggle", Toggle)
-def test_both_answers_to_a_toggle_can_be_written_and_differ(toggle: Toggle) -> None:
-    answers = [m.ToggleSet(toggle, value=value) for value in (True, False)]
-    assert answers == [parse(write(answer)) for answer in answers]
+def test_every_wording_is_the_one_for_some_messages() -> None:
+    """Where all fixed fields of an earlier wording agree, a later one of the same kind is never written."""
+    for earlier, later in combinations(SPOKEN, 2):
+        assert earlier.cls is not later.cls or not earlier.fixed.items() <= later.fixed.items(), (earlier, later)
 
 
 def test_every_kind_of_message_has_a_wording() -> None:

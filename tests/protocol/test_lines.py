@@ -100,12 +100,14 @@ def test_examples_of_bytes_and_their_lines(data: bytes, lines: list[str]) -> Non
     assert lines == texts(data)
 
 
-def test_a_prompt_is_returned_at_once() -> None:
+@pytest.mark.parametrize("before", [b"", b"hello\r\n", b"caf\xe9\r\n"])
+def test_a_prompt_is_returned_at_once(before: bytes) -> None:
     splitter = LineSplitter()
-    splitter.receive_data(b"login:")
+    splitter.receive_data(before + b"login:")
+    assert bool(before) == (splitter.next_line() is not None)
     assert splitter.next_line() is None
     splitter.receive_data(b" ")
-    assert Line("login: ", 0, b"login: ", terminated=False) == splitter.next_line()
+    assert Line("login: ", len(before), b"login: ", terminated=False) == splitter.next_line()
 
 
 def test_prompts_are_not_recognised_by_a_server() -> None:
@@ -128,9 +130,9 @@ def test_a_line_of_exactly_the_longest_length_is_not_cut(start: bytes) -> None:
 def test_plain_lines_that_arrive_together_are_found_at_once() -> None:
     """This is what makes long streams cheap."""
     splitter = LineSplitter()
-    splitter.receive_data(b"one\r\ntwo\r\nthree\r\n")
-    assert Line("one", 0, b"one\r\n", terminated=True) == splitter.next_line()
-    assert ["two", "three"] == [line.text for line in splitter._plain]
+    splitter.receive_data(b"one line\r\n~ two\r\nthree\r\n")
+    assert Line("one line", 0, b"one line\r\n", terminated=True) == splitter.next_line()
+    assert ["~ two", "three"] == [line.text for line in splitter._plain]
 
 
 def test_a_block_that_is_not_plain_is_cut_between_lines() -> None:
