@@ -155,6 +155,13 @@ def test_entering_is_compared_with_its_expectation() -> None:
         assert pytest.approx(20 / 36) == a.expected_entered
 
 
+def test_a_run_of_doublets_ends_at_a_gap() -> None:
+    begun = evolve(START, stage=Stage.ROLL, turns=8)
+    doublet = Throw(seat=Seat.A, dice=(3, 3), play=legal_plays(begun.position, (3, 3))[0])
+    a, _ = dice_statistics(match(Game(1, begun, (doublet, Gap(reason="lost", then=begun), doublet))))
+    assert (2, 1) == (a.rolls, a.doublets_in_a_row)
+
+
 def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
     fair = DiceStatistics(counts=tuple(100 * ways for _, ways in ROLLS))
     assert pytest.approx(49 / 6) == fair.pips

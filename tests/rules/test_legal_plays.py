@@ -54,6 +54,10 @@ def test_a_roll_that_leaves_no_play_counts_one() -> None:
     assert {closed.swapped().points: 21} == perft_level({closed.points: 1})
 
 
+def test_counts_of_parts_add_up() -> None:
+    assert PerftCount(4, 6) == PerftCount(1, 2) + PerftCount(3, 4)
+
+
 @pytest.mark.slow
 def test_three_independent_generators_give_the_same_plays() -> None:
     """Every fourth of 2,000 positions, with 21 rolls each: as many distinct results, and the same by checksum.
