@@ -291,6 +291,9 @@ def decision(state: GameState, seat: Seat) -> MatchState | None:
         jacoby=state.laws.jacoby and not state.length,
         redoubles=redoubles_left(state),
         cubeless=not state.laws.cube,
+        triple=state.laws.triple,
+        point_game=state.laws.point_game,
+        may_reject=phase is Phase.MOVE and may_reject_roll(state),
     )
 
 
@@ -304,7 +307,7 @@ def _phase(state: GameState, seat: Seat) -> Phase | None:
             return Phase.ROLL if seat is state.turn else None
         case Stage.MOVE:
             return Phase.MOVE if seat is state.turn else None
-        case Stage.OPENING | Stage.OVER:
+        case _:
             return None
 
 
@@ -334,7 +337,7 @@ def check_running(state: MatchGame) -> None:
         raise GameOverError("the game is over")
 
 
-def _check_turn(state: MatchGame, seat: Seat) -> None:
+def check_turn(state: MatchGame, seat: Seat) -> None:
     """Raise RuleError unless this player is on turn and nothing waits for an answer."""
     check_running(state)
     if state.resignation:
@@ -349,13 +352,13 @@ def _check_turn(state: MatchGame, seat: Seat) -> None:
 
 def check_before_roll(state: MatchGame, seat: Seat) -> None:
     """Raise RuleError unless this player is on turn and has not rolled."""
-    _check_turn(state, seat)
+    check_turn(state, seat)
     if state.stage is Stage.MOVE:
         raise AlreadyRolledError("the dice have been rolled")
 
 
 def _check_after_roll(state: GameState, seat: Seat) -> Dice:
-    _check_turn(state, seat)
+    check_turn(state, seat)
     if state.dice is None:
         raise RollFirstError("the dice have to be rolled first")
     return state.dice

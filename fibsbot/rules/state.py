@@ -38,6 +38,10 @@ class Stage(enum.Enum):
     """The player on turn plays the dice."""
     DOUBLED = "doubled"
     """A double waits for its answer."""
+    NAME = "name"
+    """Games with such a law only: a player names a double or a point."""
+    CONTEST = "contest"
+    """Games with such a law only: both players roll for who names a point."""
     OVER = "over"
 
 
@@ -47,6 +51,8 @@ class Ending(enum.Enum):
     BORNE_OFF = "borne off"
     DROPPED = "dropped"
     RESIGNED = "resigned"
+    OTHER = "otherwise"
+    """By a law that only some games have."""
 
 
 @frozen

@@ -61,7 +61,7 @@ def test_the_board_of_the_specification() -> None:
         (with_token(4, "-1"), "scores"),
         (with_token(33, "7"), "two dice"),
         (with_token(34, "0"), "two dice"),
-        (with_token(37, "3"), "power of two"),
+        (with_token(37, "7"), "power of two"),
         (with_token(7, "-3"), "15 checkers a side, got O 15, X 16"),
         (with_token(30, "1"), "15 checkers a side, got O 14, X 15"),
         (with_token(45, "1"), "15 checkers a side"),

@@ -11,7 +11,7 @@ import pytest
 from fibsbot.match import Dice
 from fibsbot.notation import format_play, parse_play
 from fibsbot.position import BAR, Position
-from fibsbot.rules.errors import IllegalPlayError, Law
+from fibsbot.rules.errors import AnyLaw, IllegalPlayError, Law
 from fibsbot.rules.plays import legal_plays
 
 
@@ -35,7 +35,7 @@ def _entry(text: str) -> str:
     return "/".join(text.split(maxsplit=1)[0].split("/")[:2])
 
 
-def broken_law(text: str, position: Position, dice: Dice) -> Law:
+def broken_law(text: str, position: Position, dice: Dice) -> AnyLaw:
     """Return the law that a play breaks."""
     with pytest.raises(IllegalPlayError) as caught:
         parse_play(text, position, dice)
