@@ -338,6 +338,11 @@ def test_commands_that_are_not_possible_are_refused_in_a_line() -> None:
     ):
         assert [refusal] == simulation.say(user, command)
     simulation.say(carol, "chouette join bob")
+    others = [simulation.log_in(name) for name in ("dave", "erin", "frank", "grace")]
+    replies = [simulation.say(other, "chouette join carol") for other in others]
+    assert ["** chouette: a table has at most 6 players"] == replies[-1]
+    for other in others:
+        simulation.log_out(other)
     simulation.log_out(alice)
     (table,) = simulation.world.tables
     assert ("bob", ["bob", "carol"]) == (table.host, table.seats)
@@ -371,6 +376,18 @@ def test_who_comes_back_is_asked_again() -> None:
     assert "You are now playing with alice. Your running match was loaded." in lines
     assert boards(lines)
     assert "alice doubles. Type 'accept' or 'reject'." == lines[-1]
+
+
+def test_who_comes_back_is_asked_about_a_resignation(chouette: Chouette) -> None:
+    chouette.say("alice", "resign g")
+    chouette.simulation.log_out(chouette.users["bob"])
+    chouette.users["bob"] = chouette.simulation.log_in("bob")
+    assert "alice wants to resign. You will win 2 points. Type 'accept' or 'reject'." == chouette.heard("bob")[-1]
+    chouette.say("bob", "accept")
+    assert {"alice": -6, "bob": 2, "carol": 2, "dave": 2} == chouette.ledger()
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    assert "Type 'join' if you want to play the next game, type 'leave' if you don't." == chouette.heard("dave")[-1]
 
 
 def test_a_captain_who_does_not_decide_in_time_drops_out(chouette: Chouette) -> None:
