@@ -39,13 +39,14 @@ _PHASES: Final = {
 }
 RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
 """States in which an offer to resign may still be open although the opponent has played on."""
-_CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
+CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.ROLL: c.Roll(),
     CubeAction.DOUBLE: c.Double(),
     CubeAction.TAKE: c.Accept(),
     CubeAction.PASS: c.Reject(),
     CubeAction.BEAVER: c.Redouble(),
 }
+"""The command for each action with the cube."""
 RESIGN_LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
 """The names of resignation levels in the `resign` command."""
 
@@ -150,7 +151,7 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
             play = _legal(key, answer.play)
             return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
         case CubeAnswer():
-            return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
+            return DecisionCommand(CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():
             return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
         case AcceptAnswer():

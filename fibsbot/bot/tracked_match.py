@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
+from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU
 from fibsbot.evolve import evolve
 from fibsbot.match import Dice, MatchState, Phase
@@ -65,6 +66,8 @@ class TrackedMatch:
     """Whether a game is being played."""
     state: MatchState | None = None
     """The game as the player sees it; None until it is known. Phase, dice and offers are separate fields."""
+    table: TableState | None = None
+    """The last `table:` line of a game other than backgammon; `state` is unknown then."""
     direction: int | None = None
     """The player's; unknown until the game's first board."""
     turn: PlayerSide | None = None
