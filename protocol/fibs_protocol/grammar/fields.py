@@ -12,7 +12,8 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from fibs_protocol.board import BoardState
-from fibs_protocol.words import UNLIMITED, Colour, Dice, FibsMove, Setting, Toggle
+from fibs_protocol.table_state import TableState
+from fibs_protocol.words import UNLIMITED, Colour, Dice, FibsMove, Setting, TableNaming, Toggle
 
 
 @frozen(eq=False)
@@ -359,6 +360,59 @@ OFFS: Final = _add(
 )
 """`6 o 5 o`: the points that checkers are borne off from."""
 BOARD: Final = _add(FieldType("board", r"board:[!-~ ]*", BoardState.from_line, BoardState.to_line))
+TABLE: Final = _add(FieldType("table", r"table:[!-~ ]*", TableState.from_line, TableState.to_line))
+NAMING: Final = _choice("naming", {TableNaming.DOUBLE: "double to play", TableNaming.POINT: "point to open"})
+
+
+def _read_numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall("[0-9]+", text)))
+
+
+def _write_three(dice: tuple[int, ...]) -> str:
+    first, second, third = dice
+    return f"{first}, {second} and {third}"
+
+
+def _write_part(numbers: tuple[int, ...]) -> str:
+    return " ".join(map(str, numbers))
+
+
+THREE_DICE: Final = _add(FieldType("three_dice", r"[1-6], +[1-6] +and +[1-6]", _read_numbers, _write_three))
+PART: Final = _add(FieldType("part", r"[1-6](?: +[1-6]){0,3}", _read_numbers, _write_part))
+"""`5 5 5 5`: the numbers that are played together."""
+ODD_PART: Final = _add(FieldType("odd_part", r"[1-6](?:(?: +[1-6]){2,3})?", _read_numbers, _write_part))
+"""The same without those of two numbers, which are written as a roll."""
+CHOICES: Final = _add(
+    FieldType(
+        "choices",
+        r"[0-9]{1,2}(?:, *[0-9]{1,2}){0,23}",
+        _read_numbers,
+        lambda choices: ", ".join(map(str, choices)),
+    )
+)
+"""`1, 2, 5`"""
+
+
+def _read_game(text: str) -> str:
+    name, _, options = text.rstrip(")").partition(" (")
+    return ":".join((name[0].lower() + name[1:], *filter(None, options.split(", "))))
+
+
+def _write_game(game: str) -> str:
+    name, *options = game.split(":")
+    return name[:1].upper() + name[1:] + (f" ({', '.join(options)})" if options else "")
+
+
+_WORD_OF_GAME: Final = "[a-z0-9-]{1,32}"
+GAME: Final = _add(
+    FieldType(
+        "game",
+        rf"[A-Z][a-z0-9-]{{0,31}}(?: \({_WORD_OF_GAME}(?:, {_WORD_OF_GAME}){{0,7}}\))?",
+        _read_game,
+        _write_game,
+    )
+)
+"""The name of a game, with options: `plakoto:exception` is `Plakoto (exception)`."""
 
 WEEKTIME: Final = _add(FieldType("weektime", r"[A-Z][a-z]{2} +[0-9]{1,2}:[0-9]{2} +[!-9;-~]{1,16}", _text, _text))
 """`Wed 11:08 UTC`"""

@@ -141,6 +141,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
         for wording in (
             says(m.MovesPlay, f"{colour.name}: ({{dice:dice_pair}}) can't move", colour=colour, moves=()),
             says(m.MovesPlay, f"{colour.name}: ({{dice:dice_pair}}) {{moves}}", colour=colour),
+            says(m.MovesPart, f"{colour.name}: ({{numbers:odd_part}}) can't move", colour=colour, moves=()),
+            says(m.MovesPart, f"{colour.name}: ({{numbers:odd_part}}) {{moves}}", colour=colour),
             says(m.MovesAction, f"{colour.name}: {{text:text}}", colour=colour),
         )
     ),
