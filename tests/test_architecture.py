@@ -34,7 +34,7 @@ LAYERS: Final = (
     ("fibsbot.rules",),
     ("fibsbot.games",),
     ("fibsbot.notation",),
-    ("fibsbot.fibs_numbering",),
+    ("fibsbot.fibs_numbering", "fibsbot.table_states"),
     ("fibsbot.transcript",),
     ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),

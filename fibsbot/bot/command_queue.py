@@ -47,9 +47,12 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ToggleCommand: (m.ToggleSet, m.TogglesStart),
     c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames, m.SavedCount),
     c.Rawwho: (m.WhoEnd,),
-    c.Invite: (
-        *(m.YouInvited, m.YouInvitedToResume, m.YouInvitedToGame),
-        *(m.OpponentJoined, m.OpponentJoinedGame, m.OpponentResumed),
+    **dict.fromkeys(
+        (c.Invite, c.InviteToGame),
+        (
+            *(m.YouInvited, m.YouInvitedToResume, m.YouInvitedToGame),
+            *(m.OpponentJoined, m.OpponentJoinedGame, m.OpponentResumed),
+        ),
     ),
     c.Join: (m.YouJoined, m.YouJoinedGame, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board, m.TableBoard),

@@ -207,7 +207,7 @@ class DecisionFlow:
             self._resign_from = 1
             self._cube_closed = None
 
-    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
+    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.OpponentGone, m.YouLeft)
     def _on_game_over(self, _: Message) -> None:
         self._decisions.clear()
 

@@ -11,7 +11,7 @@ from fibs_protocol import commands as c
 from fibs_protocol.session import State
 from fibs_protocol.table_state import TablePlayer
 from fibs_protocol.words import FibsMove
-from fibsbot.bot.decisions import CUBE_COMMANDS, RESIGN_LEVELS, DecisionCommand
+from fibsbot.bot.decisions import DecisionCommand, command_without_moves
 from fibsbot.bot.events_and_actions import TableKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch
@@ -24,8 +24,8 @@ from fibsbot.position import Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Stage
-from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.questions import AcceptAnswer, NameAnswer, ResignAnswer, StrategyAnswer
+from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.questions import AcceptAnswer, NameAnswer, StrategyAnswer
 from fibsbot.strategies.table_questions import TableQuestion
 from fibsbot.table_states import game_from_state
 
@@ -75,22 +75,12 @@ def table_question(
 
 def table_command(key: TableKey, answer: StrategyAnswer) -> DecisionCommand:
     """Return the command for an answer. A play that the rules refuse is never sent: a legal one goes in its place."""
-    match answer:
-        case PlayAnswer():
-            game = game_from_state(key.position)
-            play = _legal(game, answer.play)
-            text = format_play(play, game.rules, game.table, game.part)
-            return DecisionCommand(c.Move(tuple(map(_fibs_move, play.moves))), text, play)
-        case NameAnswer():
-            return DecisionCommand(c.Name(str(answer.number)), f"name {answer.number}")
-        case CubeAnswer():
-            return DecisionCommand(CUBE_COMMANDS[answer.action], answer.action.value)
-        case ResignAnswer():
-            return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
-        case AcceptAnswer():
-            return DecisionCommand(
-                c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject"
-            )
+    if not isinstance(answer, PlayAnswer):
+        return command_without_moves(answer)
+    game = game_from_state(key.position)
+    play = _legal(game, answer.play)
+    text = format_play(play, game.rules, game.table, game.part)
+    return DecisionCommand(c.Move(tuple(map(_fibs_move, play.moves))), text, play)
 
 
 def table_plays(game: TableGame) -> tuple[Play, ...]:
