@@ -73,7 +73,7 @@ def _find_guest(world: World, user: User, name: str) -> User:
         raise CommandError(m.NoSuchUser(name))
     if guest is user:
         raise CommandError(m.InviteSelf())
-    if guest.match is not None:
+    if guest.busy:
         raise CommandError(m.AlreadyPlayingOther(guest.name, joining=False))
     if not guest.ready:
         raise CommandError(m.RefusesGames(guest.name))
@@ -112,7 +112,7 @@ def join(world: World, user: User, command: c.Join) -> None:
     host = world.find(command.name)
     if host is None:
         raise CommandError(m.CantFindPlayer(command.name))
-    if host.match is not None:
+    if host.busy:
         raise CommandError(m.AlreadyPlayingOther(host.name, joining=True))
     if not host.ready:
         raise CommandError(m.RefusesGames(host.name))

@@ -18,7 +18,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import match_winner, start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.server.database import SavedMatchRow
+from fibsbot.server.database import Database, SavedMatchRow
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
@@ -53,6 +53,8 @@ class ServerMatch:
     """Between two games, the players who have joined the next one."""
     users: dict[Seat, User] = field(factory=dict)
     """The players; empty for a match that is not being played."""
+    teammates: list[User] = field(factory=list)
+    """The other players of a chouette, who see the board as watchers of seat B do."""
 
     @property
     def length(self) -> int:
@@ -147,6 +149,12 @@ class ServerMatch:
         )
 
     # -- saving -----------------------------------------------------------------------------------------------------
+
+    def save(self, database: Database, now: float) -> None:
+        """Save the match, and with its end the ratings that have changed."""
+        saved = self.to_saved()
+        accounts = [user.account for user in self.users.values()] if saved.over else []
+        database.save_match(saved, now, *accounts)
 
     def to_saved(self) -> SavedMatchRow:
         """Return the database row of this match."""

@@ -15,6 +15,7 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
+    from fibsbot.server.chouette_table import ChouetteTable
     from fibsbot.server.server_match import ServerMatch
 
 MAX_NAMES: Final = 100
@@ -76,6 +77,8 @@ class User:
     """The time of the last command, in seconds since 1970 UTC."""
     match: ServerMatch | None = None
     """The match that is being played."""
+    table: ChouetteTable | None = None
+    """The chouette at which the user has a seat; box and captain have its game as their match."""
     watching: str | None = None
     invitation: PendingInvitation | None = None
     away: str | None = None
@@ -112,11 +115,26 @@ class User:
         return self.settings[Toggle.READY]
 
     @property
+    def busy(self) -> bool:
+        """Whether the user plays, or has a seat at a chouette."""
+        return self.match is not None or self.table is not None
+
+    @property
+    def board_match(self) -> ServerMatch | None:
+        """The match whose board belongs to the user: as a player, or at a chouette as any member of the team."""
+        return self.match if self.table is None else self.table.match
+
+    @property
     def opponent(self) -> str | None:
         """The name of the opponent; None without a match."""
         if self.match is None:
             return None
         return self.match.names[self.match.seat(self.name).other]
+
+    @property
+    def opposing_user(self) -> User | None:
+        """The opponent; at a chouette it may be one who is not logged in at the moment."""
+        return None if self.match is None else self.match.users[self.match.seat(self.name).other]
 
     def idle(self, now: float) -> int:
         """Return the seconds since the last command."""
@@ -128,7 +146,7 @@ class User:
             name=self.name,
             opponent=self.opponent,
             watching=self.watching,
-            ready=self.ready,
+            ready=self.ready and self.table is None,
             away=self.away is not None,
             rating=round(self.account.rating, 2),
             experience=self.account.experience,

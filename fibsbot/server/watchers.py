@@ -45,8 +45,8 @@ def watch(world: World, user: User, command: c.Watch) -> None:
     else:
         world.send(user, *laws.law_lines(player.match.agreed))
     world.send(player, m.WatchesYou(user.name))
-    if player.opponent is not None:
-        world.send(world.users[player.opponent], m.StartsWatching(user.name, player.name))
+    if player.opposing_user is not None:
+        world.send(player.opposing_user, m.StartsWatching(user.name, player.name))
     world.show_status(user)
 
 
@@ -69,8 +69,8 @@ def stop_watching(world: World, user: User) -> None:
     player = world.users.get(name)
     if player is not None:
         world.send(player, m.StopsWatching(user.name, YOU))
-        if player.opponent is not None:
-            world.send(world.users[player.opponent], m.StopsWatching(user.name, name))
+        if player.opposing_user is not None:
+            world.send(player.opposing_user, m.StopsWatching(user.name, name))
     world.show_status(user)
 
 
@@ -116,6 +116,6 @@ def blind(world: World, user: User, command: c.Blind) -> None:
     world.send(user, m.BlindSet(name, value=banned))
     if banned and other is not None and other.watching is not None and other.watching in (user.name, user.opponent):
         world.send(other, m.BansWatcher(user.name, YOU))
-        if user.opponent is not None:
-            world.send(world.users[user.opponent], m.BansWatcher(user.name, name))
+        if user.opposing_user is not None:
+            world.send(user.opposing_user, m.BansWatcher(user.name, name))
         stop_watching(world, other)

@@ -40,7 +40,7 @@ _ORDERS: Final[dict[str, Callable[[User], Any]]] = {
     "rrating": lambda user: user.account.rating,
 }
 _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
-    "ready": lambda user: user.ready and user.match is None,
+    "ready": lambda user: user.ready and not user.busy,
     "playing": lambda user: user.match is not None,
     "away": lambda user: user.away is not None,
 }

@@ -197,6 +197,13 @@ class Leave(Command):
 
 
 @frozen
+class Chouette(Command):
+    """`chouette`, `chouette open`, `chouette join X` and so on: a table for three to six players (ours, not FIBS')."""
+
+    argument: str | None = None
+
+
+@frozen
 class Watch(Command):
     """`watch X`"""
 

@@ -300,6 +300,7 @@ COMMAND_FORMS: Final = (
     CommandForm("invite", c.InviteByLaws, _read_invite, _write_invite_by_laws),
     name_command("join", c.Join),
     bare_command("leave", c.Leave),
+    optional_text_command("chouette", c.Chouette, "argument"),
     name_command("watch", c.Watch),
     bare_command("unwatch", c.Unwatch),
     name_command("look", c.Look),

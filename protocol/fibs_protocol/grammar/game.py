@@ -120,6 +120,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     # What happens when an administrator closes a connection is known only from a client's source.
     hears(m.OpponentGone, "{:name} closes connection with {name}, {:phrase}", how=Departure.DROPPED),
     says(m.YourGameSaved, "Your game with {name} was saved."),
+    # -- a chouette's table, our own
+    says(m.ChouetteNews, "chouette: {text:text}"),
     # -- the rating calculation (toggle `ratings`)
     says(m.RatingStart, "rating calculation:"),
     says(m.RatingDifference, "rating difference D={difference:decimal}"),

@@ -449,6 +449,13 @@ class UseWhois(Refusal):
 
 
 @frozen
+class ChouetteRefused(Refusal):
+    """`** chouette: X is the captain and acts for the team` (our server's)."""
+
+    reason: str
+
+
+@frozen
 class PermissionDenied(Refusal):
     """`** Permission denied`"""
 
