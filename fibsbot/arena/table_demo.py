@@ -25,7 +25,7 @@ from fibsbot.notation.table_plays import format_play
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.table_states import game_from_state
+from fibsbot.table_lines import game_from_state
 from fibsbot.text import plural
 
 LAST_LINES: Final = 8

@@ -51,7 +51,7 @@ from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
-from fibsbot.table_states import game_from_state
+from fibsbot.table_lines import game_from_state
 
 MAX_ATTEMPTS: Final = 5
 """Times that one decision is sent at most; then the match is left."""

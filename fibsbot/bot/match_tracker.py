@@ -36,7 +36,7 @@ from fibsbot.fibs_numbering import (
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
-from fibsbot.table_states import TableStateError, game_from_state
+from fibsbot.table_lines import game_from_state
 
 
 def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
@@ -234,7 +234,7 @@ def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
     """Take over a line; one that its game does not allow is a difference, and nothing is decided by it."""
     try:
         game_from_state(message.state)
-    except TableStateError as error:
+    except ValueError as error:
         return evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
     return show_table(tracked, message.state)
 

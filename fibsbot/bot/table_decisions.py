@@ -27,7 +27,7 @@ from fibsbot.rules.state import Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, NameAnswer, StrategyAnswer
 from fibsbot.strategies.table_questions import TableQuestion
-from fibsbot.table_states import game_from_state
+from fibsbot.table_lines import game_from_state
 
 _PHASES: Final = {
     State.MY_ROLL: Phase.ROLL,

@@ -145,7 +145,9 @@ def roll(state: TableGame, seat: Seat, dice: Numbers) -> TableGame:
     check_before_roll(state, seat)
     check_dice(state.rules, dice)
     table, todo = parts_of(state.rules, state.table, dice, state.throws + 1)
-    cube = 2 * state.cube if state.rules.raises_stake(dice) else state.cube
+    cube, limit = state.cube, state.laws.cube_limit
+    if state.rules.raises_stake(dice) and (limit is None or 2 * cube <= limit):
+        cube *= 2
     return _go_on(evolve(state, table=table, dice=dice, todo=todo, throws=state.throws + 1, cube=cube))
 
 

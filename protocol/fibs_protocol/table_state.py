@@ -26,6 +26,7 @@ _NONE: Final = "-"
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
+_STAKE: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _GAME: Final = re.compile(r"[a-z0-9-]{1,32}(?:\+[a-z0-9-]{1,32}){0,8}", re.ASCII)
 _DICE: Final = re.compile(r"[1-6]{1,4}", re.ASCII)
 _TODO: Final = re.compile(r"[1-6]{1,4}<?=?\??\+?|roll|name_double", re.ASCII)
@@ -258,6 +259,10 @@ def _write_number(value: int) -> str:
     return _checked(_NUMBER, "a whole number of at most four digits", f"{value:d}")
 
 
+def _stake(token: str) -> int:
+    return int(_checked(_STAKE, "a whole number", token))
+
+
 T = TypeVar("T")
 
 
@@ -322,6 +327,7 @@ def _game(token: str) -> str:
 _PLAYERS: Final = {_NONE: None, **{player.value: player for player in TablePlayer}}
 _NAMINGS: Final = {_NONE: None, **{naming.value: naming for naming in TableNaming}}
 _COUNT: Final = _Form(_number, _write_number)
+_CUBE: Final = _Form(_stake, "{:d}".format)
 _POINTS: Final = _list_form(_Form(_point, _write_point))
 _PLAYER: Final = _choice_form(_PLAYERS, "one")
 _FLAG: Final = _choice_form({"0": False, "1": True}, "one")
@@ -343,9 +349,9 @@ _HEAD: Final = {
     "passed": _FLAG,
     "naming": _choice_form(_NAMINGS, "one"),
     "choices": _POINTS,
-    "cube": _COUNT,
-    "offered": _COUNT,
-    "resignation": _COUNT,
+    "cube": _CUBE,
+    "offered": _CUBE,
+    "resignation": _CUBE,
     "may_double": _FLAG,
     "opponent_may_double": _FLAG,
 }
