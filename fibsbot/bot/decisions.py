@@ -67,7 +67,7 @@ def open_decision_key(
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
-    `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
+    `resignation_pending`: the opponent has played on before we answered an offer to resign, which still waits for it.
     A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
     """
     phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
