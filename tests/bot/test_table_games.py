@@ -15,7 +15,8 @@ from fibsbot.games.table import HAND, OFF
 from fibsbot.policy import Policy
 from fibsbot.position import Move, Play
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.strategies.questions import AcceptAnswer, LastResort, PlayAnswer
+from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.questions import AcceptAnswer, LastResort
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.table_questions import TableQuestion
 from fibsbot.table_lines import table_state
