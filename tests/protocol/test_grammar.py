@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import attrs
 import pytest
@@ -35,6 +36,12 @@ def test_written_messages_are_read_back(wording: Wording[m.Message], data: st.Da
     assert message == parse(line)
     assert line.isascii()
     assert line.isprintable()
+
+
+def test_every_wording_is_the_one_for_some_messages() -> None:
+    """Where all fixed fields of an earlier wording agree, a later one of the same kind is never written."""
+    for earlier, later in combinations(SPOKEN, 2):
+        assert earlier.cls is not later.cls or not earlier.fixed.items() <= later.fixed.items(), (earlier, later)
 
 
 def test_every_kind_of_message_has_a_wording() -> None:

@@ -12,10 +12,12 @@ from fibs_protocol.words import Departure, Dice
 from fibsbot.position import Position
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import chouette_flow
-from fibsbot.server.chouette_flow import DECISION_TIME
+from fibsbot.server.chouette_flow import ABANDONED_TIME, DECISION_TIME
 from fibsbot.server.chouette_table import ChouetteTable
+from fibsbot.server.server import Server
 from fibsbot.server.users import ClientMode, User
-from tests.server.simulated_world import ListedDice, Simulation, boards
+from tests.server.simulated_world import NOON, ListedDice, Simulation, boards
+from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
 
 NAMES = ("alice", "bob", "carol", "dave")
 CASTS = ((6, 5), (4, 3))
@@ -249,6 +251,32 @@ def test_nobody_leaves_with_points_at_stake(chouette: Chouette) -> None:
     assert -1 == chouette.ledger()["bob"]
 
 
+def test_the_next_game_begins_when_the_last_one_who_has_not_joined_leaves(chouette: Chouette) -> None:
+    chouette.win(Seat.A)
+    for name in ("alice", "bob", "carol"):
+        chouette.say(name, "join")
+    chouette.say("dave", "leave")
+    assert "alice's table, game 2: alice in the box against carol (captain), bob." in chouette.news("bob")
+    chouette.pass_time(DECISION_TIME)
+    assert {"alice": 1, "bob": 0, "carol": 0, "dave": -1} == chouette.ledger()
+
+
+def test_the_option_of_the_rules_is_a_word_after_start() -> None:
+    simulation = Simulation(ListedDice(*CASTS, (3, 1)))
+    users = [simulation.log_in(name) for name in NAMES]
+    simulation.say(users[0], "chouette open")
+    for user in users[1:]:
+        simulation.say(user, "chouette join alice")
+    refusal = "** chouette: expected dropped_captain_last or nothing after start"
+    assert [refusal] == simulation.say(users[0], "chouette start now")
+    simulation.say(users[0], "chouette start dropped_captain_last")
+    line = "chouette: a captain who drops out goes to the bottom of the rotation."
+    assert line in simulation.received(users[3])
+    (table,) = simulation.world.tables
+    assert table.state is not None
+    assert table.state.dropped_captain_last
+
+
 def test_newcomers_play_from_the_next_game_on(chouette: Chouette) -> None:
     chouette.users["erin"] = chouette.simulation.log_in("erin")
     chouette.say("erin", "chouette join carol")
@@ -310,6 +338,11 @@ def test_commands_that_are_not_possible_are_refused_in_a_line() -> None:
     ):
         assert [refusal] == simulation.say(user, command)
     simulation.say(carol, "chouette join bob")
+    others = [simulation.log_in(name) for name in ("dave", "erin", "frank", "grace")]
+    replies = [simulation.say(other, "chouette join carol") for other in others]
+    assert ["** chouette: a table has at most 6 players"] == replies[-1]
+    for other in others:
+        simulation.log_out(other)
     simulation.log_out(alice)
     (table,) = simulation.world.tables
     assert ("bob", ["bob", "carol"]) == (table.host, table.seats)
@@ -343,6 +376,18 @@ def test_who_comes_back_is_asked_again() -> None:
     assert "You are now playing with alice. Your running match was loaded." in lines
     assert boards(lines)
     assert "alice doubles. Type 'accept' or 'reject'." == lines[-1]
+
+
+def test_who_comes_back_is_asked_about_a_resignation(chouette: Chouette) -> None:
+    chouette.say("alice", "resign g")
+    chouette.simulation.log_out(chouette.users["bob"])
+    chouette.users["bob"] = chouette.simulation.log_in("bob")
+    assert "alice wants to resign. You will win 2 points. Type 'accept' or 'reject'." == chouette.heard("bob")[-1]
+    chouette.say("bob", "accept")
+    assert {"alice": -6, "bob": 2, "carol": 2, "dave": 2} == chouette.ledger()
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    assert "Type 'join' if you want to play the next game, type 'leave' if you don't." == chouette.heard("dave")[-1]
 
 
 def test_a_captain_who_does_not_decide_in_time_drops_out(chouette: Chouette) -> None:
@@ -392,6 +437,7 @@ def test_whatever_happens_a_table_comes_to_an_end() -> None:
 def test_time_stands_still_while_nobody_is_there(chouette: Chouette) -> None:
     for user in chouette.users.values():
         chouette.simulation.log_out(user)
+    chouette.pass_time(0)
     chouette.pass_time(100 * DECISION_TIME)
     assert chouette.table.playing
     chouette.users["dave"] = chouette.simulation.log_in("dave")
@@ -399,6 +445,35 @@ def test_time_stands_still_while_nobody_is_there(chouette: Chouette) -> None:
     assert 0 == chouette.ledger()["bob"]
     chouette.pass_time(1)
     assert -1 == chouette.ledger()["bob"]
+
+
+def test_an_abandoned_table_is_closed_in_the_end(chouette: Chouette) -> None:
+    for user in chouette.users.values():
+        chouette.simulation.log_out(user)
+    chouette.pass_time(0)
+    chouette.pass_time(ABANDONED_TIME - 1)
+    assert chouette.table.playing
+    chouette.pass_time(1)
+    assert [] == chouette.simulation.world.tables
+    assert [] == chouette.simulation.store.chouettes()
+
+
+async def test_the_server_drops_late_players_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.server.server.CHOUETTE_INTERVAL", 0.01)
+    time = float(NOON)
+    async with Server(limits=CHEAP, dice=ListedDice(*CASTS, (3, 1)), clock=lambda: time) as server:
+        players = []
+        for name in NAMES:
+            await server.register(name, PASSWORD)
+            players.append(await Raw.log_in(server.port, name))
+            await players[-1].ask(
+                "chouette open" if name == "alice" else "chouette join alice",
+                f"{name} takes a seat" if name != "alice" else "is open",
+            )
+        await players[0].ask("chouette start", "It's your turn to move.")
+        time += DECISION_TIME
+        await players[3].until("alice has not played on in time and drops out at 1 point.")
+        await players[3].until("ledger: alice -3, bob +1, carol +1, dave +1.")
 
 
 def test_a_table_survives_a_restart(tmp_path: Path) -> None:
