@@ -112,10 +112,14 @@ class SentInvitations:
         self._last = SentInvitation(name, length, purpose, self._context.now + retry)
         self._context.set_timer("answer", retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
-        laws = self._context.settings.play.invite_laws
         points = None if length is None else length_to_fibs(length)
-        if laws is not None and points is not None and purpose is InvitationPurpose.WANTED:
-            self._queue.send(c.InviteByLaws(name, points, laws))
+        play = self._context.settings.play
+        if points is None or purpose is not InvitationPurpose.WANTED:
+            self._queue.send(c.Invite(name, points))
+        elif play.invite_game is not None:
+            self._queue.send(c.InviteToGame(name, points, play.invite_game))
+        elif play.invite_laws is not None:
+            self._queue.send(c.InviteByLaws(name, points, play.invite_laws))
         else:
             self._queue.send(c.Invite(name, points))
 
@@ -171,7 +175,7 @@ class SentInvitations:
         self._last = None
         self._announced_resumes.clear()
         self.reset_attempts(opponent)
-        self._queue.drop(c.Invite, c.InviteByLaws)
+        self._queue.drop(c.Invite, c.InviteByLaws, c.InviteToGame)
 
     @on(m.YouInvitedToResume)
     def _on_announced(self, message: m.YouInvitedToResume) -> None:
@@ -241,6 +245,8 @@ class ReceivedInvitation:
     accepted: bool = False
     laws: str = ""
     """The words of other laws than those of FIBS."""
+    game: str | None = None
+    """A game other than backgammon."""
 
 
 class ReceivedInvitations:
@@ -276,12 +282,17 @@ class ReceivedInvitations:
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
-    def invited(self, name: str, length: int) -> None:
+    def agreed_game(self, name: str) -> str | None:
+        """Return the game of the invitation from this player that we have accepted; None for backgammon."""
+        invitation = self._received.get(name)
+        return invitation.game if invitation else None
+
+    def invited(self, name: str, length: int, game: str | None = None) -> None:
         """Consider an invitation to a new match."""
         if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
-        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length)
+        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length, game=game)
         self._context.set_timer("invitation", self._context.settings.timings.invitation)
         counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(
             Feature.SAVED_COUNT
@@ -316,7 +327,8 @@ class ReceivedInvitations:
 
     def _against(self, invitation: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
         request = self._players.request(invitation.name, invitation.length, Direction.THEIRS, saved_games)
-        return reasons_to_refuse(self._context.settings.policy, evolve(request, laws=invitation.laws))
+        offered = evolve(request, game=invitation.game, laws=invitation.laws)
+        return reasons_to_refuse(self._context.settings.policy, offered)
 
     def _consider(self, invitation: ReceivedInvitation, saved_games: int | None) -> None:
         if found := self._against(invitation, saved_games):

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
-from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_player_name, names_laws
+from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_game, is_player_name, names_laws
 from fibsbot.records.session_log import Rotation
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
@@ -144,6 +144,13 @@ class PlaySettings:
         expected="the words of laws, such as 1931 point",
         check=names_laws,
     )
+    invite_game: str | None = setting(
+        None,
+        "Game of those matches, if it is not backgammon, with options after colons; only the embedded server has it.",
+        example="plakoto",
+        expected="the name of a game, such as plakoto",
+        check=is_game,
+    )
     matches: int | None = setting(
         None,
         "Number of matches after which to log out; without a value the bot never stops.",
@@ -185,6 +192,11 @@ class AgentSettings:
             return bool(invited and parse_law_words(invited) == parse_law_words(words)) or self.policy.plays_by(words)
         except LawWordsError:
             return False
+
+    @property
+    def knows_games(self) -> bool:
+        """Whether games other than backgammon are played at all."""
+        return bool(self.policy.games or self.play.invite_game)
 
 
 @frozen

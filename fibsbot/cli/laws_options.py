@@ -29,6 +29,10 @@ _OPTIONS: Final = (
 )
 
 
+LAWS_PARAMETERS: Final = frozenset({"laws", "point_game", "automatic", "limit", "reject_first", "no_triple", "cube"})
+"""The names of the parameters that a command gets, as `laws_from` takes them."""
+
+
 def laws_options(command: Command) -> Command:
     """Add the options; the command gets them as keywords, for `laws_from`."""
     for option in reversed(_OPTIONS):

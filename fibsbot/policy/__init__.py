@@ -9,6 +9,7 @@ from fibsbot.policy.policy import (
     Policy,
     RefusalReason,
     is_bot,
+    is_game,
     is_player_name,
     names_laws,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "RefusalReason",
     "describe_policy",
     "is_bot",
+    "is_game",
     "is_player_name",
     "names_laws",
     "reasons_not_to_resume",

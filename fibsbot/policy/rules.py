@@ -168,6 +168,12 @@ def _laws(policy: Policy, request: MatchRequest) -> str | None:
     return f"I only play by the laws of FIBS{others}."
 
 
+def _game(policy: Policy, request: MatchRequest) -> str | None:
+    if request.game is None or request.direction is Direction.OURS or policy.plays(request.game):
+        return None
+    return f"I only play {' and '.join(('backgammon', *policy.games))}."
+
+
 # -- strength ------------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +258,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "unlimited": _unlimited,
     "length": _length,
     "laws": _laws,
+    "game": _game,
     "rating_low": _rating_low,
     "rating_high": _rating_high,
     "experience_low": _experience_low,

@@ -239,7 +239,7 @@ def _transcript_answer(reply: Reply) -> Answer:
             return Level(reply.level)
         case AcceptAnswer():
             return reply.accepted
-    raise TypeError(f"expected an answer to a decision of a transcript, got {reply!r}")
+    raise TypeError(f"expected an answer of backgammon, got {reply!r}")
 
 
 # -- values of answers ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.words import Departure
 from fibsbot.rules.laws import Laws
-from fibsbot.server import dispatch, sessions
+from fibsbot.server import chouette_flow, dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render
 from fibsbot.server.connection import CLOSE_TIME, ClientConnection
@@ -34,6 +34,8 @@ from fibsbot.server.world import Quirks, World
 
 _log = structlog.get_logger(__name__)
 
+CHOUETTE_INTERVAL: Final = 1.0
+"""Seconds between two looks for players of chouettes who have not decided in time."""
 SAMPLE_INTERVAL: Final = 60.0
 """Seconds between two samples of the number of users for `average`."""
 REFUSED_LOG_INTERVAL: Final = 1.0
@@ -95,7 +97,8 @@ class Server:
         self._tasks: set[asyncio.Task[None]] = set()
         self._logging_in: set[asyncio.Task[None]] = set()
         self._open: set[ClientConnection] = set()
-        self._sampler: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
+        """Tasks that run while the server does."""
         self.failure: sqlite3.Error | None = None
         """The error after which the database can no longer be used."""
         self.failed = asyncio.Event()
@@ -121,7 +124,7 @@ class Server:
         await self._server.start_serving()
         self.port = self._server.sockets[0].getsockname()[1]
         self.world.port = self.port
-        self._sampler = asyncio.create_task(self._sample())
+        self._background = [asyncio.create_task(self._sample()), asyncio.create_task(self._drop_late_players())]
         _log.info("listening", host=self.host, port=self.port)
 
     async def stop(self) -> None:
@@ -134,8 +137,8 @@ class Server:
         if self.failure is None:
             sessions.shut_down(self.world)
         self._deliver(None)
-        if self._sampler is not None:
-            self._sampler.cancel()
+        for task in self._background:
+            task.cancel()
         await self._end_connections()
         for log in (self._refused, self._failed_logins):
             log.close()
@@ -295,6 +298,18 @@ class Server:
         while True:
             self.world.sample_user_count()
             await asyncio.sleep(SAMPLE_INTERVAL)
+
+    async def _drop_late_players(self) -> None:
+        while True:
+            await asyncio.sleep(CHOUETTE_INTERVAL)
+            if not self.world.tables:
+                continue
+            try:
+                chouette_flow.drop_late_players(self.world)
+            except sqlite3.Error as error:
+                self._fail(error)
+                return
+            self._deliver(None)
 
 
 def _log_refused(counts: Counter[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
@@ -15,7 +15,8 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
-    from fibsbot.server.server_match import ServerMatch
+    from fibsbot.server.chouette_table import ChouetteTable
+    from fibsbot.server.pair_match import PairMatch
 
 MAX_NAMES: Final = 100
 """Maximum number of names that one user can gag, blind or wait for."""
@@ -59,6 +60,8 @@ class PendingInvitation:
     """Points, UNLIMITED, or None to resume the saved match."""
     laws: Laws | None = None
     """Other laws than those of FIBS."""
+    game: str | None = None
+    """A game other than backgammon, with options after colons."""
 
 
 @define(eq=False)
@@ -74,8 +77,10 @@ class User:
     settings: UserSettings
     active: float
     """The time of the last command, in seconds since 1970 UTC."""
-    match: ServerMatch | None = None
+    match: PairMatch[Any] | None = None
     """The match that is being played."""
+    table: ChouetteTable | None = None
+    """The chouette at which the user has a seat; box and captain have its game as their match."""
     watching: str | None = None
     invitation: PendingInvitation | None = None
     away: str | None = None
@@ -102,6 +107,11 @@ class User:
         return self.mode is ClientMode.CLIP
 
     @property
+    def plays_games(self) -> bool:
+        """Whether the user can play games other than backgammon: people can, clients if they have asked."""
+        return not self.clip or self.settings.games
+
+    @property
     def knows_laws(self) -> bool:
         """Whether the user can be invited to matches by other laws: people can, clients if they have asked."""
         return not self.clip or self.asked_for_laws
@@ -112,11 +122,26 @@ class User:
         return self.settings[Toggle.READY]
 
     @property
+    def busy(self) -> bool:
+        """Whether the user plays, or has a seat at a chouette."""
+        return self.match is not None or self.table is not None
+
+    @property
+    def board_match(self) -> PairMatch[Any] | None:
+        """The match whose board belongs to the user: as a player, or at a chouette as any member of the team."""
+        return self.match if self.table is None else self.table.match
+
+    @property
     def opponent(self) -> str | None:
         """The name of the opponent; None without a match."""
         if self.match is None:
             return None
         return self.match.names[self.match.seat(self.name).other]
+
+    @property
+    def opposing_user(self) -> User | None:
+        """The opponent; at a chouette it may be one who is not logged in at the moment."""
+        return None if self.match is None else self.match.users[self.match.seat(self.name).other]
 
     def idle(self, now: float) -> int:
         """Return the seconds since the last command."""
@@ -128,7 +153,7 @@ class User:
             name=self.name,
             opponent=self.opponent,
             watching=self.watching,
-            ready=self.ready,
+            ready=self.ready and self.table is None,
             away=self.away is not None,
             rating=round(self.account.rating, 2),
             experience=self.account.experience,

@@ -43,7 +43,14 @@ class RejectRollAnswer:
     """An answer in place of a play: reject the roll, which doubles the cube, and roll again."""
 
 
-StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer | RejectRollAnswer
+@frozen
+class NameAnswer:
+    """The double to play or the point to open, in games in which one is named."""
+
+    number: int
+
+
+StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer | RejectRollAnswer | NameAnswer
 
 
 class InvalidAnswerError(ValueError):

@@ -22,7 +22,7 @@ LONGEST_ARGUMENT: Final = 255
 Reader: TypeAlias = Callable[[str], c.Command]
 Writer: TypeAlias = Callable[[Any], str]
 _Speech: TypeAlias = type[c.Shout] | type[c.Kibitz] | type[c.Say] | type[c.Whisper] | type[c.Away]
-_WithText: TypeAlias = type[c.Who] | type[c.Rawwho] | type[c.Ratings] | type[c.Time] | type[c.Help]
+_WithText: TypeAlias = type[c.Who] | type[c.Rawwho] | type[c.Ratings] | type[c.Time] | type[c.Help] | type[c.Chouette]
 _WithName: TypeAlias = (
     type[c.Gag]
     | type[c.Blind]

@@ -38,6 +38,7 @@ from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 
 _WORD: Final = re.compile(r"[!-~]{1,255}")
 _PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
+_GAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}(?::[a-z0-9-]{1,32}){0,8}")
 _LONGEST_CLIENT: Final = 20
 _LAWS: Final = "laws"
 _KNOWN: Final = {"": None, "on": True, "off": False}
@@ -111,6 +112,11 @@ def _read_invite(text: str) -> c.Invite:
         raise BadArgumentError(m.InviteBadLength())
     if words[2:3] == [_LAWS]:
         return c.InviteByLaws(name, length, " ".join(words[3:])[:LONGEST_WORD].rstrip())
+    if len(words) > 2:
+        game = words[2].lower()
+        if not _GAME.fullmatch(game):
+            raise BadArgumentError(m.UnknownGame(shorten(words[2])))
+        return c.InviteToGame(name, length, game)
     return c.Invite(name, length)
 
 
@@ -123,6 +129,14 @@ def _write_invite(command: c.Invite) -> str:
     if not 1 <= length < UNLIMITED:
         raise LocalProtocolError(f"expected a match length of 1 to {UNLIMITED - 1}, got {length}")
     return f"{name} {length}"
+
+
+def _write_invite_to_game(command: c.InviteToGame) -> str:
+    if command.length is None:
+        raise LocalProtocolError("expected a length with the game of a match, got none")
+    if not _GAME.fullmatch(command.game):
+        raise LocalProtocolError("expected the name of a game, with options after colons")
+    return f"{_write_invite(command)} {command.game}"
 
 
 def _write_invite_by_laws(command: c.InviteByLaws) -> str:
@@ -282,9 +296,11 @@ COMMAND_FORMS: Final = (
     bare_command("back", c.Back),
     bare_command("wave", c.Wave),
     CommandForm("invite", c.Invite, _read_invite, _write_invite),
+    CommandForm("invite", c.InviteToGame, _read_invite, _write_invite_to_game),
     CommandForm("invite", c.InviteByLaws, _read_invite, _write_invite_by_laws),
     name_command("join", c.Join),
     bare_command("leave", c.Leave),
+    optional_text_command("chouette", c.Chouette, "argument"),
     name_command("watch", c.Watch),
     bare_command("unwatch", c.Unwatch),
     name_command("look", c.Look),

@@ -120,6 +120,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     # What happens when an administrator closes a connection is known only from a client's source.
     hears(m.OpponentGone, "{:name} closes connection with {name}, {:phrase}", how=Departure.DROPPED),
     says(m.YourGameSaved, "Your game with {name} was saved."),
+    # -- a chouette's table, our own
+    says(m.ChouetteNews, "chouette: {text:text}"),
     # -- the rating calculation (toggle `ratings`)
     says(m.RatingStart, "rating calculation:"),
     says(m.RatingDifference, "rating difference D={difference:decimal}"),
@@ -141,6 +143,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
         for wording in (
             says(m.MovesPlay, f"{colour.name}: ({{dice:dice_pair}}) can't move", colour=colour, moves=()),
             says(m.MovesPlay, f"{colour.name}: ({{dice:dice_pair}}) {{moves}}", colour=colour),
+            says(m.MovesPart, f"{colour.name}: ({{numbers:odd_part}}) can't move", colour=colour, moves=()),
+            says(m.MovesPart, f"{colour.name}: ({{numbers:odd_part}}) {{moves}}", colour=colour),
             says(m.MovesAction, f"{colour.name}: {{text:text}}", colour=colour),
         )
     ),

@@ -46,6 +46,7 @@ REFUSALS: Final[tuple[Wording[Any], ...]] = (
     hears(m.NoSavedMatch, "** There is no saved match with {name:typed}. Please give a match length."),
     says(m.YouArePlaying, "** You are already playing."),
     says(m.InviteSelf, "** You can't invite yourself."),
+    says(m.ChouetteRefused, "** chouette: {reason:text}"),
     says(m.InvitationPending, "** Please wait for your last invitation to be accepted."),
     says(m.NotReady, "** Use 'toggle ready' first"),
     says(m.JoinWho, "** Error: Join who?"),

@@ -117,7 +117,7 @@ class Board(Message):
 
 @frozen
 class RefusedBoard(Message):
-    """A `board:` line that contradicts itself."""
+    """A `board:` or `table:` line that contradicts itself."""
 
     text: str
     reason: str

@@ -130,6 +130,16 @@ class ResumePoints(Message):
     points: int
 
 
+# -- chouettes (our server's; FIBS has none) --------------------------------------------------------------------------
+
+
+@frozen
+class ChouetteNews(Message):
+    """`chouette: X takes.`: what happens at a chouette's table besides the game at its board."""
+
+    text: str
+
+
 # -- the rating calculation (toggle `ratings`) ------------------------------------------------------------------------
 
 
