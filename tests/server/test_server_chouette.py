@@ -378,6 +378,30 @@ def test_who_comes_back_is_asked_again() -> None:
     assert "alice doubles. Type 'accept' or 'reject'." == lines[-1]
 
 
+def test_a_member_who_comes_back_sees_the_board_as_before(chouette: Chouette) -> None:
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    lines = chouette.heard("dave")
+    assert boards(lines)[0].startswith("board:bob:alice:")
+    assert not any("running match" in line for line in lines)
+
+
+def test_a_seat_is_taken_at_the_table_of_anybody_who_has_one_there_or_away(chouette: Chouette) -> None:
+    erin, frank = chouette.simulation.log_in("erin"), chouette.simulation.log_in("frank")
+    chouette.simulation.say(erin, "chouette join car")
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.simulation.say(frank, "chouette join dave")
+    assert [*NAMES, "erin", "frank"] == chouette.table.seats
+
+
+def test_advice_is_not_read_by_who_has_gagged_the_adviser_but_by_the_adviser(chouette: Chouette) -> None:
+    chouette.say("bob", "gag carol")
+    chouette.say("carol", "gag carol")
+    chouette.say("carol", "chouette say run")
+    advice = ["chouette: carol advises: run"]
+    assert (advice, advice, []) == (chouette.heard("carol"), chouette.heard("dave"), chouette.heard("bob"))
+
+
 def test_who_comes_back_is_asked_about_a_resignation(chouette: Chouette) -> None:
     chouette.say("alice", "resign g")
     chouette.simulation.log_out(chouette.users["bob"])
