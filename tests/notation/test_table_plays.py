@@ -168,6 +168,8 @@ def test_any_text_is_a_legal_play_or_an_error_in_one_line(board: tuple[str, str,
     try:
         play = parse_play(text, *decision)
     except PlayError as error:
-        assert "\n" not in str(error)
+        message = str(error)
     else:
+        message = ""
         assert play == check_play(*decision, play)[0]
+    assert "\n" not in message
