@@ -52,6 +52,12 @@ def test_a_new_track_knows_nothing_but_its_user() -> None:
     assert {"user": "marvin", "player": YOU} == known
 
 
+def test_a_decision_contains_a_resignation_only_where_one_is_offered() -> None:
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
+    offered = tracked("ford wants to resign. You will win 2 points. Type 'accept' or 'reject'.", track=track)
+    assert [0, 2] == [track.decision_state(Phase.ROLL).resignation, offered.decision_state(Phase.RESIGNED).resignation]
+
+
 def test_a_match_watched_on_fibs_has_no_differences() -> None:
     """59 boards of a real session, each as expected from the messages before it."""
     track = TrackedMatch(user="player_cr")
