@@ -139,6 +139,16 @@ def test_a_board_after_our_own_play_is_recognised_at_once() -> None:
     assert _apply_expected_board(track, shown.state) == apply_message(track, shown) != track
 
 
+def test_the_prompt_to_roll_begins_a_turn_whatever_was_lost() -> None:
+    theirs = tracked(*STARTED, board(turn=-1))
+    assert (PlayerSide.OPPONENT, None) == (theirs.turn, theirs.dice)
+    ours = tracked(*STARTED, board(dice="6:4"))
+    assert (PlayerSide.PLAYER, (6, 4)) == (ours.turn, ours.dice)
+    for track in (theirs, ours):
+        prompted = tracked(PROMPT, track=track)
+        assert (PlayerSide.PLAYER, None, True) == (prompted.turn, prompted.dice, prompted.roll_prompted)
+
+
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
     start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
     turned = board(turn=1, other_dice="6:1", colour=-1, direction=1)
