@@ -41,8 +41,6 @@ from tests.analysis.random_matches import play_match
 from tests.formats.simulated_matches import simulate
 from tests.hypothesis_strategies import match_states
 
-pytestmark = pytest.mark.slow
-
 HEURISTIC: Final = HeuristicStrategy()
 SEEDS: Final = st.integers(0, 2**32)
 START: Final = start_match(FIBS, 5)
@@ -92,6 +90,7 @@ def made(match: Transcript) -> list[Decision]:
 # -- what is analysed -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @example(729254206)  # somebody resigns who has only one play
 @settings(max_examples=20)
@@ -109,6 +108,7 @@ def test_every_decision_is_analysed_in_order(seed: int) -> None:
                 assert (analysed.loss, analysed.counts) == (0, False)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=15)
 def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) -> None:
@@ -132,6 +132,7 @@ def test_nothing_is_analysed_across_a_gap() -> None:
     assert ["8/5 6/5", "roll"] == [analysed.decision.text for analysed in found.games[0].decisions]
 
 
+@pytest.mark.slow
 def test_the_same_match_gives_the_same_analysis() -> None:
     entries = simulate(3, 1).games[0].entries[:6]
     match = transcript(*entries, start=simulate(3, 1).games[0].start)
@@ -160,6 +161,7 @@ def test_an_error_of_the_evaluator_names_the_turn() -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_evaluator_finds_no_errors_in_its_own_play() -> None:
     """Except for beavers, which it makes only with a margin; these matches have none."""
     for seed in range(3):
@@ -315,6 +317,7 @@ def test_a_roll_on_the_board_at_the_start_of_a_capture_has_luck() -> None:
 # -- figures --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=15)
 def test_totals_are_sums_over_games_and_decisions(seed: int) -> None:
@@ -338,6 +341,7 @@ def test_a_player_without_decisions_has_no_rating() -> None:
     assert PlayerStatistics().pr is None
 
 
+@pytest.mark.slow
 def test_another_evaluator_can_value_luck_without_changing_errors() -> None:
     match = simulate(3, 1)
     found = MatchAnalyser(HEURISTIC, PipEvaluator()).analyse(match)
