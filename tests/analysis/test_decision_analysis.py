@@ -10,8 +10,8 @@ from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.analysis.decision_analysis import LISTED_PLAYS
-from fibsbot.analysis.luck import ROLLS, RollValues
+from fibsbot.analysis.decision_analysis import LISTED_PLAYS, _options
+from fibsbot.analysis.luck import ROLLS, RollValues, equity_of_points
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, analyse_match
 from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.match import CubeAction, MatchState, Phase
@@ -20,7 +20,7 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import CubeValues, reversed_chances
+from fibsbot.strategies.evaluator import CubeValues, PlayValue, reversed_chances
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import (
     Cube,
@@ -123,6 +123,36 @@ def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) ->
             assert (own.equity, own.text) == (analysed.equity, analysed.decision.text)
             assert pytest.approx(analysed.loss, abs=1e-9) == equities[0] - own.equity
             assert analysed.loss == 0 or analysed.options[0].text == analysed.best
+
+
+def test_the_play_made_is_listed_once_and_plays_searched_less_deep_are_not() -> None:
+    best, second, third, fourth = legal_plays(START.position, (3, 1))[:4]
+    ranked = [
+        (best, PlayValue(0.5, 2)),
+        (second, PlayValue(0.4, 2)),
+        (third, PlayValue(0.4, 2)),
+        (fourth, PlayValue(0.9, 0)),
+    ]
+    made = [_options(START.position, ranked, play, value) for play, value in ranked]
+    assert [
+        [best, second, third],
+        [best, second, third],
+        [best, third, second],
+        [fourth, best, second, third],
+    ] == [[option.play for option in options] for options in made]
+
+
+def test_points_of_an_unlimited_match_are_worth_their_share_of_the_cube() -> None:
+    assert 2.0 == equity_of_points(PipEvaluator(), MatchState(Position.start(), cube=2), 4)
+
+
+def test_luck_is_computed_unless_it_is_not_wanted() -> None:
+    match = transcript(OPENING)
+    assert analyse_match(match, PipEvaluator()) == MatchAnalyser(PipEvaluator()).analyse(match)
+    assert [True, False] == [
+        MatchAnalyser(PipEvaluator()).analyse(match, luck=luck).games[0].decisions[0].luck is not None
+        for luck in (True, False)
+    ]
 
 
 def test_nothing_is_analysed_across_a_gap() -> None:
@@ -337,8 +367,9 @@ def test_totals_are_sums_over_games_and_decisions(seed: int) -> None:
             assert pytest.approx(500 * figures.loss / len(counted)) == figures.pr
 
 
-def test_a_player_without_decisions_has_no_rating() -> None:
+def test_a_rating_is_the_mean_loss_of_all_decisions_if_there_are_any() -> None:
     assert PlayerStatistics().pr is None
+    assert 25.0 == PlayerStatistics(decisions=4, loss=0.2).pr
 
 
 @pytest.mark.slow
