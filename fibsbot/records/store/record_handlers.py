@@ -209,7 +209,7 @@ def _entry_columns(fields: RecordFields) -> dict[str, Any]:
     """Return the columns of an entry that depend on its kind."""
     try:
         kind = EntryKind(fields.name("kind"))
-        dice = read_dice(fields.pair("dice")) if kind is EntryKind.THROW else None
+        dice = read_dice(fields.pair("dice")) if kind in (EntryKind.THROW, EntryKind.REJECT) else None
         play = fields.text("play")
         level = Level(fields.whole("level") or 0) if kind is EntryKind.RESIGN else None
         return {

@@ -49,6 +49,8 @@ class EntryKind(enum.Enum):
     """The kind of an event in a game."""
 
     THROW = "throw"
+    REJECT = "reject"
+    """A first roll that was rejected."""
     DOUBLE = "double"
     TAKE = "take"
     PASS = "pass"  # noqa: S105 - a cube action
