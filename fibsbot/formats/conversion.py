@@ -99,7 +99,7 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
 
 NOT_REPRESENTED: Final[Mapping[Format, tuple[str, ...]]] = {
     Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _REJECTED, _GAPS, _MIDDLE),
-    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _REJECTED, _LAWS, _OTHER_FORMATS),
+    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _REJECTED, _OTHER_FORMATS),
     Format.OLDMOVES: tuple(what for what in _HAS_DETAIL if what not in {_CLOCK, _OTHER_FORMATS}),
 }
 """The details that each match format cannot represent; tables and position lists are not meant to."""

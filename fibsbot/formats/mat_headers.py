@@ -10,6 +10,8 @@ keys are our own, for what the games cannot say:
 | `Points N` | points that a file says and no cube and level make; game N counts what they can mean |
 | `Gap N` | what is missing in game N, which has only its result then |
 | `Rejected N` | resignations that were rejected |
+| `Rethrown N` | first rolls that were rejected; `Start N` has the cube after them |
+| `Laws` | the laws of the match, if other programs cannot know them |
 """
 
 from __future__ import annotations

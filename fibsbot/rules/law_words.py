@@ -106,10 +106,4 @@ def describe_laws(laws: Laws) -> str:
 
 def is_by_other_laws(laws: Laws) -> bool:
     """Return whether laws count or open games otherwise than FIBS can, which files of other programs cannot say."""
-    return (
-        laws.point_game
-        or not laws.triple
-        or laws.reject_first_throw
-        or laws.automatic is AutomaticRaise.ADD_ONE
-        or laws.automatic_limit is not None
-    )
+    return laws.point_game or not laws.triple or laws.reject_first_throw or laws.automatic is AutomaticRaise.ADD_ONE

@@ -81,7 +81,7 @@ def test_other_files_keep_results_and_name_what_they_lose(played: tuple[str, Tra
         again = read(write(transcript))
         assert results == [(game.result.winner, game.result.points) for game in again.games if game.result]
         lost = lost_details(kind, transcript)
-        assert ("other laws than those of FIBS" in lost) == (kind is not Format.MAT)
+        assert ("other laws than those of FIBS" in lost) == (kind is Format.OLDMOVES)
     assert f'; [Laws "{words}"]' in write_mat(transcript)
     assert f"GC[Laws: {words}." in write_sgf(transcript)
 
