@@ -23,6 +23,7 @@ from fibsbot.bot.tracked_match import (
     next_match,
     note_double,
     play_on_board,
+    show_table,
 )
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import (
@@ -35,6 +36,8 @@ from fibsbot.fibs_numbering import (
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
+from fibsbot.table_lines import game_from_state
 
 
 def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
@@ -224,6 +227,23 @@ def _joined(tracked: TrackedMatch, message: m.OpponentJoined | m.YouJoined) -> T
     return next_match(tracked, message.name, state=state)
 
 
+def _joined_game(tracked: TrackedMatch, message: m.OpponentJoinedGame | m.YouJoinedGame) -> TrackedMatch:
+    return next_match(tracked, message.name)
+
+
+def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
+    """Take over a line; one that its game does not allow is a difference, and nothing is decided by it."""
+    try:
+        game_from_state(message.state)
+    except ValueError as error:
+        return evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
+    return show_table(tracked, message.state)
+
+
+def _game_over(tracked: TrackedMatch, _: m.GameWonBy | m.GameDrawn) -> TrackedMatch:
+    return evolve(give_turn(tracked, None), running=False)
+
+
 def _resumed(tracked: TrackedMatch, message: m.OpponentResumed | m.YouResumed) -> TrackedMatch:
     return next_match(tracked, message.name, running=True, game=1)
 
@@ -286,6 +306,30 @@ def _opening(tracked: TrackedMatch, message: m.OpeningRoll) -> TrackedMatch:
 
 def _cube_raised(tracked: TrackedMatch, message: m.CubeRaised) -> TrackedMatch:
     return tracked if tracked.state is None else evolve(tracked, state=evolve(tracked.state, cube=max(message.cube, 1)))
+
+
+def _match_laws(tracked: TrackedMatch, message: m.MatchLaws) -> TrackedMatch:
+    """Note the laws of a match that has begun; with an invitation they belong to a match that is yet to begin."""
+    begun = tracked.opponent is not None or tracked.player != YOU
+    if not begun or (tracked.running and tracked.state is not None):
+        return tracked
+    try:
+        return evolve(tracked, laws=parse_law_words(message.words))
+    except LawWordsError:
+        return tracked
+
+
+def _may_rethrow(tracked: TrackedMatch, _: m.MayRethrow) -> TrackedMatch:
+    return evolve(tracked, may_reject=True)
+
+
+def _roll_rejected(tracked: TrackedMatch, message: m.RollRejected) -> TrackedMatch:
+    """The cube is raised and stays in the middle; the same player rolls again."""
+    side = tracked.side_of(message.player)
+    if side is None:
+        return tracked
+    state = tracked.state
+    return give_turn(evolve(tracked, state=state and evolve(state, cube=max(message.cube, 1))), side)
 
 
 def _first_move(tracked: TrackedMatch, message: m.FirstMove) -> TrackedMatch:
@@ -466,9 +510,17 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.OpponentResumed: _resumed,
     m.YouResumed: _resumed,
     m.YouWatch: _watch,
+    m.OpponentJoinedGame: _joined_game,
+    m.YouJoinedGame: _joined_game,
+    m.TableBoard: _table,
+    m.GameWonBy: _game_over,
+    m.GameDrawn: _game_over,
     m.GameStarts: _game_starts,
     m.OpeningRoll: _opening,
     m.CubeRaised: _cube_raised,
+    m.MatchLaws: _match_laws,
+    m.MayRethrow: _may_rethrow,
+    m.RollRejected: _roll_rejected,
     m.FirstMove: _first_move,
     m.RollOrDouble: _roll_prompt,
     m.Rolls: _rolls,

@@ -114,6 +114,15 @@ def start_match(
     )
 
 
+def start_at(rules: Ruleset, table: Table, dice: Numbers | None = None) -> TableGame:
+    """Return a game of an unlimited match in which seat A is on roll at this table, or has rolled these dice.
+
+    Raises DiceError for impossible dice.
+    """
+    state = evolve(start_match(rules, 0, begins=Seat.A), table=table)
+    return roll(state, Seat.A, dice) if dice else state
+
+
 def next_game(state: TableGame) -> TableGame:
     """Return the next game of the match, before its opening roll."""
     if state.stage is not Stage.OVER:

@@ -84,24 +84,33 @@ def format_play(play: Play, rules: Ruleset, table: Table, part: Part) -> str:
         return NO_MOVE if can_move(rules, table, part) else CANNOT_MOVE
     touches = touches_of(made, rules, table)
     joined = sorted(join_moves(made.moves), reverse=True)
-    short = [_shortened(path, touches) for path in joined]
+    short = paths_of(made, rules, table)
     one_by_one = [(move.source, move.target) for move in made.moves]
-    texts = [_format_paths(paths, touches, table.own.hit, rules) for paths in (short, joined, one_by_one)]
+    on_bar = table.own.row[HAND] - rules.in_hand(table.own)
+    texts = [_format_paths(paths, touches, on_bar) for paths in (short, joined, one_by_one)]
     return next((text for text in texts if _is_read_as(text, after, rules, table, part)), texts[-1])
+
+
+def paths_of(play: Play, rules: Ruleset, table: Table) -> list[Path]:
+    """Return the path of each checker in a play that can be made in this order: from the back, equal ones together.
+
+    Intermediate points are only included if it hit there.
+    """
+    touches = touches_of(play, rules, table)
+    return sorted((_shortened(path, touches) for path in join_moves(play.moves)), reverse=True)
 
 
 def _shortened(path: Path, touches: Touches) -> Path:
     return (path[0], *(point for point in path[1:-1] if point in touches.hits), path[-1])
 
 
-def _format_paths(paths: Iterable[Path], touches: Touches, hit: int, rules: Ruleset) -> str:
-    """Write paths, equal neighbours as one; the first `hit` checkers that enter come from the bar."""
+def _format_paths(paths: Iterable[Path], touches: Touches, on_bar: int) -> str:
+    """Write paths, equal neighbours as one; the first checkers that enter come from the bar."""
     marked, words, entered = set[int](), [], 0
     named: list[tuple[str, Path]] = []
     for path in paths:
         entered += path[0] == HAND
-        in_hand = entered > hit and bool(rules.setup.get(HAND))
-        named.append((("hand" if in_hand else "bar") if path[0] == HAND else str(path[0]), path))
+        named.append((("bar" if entered <= on_bar else "hand") if path[0] == HAND else str(path[0]), path))
     for (start, path), group in groupby(named):
         times = len(list(group))
         signs = ["" if point in marked else touches.sign(point, last=point == path[-1]) for point in path]

@@ -20,6 +20,8 @@ from fibsbot.server.world import CommandHandlers, World
 HANDLERS: Final = CommandHandlers()
 TABLE_HANDLERS: Final = CommandHandlers()
 """For users who have a seat at a table, in place of the ordinary handlers."""
+DROPPED_CAPTAIN_LAST: Final = "dropped_captain_last"
+"""The word after `chouette start` for the option of this name (rules/chouette.py)."""
 
 
 def refused(reason: str) -> CommandError:
@@ -112,8 +114,8 @@ def _join(world: World, user: User, rest: str) -> None:
             chouette_flow.join_next_game(world, table, user)
 
 
-def _start(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - as above
-    """Begin the first game."""
+def _start(world: World, user: User, rest: str) -> None:
+    """Begin the first game, perhaps with the option of the rules."""
     table = _table_of(user)
     if table.state is not None:
         raise refused("the chouette has begun already")
@@ -121,7 +123,9 @@ def _start(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - as ab
         raise refused(f"{table.host} has opened the table and starts the first game")
     if len(table.seats) < FEWEST_PLAYERS:
         raise refused(f"expected {FEWEST_PLAYERS} to {MOST_PLAYERS} players, got {len(table.seats)}")
-    chouette_flow.begin(world, table)
+    if rest and rest != DROPPED_CAPTAIN_LAST:
+        raise refused(f"expected {DROPPED_CAPTAIN_LAST} or nothing after start")
+    chouette_flow.begin(world, table, dropped_captain_last=bool(rest))
 
 
 def _leave(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - as above
@@ -190,7 +194,7 @@ def leave(world: World, user: User, command: c.Leave) -> None:  # noqa: ARG001 -
     _leave(world, user, "")
 
 
-@TABLE_HANDLERS.on(c.Invite)
+@TABLE_HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
 def invite(world: World, user: User, command: c.Invite) -> None:  # noqa: ARG001 - as above
     """Refuse to play a match at the same time."""
     raise CommandError(m.YouArePlaying())

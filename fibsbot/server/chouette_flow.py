@@ -22,6 +22,7 @@ from fibsbot.server import game_flow, watchers
 from fibsbot.server.accounts import Account
 from fibsbot.server.audience import MatchView, send_to_viewers
 from fibsbot.server.chouette_table import SERVER_LAWS, ChouetteMatch, ChouetteTable, seat_of
+from fibsbot.server.database import KEPT_DAYS
 from fibsbot.server.user_settings import UserSettings
 from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import World
@@ -29,6 +30,9 @@ from fibsbot.text import plural
 
 DECISION_TIME: Final = 300.0
 """Seconds for each decision, and to join the next game. They do not run while nobody of the table is logged in."""
+
+ABANDONED_TIME: Final = KEPT_DAYS * 86400.0
+"""Seconds after which a table is closed at which nobody has been."""
 
 
 def announce(world: World, table: ChouetteTable, *texts: str) -> None:
@@ -62,8 +66,10 @@ def _member_text(state: Chouette, name: str) -> str:
 # -- games ----------------------------------------------------------------------------------------------------------
 
 
-def begin(world: World, table: ChouetteTable) -> None:
+def begin(world: World, table: ChouetteTable, *, dropped_captain_last: bool = False) -> None:
     """Cast dice for the order of play, and begin the first game."""
+    if dropped_captain_last:
+        announce(world, table, "a captain who drops out goes to the bottom of the rotation.")
     table.number = world.database.add_chouette(world.now())
     casting = rules.begin_casting(table.seats)
     numbers = _single_dice(world, f"chouette:{table.number}:0")
@@ -71,7 +77,8 @@ def begin(world: World, table: ChouetteTable) -> None:
         dice = {name: next(numbers) for name in casting.tied}
         casting = rules.cast(casting, dice)
         announce(world, table, f"cast for the order: {', '.join(f'{name} {die}' for name, die in dice.items())}.")
-    begin_game(world, table, rules.start(casting.order, laws=SERVER_LAWS))
+    first = rules.start(casting.order, laws=SERVER_LAWS, dropped_captain_last=dropped_captain_last)
+    begin_game(world, table, first)
 
 
 def _single_dice(world: World, key: str) -> Iterator[int]:
@@ -180,7 +187,13 @@ def join_next_game(world: World, table: ChouetteTable, user: User) -> None:
     missing = [name for name in table.seats if name not in table.joined]
     if missing:
         world.send(user, m.WaitForJoin(missing[0]))
-    elif table.state is not None:
+    else:
+        _begin_next_game(world, table)
+
+
+def _begin_next_game(world: World, table: ChouetteTable) -> None:
+    """Begin the next game with all who have a seat."""
+    if table.state is not None:
         begin_game(world, table, rules.next_game(table.state, table.seats))
 
 
@@ -264,11 +277,15 @@ def leave(world: World, table: ChouetteTable, name: str) -> None:
     _remove_seat(table, name)
     if user is not None:
         world.show_status(user)
-    few = len(table.seats) < FEWEST_PLAYERS
-    if not table.seats or (few and table.state is not None and table.state.over):
+    between_games = table.state is not None and table.state.over
+    if not table.seats or (between_games and len(table.seats) < FEWEST_PLAYERS):
         close(world, table)
-    elif table.match is not None:
+        return
+    if between_games and table.joined >= set(table.seats):
+        _begin_next_game(world, table)
+    if table.match is not None:
         world.mark_unsaved(table.match)
+    after_command(world, table)
 
 
 def _remove_seat(table: ChouetteTable, name: str) -> None:
@@ -323,7 +340,7 @@ def come_back(world: World, user: User) -> None:
     match, state = state_match(table), table.state
     world.send(user, m.ChouetteNews(table_text(table)), m.ChouetteNews(ledger_text(state)))
     seat = seat_of(state, user.name)
-    if user.match is not None and seat is not None:
+    if seat is not None:
         world.send(user, m.YouResumed(match.names[seat.other]))
     if state.over:
         world.send(user, m.JoinNextGame())
@@ -337,12 +354,18 @@ def come_back(world: World, user: User) -> None:
 def drop_late_players(world: World) -> None:
     """Drop every player who has not decided in time, and go on without those who have not joined the next game."""
     now = world.now()
-    for table in [table for table in world.tables if table.deadline is not None and table.deadline <= now]:
+    for table in list(world.tables):
         state = table.state
         if state is None:
             continue
-        if state.over:
-            _go_on_without(world, table, state)
+        if table.deadline is None:
+            table.deadline = now + ABANDONED_TIME
+        if table.deadline > now:
+            continue
+        if not table.users:
+            close(world, table)
+        elif state.over:
+            _go_on_without(world, table)
         elif state.to_act is not None:
             name = state.to_act
             table.state = rules.withdraw(state, name)
@@ -354,7 +377,7 @@ def drop_late_players(world: World) -> None:
     world.save_matches()
 
 
-def _go_on_without(world: World, table: ChouetteTable, state: Chouette) -> None:
+def _go_on_without(world: World, table: ChouetteTable) -> None:
     """Begin the next game with the players who have joined it; close the table if they are too few."""
     for name in [name for name in table.seats if name not in table.joined]:
         announce(world, table, f"{name} has not joined and leaves the table.")
@@ -362,4 +385,4 @@ def _go_on_without(world: World, table: ChouetteTable, state: Chouette) -> None:
     if len(table.seats) < FEWEST_PLAYERS:
         close(world, table)
     else:
-        begin_game(world, table, rules.next_game(state, table.seats))
+        _begin_next_game(world, table)

@@ -141,7 +141,9 @@ class Table(RuleBasedStateMachine):
     def every_wait_ends(self) -> None:
         """While somebody of a table is there, there is a deadline for whatever is awaited."""
         for table in self.simulation.world.tables:
-            assert (table.deadline is not None) == bool(table.state is not None and table.users)
+            if table.state is not None and table.users:
+                assert table.deadline is not None
+                assert table.deadline <= self.simulation.time + DECISION_TIME
 
     def teardown(self) -> None:
         """With nobody but one player at each table, all tables are closed in the end."""
