@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import importlib
 import multiprocessing
 import os
 import signal
 import sys
 import tempfile
+import termios
 import weakref
 from collections.abc import Mapping
 from multiprocessing import forkserver
@@ -133,16 +135,20 @@ def start(
     environment: Mapping[str, str] | None = None,
     out: int | None = None,
     err: int | None = None,
+    terminal: int | None = None,
 ) -> Forked:
     """Start `python -m MODULE ARGUMENTS ...` in a folder.
 
-    Its output goes to these file descriptors, by default to the files that `Forked.finish` reads.
+    Its output goes to these file descriptors, by default to the files that `Forked.finish` reads. A terminal is all of
+    its streams, and controls it.
     """
     environment = os.environ if environment is None else environment
     words = (module, *map(str, arguments))
     files = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # noqa: SIM115 - closed below
-    streams = _duplicates(*(file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)))
-    process = FORKS.Process(target=_run, args=(words, str(folder), dict(environment), *streams))
+    numbers = [file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)]
+    streams = _duplicates(*(numbers if terminal is None else [terminal] * 2))
+    arguments = (words, str(folder), dict(environment), terminal is not None, *streams)
+    process = FORKS.Process(target=_run, args=arguments)
     _start_server()
     process.start()
     for file in files:
@@ -166,8 +172,20 @@ def _start_server() -> None:
         forkserver.ensure_running()
 
 
-def _run(words: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection, err: Connection) -> None:
+def _run(  # noqa: PLR0917 - all that makes a process
+    words: tuple[str, ...],
+    folder: str,
+    environment: dict[str, str],
+    at_terminal: bool,  # noqa: FBT001 - as above
+    out: Connection,
+    err: Connection,
+) -> None:
     """Become the program: in the child."""
+    if at_terminal:
+        os.setsid()
+        fcntl.ioctl(out.fileno(), termios.TIOCSCTTY, 0)
+        os.dup2(out.fileno(), 0)
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - that of the other process is closed
     _become(environment, out, err)
     os.chdir(folder)
     forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign] # it is our parent
