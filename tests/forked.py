@@ -17,13 +17,13 @@ import sys
 import tempfile
 import termios
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TextIO
 
 from attrs import frozen
 
@@ -51,6 +51,7 @@ FORKS.set_forkserver_preload(
         "fibsbot.strategies.heuristic",
         "fibsbot.strategies.loader",
         "tests.records.store.concurrent_writer",
+        "tests.records.store.impatient_writer",
         "tests.records.store.playing_process",
     ]
 )
@@ -154,6 +155,19 @@ def start(
     for file in files:
         weakref.finalize(process, file.close)
     return Forked(process, *files)
+
+
+@contextlib.contextmanager
+def printing(module: str, *arguments: object) -> Iterator[tuple[Forked, TextIO]]:
+    """Start a process; yield it and what it prints, line by line, and kill it in the end."""
+    read, write = os.pipe()
+    with os.fdopen(read) as printed:
+        process = start(module, *arguments, out=write)
+        os.close(write)
+        try:
+            yield process, printed
+        finally:
+            process.kill()
 
 
 def run(*arguments: object, **options: Any) -> Finished:
