@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
-from attrs import define, field
+from attrs import define, evolve, field
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
@@ -15,9 +16,12 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
+from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
 from fibsbot.draw.table_text import describe_turn, draw_table
+from fibsbot.evolve import evolve as fast_evolve
+from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame
 from fibsbot.games.plays import check_play
 from fibsbot.games.table import HAND, OFF
@@ -25,6 +29,8 @@ from fibsbot.notation.table_plays import format_play
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.state import Seat, Stage
+from fibsbot.server.server import Server
+from fibsbot.strategies.base import Strategy
 from fibsbot.table_lines import game_from_state
 from fibsbot.text import plural
 
@@ -67,6 +73,10 @@ class TableDisplay:
             lines = Text("\n".join(self._last), style="dim")
             self._live.update(Text("\n".join(["", *self._drawing(game), ""])) + lines, refresh=True)
 
+    def show_after(self, game: TableGame, *, leads: bool) -> None:
+        """Show the board after a play, seen by the player who leads or by the other one; no line may follow it."""
+        self.show(game if leads else fast_evolve(game, turn=game.turn.other))
+
     def print(self, line: str, *, with_board: bool = False) -> None:
         """Print what happened; with `with_board` the board as well, if it is not redrawn anyway."""
         self._last = [*self._last[1 - LAST_LINES :], line]
@@ -81,6 +91,13 @@ class TableDisplay:
     def count_turn(self) -> None:
         """Count a turn of the game that is on."""
         self._turns += 1
+
+    def score_game(self, winner: str, points: int) -> None:
+        """Count the points of a game."""
+        own, other = self.score
+        self.score = (own + points, other) if winner == self.player else (own, other + points)
+        if self._game is not None:
+            self.show(fast_evolve(self._game, scores=self.score))
 
     def end_game(self, winner: str, points: int, reason: str) -> None:
         """Note how a game has ended."""
@@ -134,6 +151,7 @@ class TableCommentator(Observer):
                 show.print(f"Game {len(show.results) + 1}")
             case m.GameWonBy(winner=winner, points=points, reason=reason):
                 name = show.player if winner == YOU else winner
+                show.score_game(name, points)
                 show.end_game(name, points, reason)
                 show.print(f"{name} wins {plural(points, 'point')}, having {reason}.", with_board=True)
             case m.GameDrawn(reason=reason):
@@ -150,7 +168,8 @@ class TableCommentator(Observer):
         match message:
             case m.Moves(moves=moves) if before is not None:
                 self.display.count_turn()
-                said = _played(game_from_state(before), moves)
+                said, game = _played(game_from_state(before), moves)
+                self.display.show_after(game, leads=self.leads)
             case m.CannotMove() if before is not None:
                 self.display.count_turn()
                 said = f"{describe_turn(game_from_state(before))} cannot move"
@@ -163,14 +182,39 @@ class TableCommentator(Observer):
         return said
 
 
-def _played(game: TableGame, moves: tuple[FibsMove, ...]) -> str:
-    """Return the numbers and the play of the side on turn as text."""
+def _played(game: TableGame, moves: tuple[FibsMove, ...]) -> tuple[str, TableGame]:
+    """Return the numbers and the play of the side on turn as text, and the game with the board after it."""
     play = Play(tuple(Move(it.source or HAND, it.target or OFF) for it in moves))
     if game.stage is not Stage.MOVE:
-        return " ".join(map(str, play.moves))
+        return " ".join(map(str, play.moves)), game
     try:
-        made, _ = check_play(game.rules, game.table, game.part, play)
+        made, table = check_play(game.rules, game.table, game.part, play)
     except PlayError:
-        return " ".join(map(str, play.moves))
+        return " ".join(map(str, play.moves)), game
     numbers = "-".join(map(str, game.part.numbers))
-    return f"{numbers}: {format_play(made, game.rules, game.table, game.part)}"
+    text = f"{numbers}: {format_play(made, game.rules, game.table, game.part)}"
+    return text, fast_evolve(game, table=table, stage=Stage.OVER, dice=None, todo=())
+
+
+async def play(  # noqa: PLR0913 - what the command was given
+    display: TableDisplay,
+    strategy: Strategy,
+    *,
+    game: str,
+    length: int,
+    seed: int | None,
+    pause: float,
+    log_path: Path,
+) -> None:
+    """Play one match between two bots on an embedded server, and show it."""
+    async with Server(seed=seed) as server:
+        rules = load_ruleset(game)
+        display.print(f"{rules.title}: a server listens on {server.host}:{server.port}.")
+        bot = Entrant(display.player, strategy, TableCommentator(display, display.opponent, leads=True), log_path)
+        foe = Entrant(display.opponent, strategy, TableCommentator(display, display.player, leads=False))
+        display.start()
+        try:
+            timings = evolve(QUICK_TIMINGS, pause=pause)
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, game=game)
+        finally:
+            display.stop()
