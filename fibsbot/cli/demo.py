@@ -142,7 +142,8 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
     """Play a chouette: the first player has the bot's strategy, the others have the opponent's."""
     names = [options.strategy, *(options.players - 1) * [options.opponent_strategy]]
     with contextlib.ExitStack() as stack:
-        pairs = [(stack.enter_context(closing(_load(name))), _load(FALLBACK_STRATEGY)) for name in names]
+        fallback = stack.enter_context(closing(_load(FALLBACK_STRATEGY)))
+        pairs = [(stack.enter_context(closing(_load(name))), fallback) for name in names]
         log_path = _log_path(options)
         display = MatchDisplay(console, chouette.NAMES[0])
         try:
@@ -152,8 +153,11 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
                 ),
                 log_path,
             )
-        except* (ChouetteError, ConnectionFailedError) as group:
-            raise UserError(f"{group.exceptions[0]}; the session log {log_path} has the details") from None
+        except ExceptionGroup as group:
+            failed = group.subgroup((ChouetteError, ConnectionFailedError))
+            if failed is None:
+                raise
+            raise UserError(f"{failed.exceptions[0]}; the session log {log_path} has the details") from None
     console.print(sheet.table())
     console.print(f"\nThe session log of {chouette.NAMES[0]} is {log_path}.", soft_wrap=True)
 

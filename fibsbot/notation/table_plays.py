@@ -84,7 +84,7 @@ def format_play(play: Play, rules: Ruleset, table: Table, part: Part) -> str:
         return NO_MOVE if can_move(rules, table, part) else CANNOT_MOVE
     touches = touches_of(made, rules, table)
     joined = sorted(join_moves(made.moves), reverse=True)
-    short = [_shortened(path, touches) for path in joined]
+    short = paths_of(made, rules, table)
     one_by_one = [(move.source, move.target) for move in made.moves]
     on_bar = table.own.row[HAND] - rules.in_hand(table.own)
     texts = [_format_paths(paths, touches, on_bar) for paths in (short, joined, one_by_one)]

@@ -15,7 +15,7 @@ from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, Toggle
-from fibsbot.games.text import format_table
+from fibsbot.draw.table_text import draw_table
 from fibsbot.rules.state import Seat
 from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.users import User
@@ -110,10 +110,10 @@ RENDERED_ONCE: Final = (m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Shouts)
 """Messages that go to many users at once and look the same to all clients."""
 
 
-def _draw_table(state: TableState, own_name: str) -> list[str]:
-    game = game_from_state(state)
-    table = format_table(game.table_for(Seat.A))
-    return [f"{own_name} - {state.opponent}: {state.score}-{state.opponent_score}", table, " ".join(state.todo)]
+def _draw_table(state: TableState, own_name: str, style: int) -> list[str]:
+    """Draw the board of a game other than backgammon; style 3 as style 1, for people who have not asked for lines."""
+    names, style = (own_name, state.opponent), 1 if style == 3 else style
+    return draw_table(game_from_state(state), Seat.A, names, style=style, own_colour=state.colour.name)
 
 
 def render(user: User, message: Message) -> list[str]:
@@ -127,7 +127,7 @@ def render(user: User, message: Message) -> list[str]:
         return ["", *draw(message.state, style=user.settings.boardstyle, own_name=name), ""]
     if isinstance(message, m.TableBoard) and not (user.settings.boardstyle == 3 and user.settings.games):
         name = user.name if message.state.player == YOU else message.state.player
-        return ["", *_draw_table(message.state, name), ""]
+        return ["", *_draw_table(message.state, name, user.settings.boardstyle), ""]
     if isinstance(message, ClearScreen):
         return [CLEAR_SCREEN]
     if user.clip:

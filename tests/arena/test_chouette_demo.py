@@ -20,7 +20,7 @@ from rich.console import Console
 from fibsbot.arena import chouette
 from fibsbot.arena.chouette_player import ChouetteError, ChouettePlayer, play_chouette
 from fibsbot.arena.demo import MatchDisplay
-from fibsbot.cli import main
+from fibsbot.cli import UserError, main
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.server.server import Server
@@ -59,6 +59,17 @@ def test_options_that_do_not_fit_are_refused_in_a_line(words: list[str], error: 
     result = CliRunner().invoke(main, ["demo", *words])
     assert 2 == result.exit_code
     assert error in (result.output or str(result.exception))
+
+
+def test_a_chouette_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async def fail(*_: object, **named: object) -> None:
+        raise ExceptionGroup("tasks", [ChouetteError(f"no table for {named['games']} games")])
+
+    monkeypatch.setattr(chouette, "play", fail)
+    words = ["demo", "--game", "chouette", "--strategy", "heuristic", "--log-dir", str(tmp_path)]
+    result = CliRunner().invoke(main, words)
+    assert isinstance(result.exception, SystemExit | UserError)
+    assert "no table for 2 games; the session log" in (result.output or str(result.exception))
 
 
 class Dropper(HeuristicStrategy):

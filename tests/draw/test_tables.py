@@ -31,7 +31,7 @@ from tests.games.random_games import random_game
 
 GOLDEN: Final = Path(__file__).parent.parent / "data" / "draw" / "tables"
 LARGEST: Final = 14_000
-STATES: Final = 40
+STATES: Final = 20
 """States of a random game that are drawn."""
 
 
@@ -79,7 +79,7 @@ def heaps_of(game: TableGame) -> list[int]:
 @pytest.mark.parametrize("name", ["tabula", "swedish", "plakoto", "greek", "dutch", "around", "narde"])
 def test_every_checker_of_a_random_game_is_drawn_or_counted(name: str) -> None:
     rng = random.Random(name)
-    for state in islice(random_game(load_ruleset(name), rng), 20, 20 + 8 * STATES, 8):
+    for state in islice(random_game(load_ruleset(name), rng), 20, 20 + 9 * STATES, 9):
         seat, view = rng.choice(list(Seat)), ViewOptions(left=rng.random() < 0.5, opponents_side=rng.random() < 0.5)
         lines = draw_table(state, seat, NAMES)
         pins = state.table.own.pinned.bit_count() + state.table.opponent.pinned.bit_count()

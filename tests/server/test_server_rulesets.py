@@ -98,7 +98,7 @@ def drawn_matches(players: dict[str, RulesetPlayer]) -> int:
 def test_two_clients_play_a_match_by_table_lines_alone_with_a_break(game: str) -> None:
     club = Club(doubles=0)
     club.invite(game)
-    club.play(6)
+    club.play(2)
     before = club.match.state
     club.simulation.log_out(club.user("bob"), Departure.DROPPED)
     assert club.user("alice").match is None
