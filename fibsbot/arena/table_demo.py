@@ -198,7 +198,7 @@ def _played(game: TableGame, moves: tuple[FibsMove, ...]) -> tuple[str, TableGam
 
 async def play(  # noqa: PLR0913 - what the command was given
     display: TableDisplay,
-    strategy: Strategy,
+    strategies: tuple[Strategy, Strategy],
     *,
     game: str,
     length: int,
@@ -210,8 +210,8 @@ async def play(  # noqa: PLR0913 - what the command was given
     async with Server(seed=seed) as server:
         rules = load_ruleset(game)
         display.print(f"{rules.title}: a server listens on {server.host}:{server.port}.")
-        bot = Entrant(display.player, strategy, TableCommentator(display, display.opponent, leads=True), log_path)
-        foe = Entrant(display.opponent, strategy, TableCommentator(display, display.player, leads=False))
+        bot = Entrant(display.player, strategies[0], TableCommentator(display, display.opponent, leads=True), log_path)
+        foe = Entrant(display.opponent, strategies[1], TableCommentator(display, display.player, leads=False))
         display.start()
         try:
             timings = evolve(QUICK_TIMINGS, pause=pause)

@@ -33,6 +33,8 @@ from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablePlayer
 
 BOT, OPPONENT = "fibsbot", "opponent"
 BACKGAMMON: Final = "backgammon"
@@ -170,10 +172,16 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     log_path = _log_path(options)
     length = 1 if options.length is None else options.length
     display = TableDisplay(console, BOT, OPPONENT)
-    with closing(_load(FALLBACK_STRATEGY)) as strategy:
+    names = (options.strategy, options.opponent_strategy)
+    players = [DEFAULT_TABLE_STRATEGY if name in (DEFAULT_STRATEGY, FALLBACK_STRATEGY) else name for name in names]
+    try:
+        strategies = [TablePlayer(load_table_strategy(name, seed=options.seed)) for name in players]
+    except UnknownTableStrategyError as error:
+        raise UserError(str(error)) from None
+    with closing(strategies[0]), closing(strategies[1]):
         playing = table_demo.play(
             display,
-            strategy,
+            (strategies[0], strategies[1]),
             game=options.game,
             length=length,
             seed=options.seed,
@@ -196,7 +204,7 @@ GAMES: Final = {
     "chouette": DemoGame(_play_chouette, frozenset({"players", "games", "strategy", "opponent_strategy"})),
 }
 """The games that are not of the family, by the name that `--game` takes."""
-OF_THE_FAMILY: Final = DemoGame(_play_table_game, frozenset({"length"}))
+OF_THE_FAMILY: Final = DemoGame(_play_table_game, frozenset({"length", "strategy", "opponent_strategy"}))
 
 
 class _AnyGame(GameName):
