@@ -25,10 +25,12 @@ from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
+from fibsbot.cli.laws_options import LAWS_PARAMETERS, laws_from, laws_options
 from fibsbot.cli.options import FiniteRange, GameName
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
+from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
@@ -37,6 +39,8 @@ from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table
 from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablePlayer
 
 BOT, OPPONENT = "fibsbot", "opponent"
+LENGTH, POINT_GAME_LENGTH = 3, 50
+"""Default lengths of a match: a Point Game is worth 12 points on average."""
 BACKGAMMON: Final = "backgammon"
 T = TypeVar("T")
 
@@ -54,6 +58,8 @@ class DemoOptions:
     log_dir: Path
     players: int
     games: int
+    laws: Laws | None
+    """Other laws than those of FIBS."""
 
 
 @frozen
@@ -99,11 +105,12 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
     """Play a match of backgammon between the bot and an opponent."""
     strategies = _load(options.strategy), _load(options.opponent_strategy)
     log_path = _log_path(options)
-    length = 3 if options.length is None else options.length
+    laws = options.laws
+    length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
     display = MatchDisplay(console, BOT)
     started = dt.datetime.now(dt.UTC)
     with closing(strategies[0]), closing(strategies[1]):
-        _run(_play(display, strategies, length, options.seed, options.pause, log_path), log_path)
+        _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
     if sheet.winner is None:
@@ -127,6 +134,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
     seed: int | None,
     pause: float,
     log_path: Path,
+    laws: Laws | None,
 ) -> None:
     timings = evolve(QUICK_TIMINGS, pause=pause)
     async with Server(seed=seed) as server:
@@ -134,7 +142,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings)
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, laws=laws)
 
 
 # -- chouette -------------------------------------------------------------------------------------------------------
@@ -200,7 +208,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
 # -- the command ----------------------------------------------------------------------------------------------------
 
 GAMES: Final = {
-    BACKGAMMON: DemoGame(_play_backgammon, frozenset({"length", "strategy", "opponent_strategy"})),
+    BACKGAMMON: DemoGame(_play_backgammon, LAWS_PARAMETERS | {"length", "strategy", "opponent_strategy"}),
     "chouette": DemoGame(_play_chouette, frozenset({"players", "games", "strategy", "opponent_strategy"})),
 }
 """The games that are not of the family, by the name that `--game` takes."""
@@ -224,7 +232,7 @@ class _AnyGame(GameName):
     help="Game to play and watch: backgammon, chouette or one that `fibsbot rules` lists.",
 )
 @click.option(
-    "--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3; in other games than backgammon 1]"
+    "--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]"
 )
 @click.option(
     "--players",
@@ -247,12 +255,15 @@ class _AnyGame(GameName):
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the session log.",
 )
+@laws_options
 @click.pass_context
 def demo(context: click.Context, /, *, game: str, pause: float | None, **others: Any) -> None:
     """Play a whole match on an embedded server and watch it.
 
     Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
     come the score sheet and the path of the session log.
+
+    Other laws than those of FIBS are agreed on in the invitation, as with --laws 1931 --point-game.
 
     --game chouette plays some games with three to six players at one table, one of them in the box against the others.
     """
@@ -264,4 +275,5 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
     console = Console(highlight=False)
     if pause is None:
         pause = 0.15 if console.is_terminal else 0.0
-    chosen.play(DemoOptions(game=game, pause=pause, **others), console)
+    laws = laws_from(**{name: others.pop(name) for name in LAWS_PARAMETERS})
+    chosen.play(DemoOptions(game=game, pause=pause, laws=laws, **others), console)
