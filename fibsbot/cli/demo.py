@@ -232,7 +232,9 @@ class _AnyGame(GameName):
     help="Game to play and watch: backgammon, chouette or one that `fibsbot rules` lists.",
 )
 @click.option(
-    "--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]"
+    "--length",
+    type=click.IntRange(1, 99),
+    help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]",
 )
 @click.option(
     "--players",
