@@ -167,8 +167,10 @@ def test_a_score_that_does_not_add_up_is_a_difference() -> None:
     )
 
 
-def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted() -> None:
-    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 2-8 2-3 .")
+@pytest.mark.parametrize("moves", ["2-8 2-3", "2-3 3-9", "17-18 17-24"])
+def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted(moves: str) -> None:
+    """From an empty point, or to a point that the player holds."""
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), f"ford moves {moves} .")
     assert ["moves"] == [difference.what for difference in track.differences]
     assert track.state is None
     track = tracked(board(cells=AFTER_61), track=track)
