@@ -149,6 +149,11 @@ def test_the_prompt_to_roll_begins_a_turn_whatever_was_lost() -> None:
         assert (PlayerSide.PLAYER, None, True) == (prompted.turn, prompted.dice, prompted.roll_prompted)
 
 
+def test_a_game_that_goes_on_without_a_beginning_is_a_difference_only_in_a_known_match() -> None:
+    assert () == tracked(PROMPT).differences
+    assert (Difference("game", "none", "running"),) == tracked(STARTED[0], PROMPT).differences
+
+
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
     start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
     turned = board(turn=1, other_dice="6:1", colour=-1, direction=1)
