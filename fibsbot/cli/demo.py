@@ -19,21 +19,28 @@ from attrs import evolve, frozen
 from click.core import ParameterSource
 from rich.console import Console
 
-from fibsbot.arena import chouette
+from fibsbot.arena import chouette, table_demo
 from fibsbot.arena.chouette_player import ChouetteError
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
+from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.laws_options import LAWS_PARAMETERS, laws_from, laws_options
+from fibsbot.cli.options import FiniteRange, GameName
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
+from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablePlayer
 
 BOT, OPPONENT = "fibsbot", "opponent"
+LENGTH, POINT_GAME_LENGTH = 3, 50
+"""Default lengths of a match: a Point Game is worth 12 points on average."""
 BACKGAMMON: Final = "backgammon"
 T = TypeVar("T")
 
@@ -42,6 +49,7 @@ T = TypeVar("T")
 class DemoOptions:
     """The options of the command."""
 
+    game: str
     length: int | None
     seed: int | None
     strategy: str
@@ -50,6 +58,8 @@ class DemoOptions:
     log_dir: Path
     players: int
     games: int
+    laws: Laws | None
+    """Other laws than those of FIBS."""
 
 
 @frozen
@@ -95,11 +105,12 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
     """Play a match of backgammon between the bot and an opponent."""
     strategies = _load(options.strategy), _load(options.opponent_strategy)
     log_path = _log_path(options)
-    length = 3 if options.length is None else options.length
+    laws = options.laws
+    length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
     display = MatchDisplay(console, BOT)
     started = dt.datetime.now(dt.UTC)
     with closing(strategies[0]), closing(strategies[1]):
-        _run(_play(display, strategies, length, options.seed, options.pause, log_path), log_path)
+        _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
     if sheet.winner is None:
@@ -123,6 +134,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
     seed: int | None,
     pause: float,
     log_path: Path,
+    laws: Laws | None,
 ) -> None:
     timings = evolve(QUICK_TIMINGS, pause=pause)
     async with Server(seed=seed) as server:
@@ -130,7 +142,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings)
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, laws=laws)
 
 
 # -- chouette -------------------------------------------------------------------------------------------------------
@@ -160,20 +172,70 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
     console.print(f"\nThe session log of {chouette.NAMES[0]} is {log_path}.", soft_wrap=True)
 
 
+# -- other tables games ---------------------------------------------------------------------------------------------
+
+
+def _play_table_game(options: DemoOptions, console: Console) -> None:
+    """Play a match of a game of the family between the bot and an opponent."""
+    log_path = _log_path(options)
+    length = 1 if options.length is None else options.length
+    display = TableDisplay(console, BOT, OPPONENT)
+    names = (options.strategy, options.opponent_strategy)
+    players = [DEFAULT_TABLE_STRATEGY if name in (DEFAULT_STRATEGY, FALLBACK_STRATEGY) else name for name in names]
+    try:
+        strategies = [TablePlayer(load_table_strategy(name, seed=options.seed)) for name in players]
+    except UnknownTableStrategyError as error:
+        raise UserError(str(error)) from None
+    with closing(strategies[0]), closing(strategies[1]):
+        playing = table_demo.play(
+            display,
+            (strategies[0], strategies[1]),
+            game=options.game,
+            length=length,
+            seed=options.seed,
+            pause=options.pause,
+            log_path=log_path,
+        )
+        _run(playing, log_path)
+    if display.winner is None:
+        raise UserError(f"the match was not finished; the session log {log_path} has the details")
+    high, low = sorted(display.score, reverse=True)
+    console.print(f"\n{display.winner} wins the match to {length}, {high} to {low}.\n")
+    console.print(display.sheet())
+    console.print(f"\nThe session log is {log_path}. `fibsbot rules {options.game}` explains the game.", soft_wrap=True)
+
+
 # -- the command ----------------------------------------------------------------------------------------------------
 
 GAMES: Final = {
-    BACKGAMMON: DemoGame(_play_backgammon, frozenset({"length"})),
-    "chouette": DemoGame(_play_chouette, frozenset({"players", "games"})),
+    BACKGAMMON: DemoGame(_play_backgammon, LAWS_PARAMETERS | {"length", "strategy", "opponent_strategy"}),
+    "chouette": DemoGame(_play_chouette, frozenset({"players", "games", "strategy", "opponent_strategy"})),
 }
-"""The games by the name that `--game` takes."""
+"""The games that are not of the family, by the name that `--game` takes."""
+OF_THE_FAMILY: Final = DemoGame(_play_table_game, frozenset({"length", "strategy", "opponent_strategy"}))
+
+
+class _AnyGame(GameName):
+    """Any game, those that are not of the family, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        return str(value) if value in GAMES else super().convert(value, param, ctx)
 
 
 @click.command()
 @click.option(
-    "--game", default=BACKGAMMON, show_default=True, type=click.Choice(tuple(GAMES)), help="Game to play and watch."
+    "--game",
+    default=BACKGAMMON,
+    show_default=True,
+    type=_AnyGame(),
+    help="Game to play and watch: backgammon, chouette or one that `fibsbot rules` lists.",
 )
-@click.option("--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3]")
+@click.option(
+    "--length",
+    type=click.IntRange(1, 99),
+    help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]",
+)
 @click.option(
     "--players",
     default=4,
@@ -195,6 +257,7 @@ GAMES: Final = {
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the session log.",
 )
+@laws_options
 @click.pass_context
 def demo(context: click.Context, /, *, game: str, pause: float | None, **others: Any) -> None:
     """Play a whole match on an embedded server and watch it.
@@ -202,13 +265,17 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
     Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
     come the score sheet and the path of the session log.
 
+    Other laws than those of FIBS are agreed on in the invitation, as with --laws 1931 --point-game.
+
     --game chouette plays some games with three to six players at one table, one of them in the box against the others.
     """
-    for name in frozenset().union(*(one.options for one in GAMES.values())) - GAMES[game].options:
+    chosen = GAMES.get(game, OF_THE_FAMILY)
+    for name in sorted(frozenset().union(*(one.options for one in GAMES.values())) - chosen.options):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(f"--{name} does not belong to --game {game}")
+            raise UserError(f"--{name.replace('_', '-')} does not belong to --game {game}")
     configure_log(level=LogLevel.WARNING)
     console = Console(highlight=False)
     if pause is None:
         pause = 0.15 if console.is_terminal else 0.0
-    GAMES[game].play(DemoOptions(pause=pause, **others), console)
+    laws = laws_from(**{name: others.pop(name) for name in LAWS_PARAMETERS})
+    chosen.play(DemoOptions(game=game, pause=pause, laws=laws, **others), console)

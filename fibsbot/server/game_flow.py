@@ -137,8 +137,8 @@ def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> No
     seat = match.state.turn
     _store_movable_checkers(match)
     send_to_viewers(world, match, lambda view: m.FirstMove(view.name(seat)))
-    send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
     offer_rethrow(world, match)
+    send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
     world.mark_unsaved(match)
 
 
@@ -187,6 +187,7 @@ def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
     match.state = game.roll(match.state, seat, dice)
     count = _store_movable_checkers(match)
     send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), dice))
+    offer_rethrow(world, match)
     send_boards(world, match, rolled=True, except_for=lambda view: skip_board and view.is_player(seat))
     if count == 0:
         match.record_play(seat, dice, Play())
@@ -201,7 +202,7 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     """Make the play that the player's toggles leave to the server, or ask the player for `count` moves."""
     dice = match.state.dice or (0, 0)
     settings, position = match.users[seat].settings, match.state.position
-    if offer_rethrow(world, match):
+    if game.may_reject_roll(match.state):
         world.send(match.users[seat], m.MovePrompt(count))
         return
     if settings[Toggle.GREEDY]:
@@ -218,12 +219,10 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     world.send(match.users[seat], m.MovePrompt(count))
 
 
-def offer_rethrow(world: World, match: ServerMatch) -> bool:
-    """Offer the player on turn to reject the roll, if the laws allow it; return whether they do."""
-    offered = game.may_reject_roll(match.state)
-    if offered:
+def offer_rethrow(world: World, match: ServerMatch) -> None:
+    """Offer the player on turn to reject the roll, if the laws allow it; a program decides once it has the board."""
+    if game.may_reject_roll(match.state):
         world.send(match.users[match.state.turn], m.MayRethrow(2 * match.state.cube))
-    return offered
 
 
 def _store_movable_checkers(match: ServerMatch) -> int:

@@ -23,6 +23,7 @@ from fibsbot.arena.demo import MatchDisplay
 from fibsbot.cli import UserError, main
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+from fibsbot.rules.chouette import start, withdraw
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
@@ -45,6 +46,13 @@ def test_a_chouette_of_four_is_shown_as_in_the_golden_file(tmp_path: Path) -> No
     assert GOLDEN.read_text() == text + "\n"
 
 
+def test_the_sheet_of_six_players_fits_into_80_columns() -> None:
+    state = withdraw(start(chouette.NAMES), "alice")
+    screen = io.StringIO()
+    Console(file=screen, width=80).print(chouette.ChouetteSheet([state]).table())
+    assert all(f" {name}" in screen.getvalue() for name in chouette.NAMES)
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -52,7 +60,8 @@ def test_a_chouette_of_four_is_shown_as_in_the_golden_file(tmp_path: Path) -> No
         (["--players", "4"], "--players does not belong to --game backgammon"),
         (["--games", "4"], "--games does not belong to --game backgammon"),
         (["--game", "chouette", "--players", "7"], "7 is not in the range 3<=x<=6"),
-        (["--game", "poker"], "'poker' is not one of 'backgammon', 'chouette'"),
+        (["--game", "poker"], "expected a game such as"),
+        (["--game", "plakoto", "--players", "4"], "--players does not belong to --game plakoto"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_a_line(words: list[str], error: str) -> None:
