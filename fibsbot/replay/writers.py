@@ -92,7 +92,7 @@ class JsonRows:
         """Return the object for an event of a match of another game."""
         match event:
             case TableMatchBegan():
-                row = {"game": event.game, "players": [_clipped(name) for name in names], "length": event.length}
+                row: Row = {"game": event.game, "players": [_clipped(it) for it in names], "length": event.length}
                 user = _clipped(names[0]) if event.own else None
                 return self._row("table_match", event.match) | row | {"user": user, "time": _time(event.at)}
             case TableGameBegan(number=number, scores=scores):
