@@ -102,10 +102,14 @@ class TableMatch:
         if handler is None:
             return
         self._at, place = at, (offset, at)
-        if self._unconfirmed is not None:
+        if self._unconfirmed is not None and not self._is_repeated(message):
             sent, self._unconfirmed = self._unconfirmed, None
             self._play(Seat.A, sent, place)
         handler(self, message, place)
+
+    def _is_repeated(self, message: Message) -> bool:
+        """Whether a message only shows the state before a play that was sent: the answer to a `board` before it."""
+        return isinstance(message, m.TableBoard) and self._state is not None and not self._differences(message.state)
 
     def interrupt(self) -> None:
         """Note that the match broke off: what happens until it is resumed is not seen."""

@@ -160,6 +160,14 @@ def test_a_refused_play_is_not_made() -> None:
     assert [] == differences(replay(lines))
 
 
+def test_a_line_that_was_asked_for_before_a_play_does_not_show_it() -> None:
+    lines, _ = session("plakoto")
+    at = next(number for number, line in enumerate(lines) if isinstance(line, c.Move))
+    lines.insert(at + 1, lines[at - 1])
+    assert isinstance(lines[at + 1], m.TableBoard)
+    assert [] == differences(replay(lines))
+
+
 def test_any_lost_lines_are_replayed_without_an_exception_and_without_backgammon() -> None:
     rng = random.Random(7)
     for game in ("gioul", "tabula", "greek"):
