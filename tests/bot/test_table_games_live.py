@@ -43,6 +43,10 @@ async def test_a_killed_bot_resumes_a_match_of_the_game_that_it_accepted(tmp_pat
     assert "portes" == marvin.named("match_started")[0]["game"]
     assert [["ford"]] == [it["opponents"] for it in again.named("saved_matches")]
     assert ["portes"] == [it["game"] for it in again.named("match_resumed")]
-    for result in replayed(tmp_path):
-        assert ("", "", 0) == (result.error, result.first_difference, result.counts.differences)
-        assert 1 == result.counts.matches
+    for replay in replayed(tmp_path):
+        assert ("", "", 0, 1) == (
+            replay.error,
+            replay.first_difference,
+            replay.counts.differences,
+            replay.counts.matches,
+        )
