@@ -158,7 +158,9 @@ def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> Tracke
     """Make a play if the position allows it at all; whether it was legal is the server's concern."""
     if tracked.state is None:
         return tracked
-    cells = list(tracked.position_of(side).points)
+    cells = list(tracked.state.position.points)
+    if side is PlayerSide.OPPONENT:
+        cells = [-count for count in reversed(cells)]
     for move in play.moves:
         source, target = move.source, move.target
         possible = OFF <= target < source <= BAR and cells[source] > 0

@@ -78,7 +78,7 @@ class LineSplitter:
             raise ValueError(f"expected max_line of at least 128, got {max_line}")
         self._max = max_line
         self._prompts = prompts
-        self._buffer = bytearray()
+        self._buffer = b""
         self._offset = 0  # of the buffer's first byte
         self._start = 0  # of the current line, in the buffer
         self._searched = 0  # the current line does not end before here
@@ -101,18 +101,25 @@ class LineSplitter:
         elif self._ended:
             raise LocalProtocolError("data after the end of the stream")
         else:
-            self._drop_consumed()
-            self._buffer += data
+            start = self._start
+            self._buffer = self._buffer[start:] + data
+            self._offset += start
+            self._searched -= start
+            self._walked -= start
+            self._start = 0
 
     def next_line(self) -> Line | None:
         """Return the next line, or None if more data is needed (or, after the end, if none is left)."""
         plain = self._plain
-        if not plain and self._searched == self._start and not self._skipping:
-            self._find_plain_lines()
         if plain:
             return plain.popleft()
-        waits = self._start == len(self._buffer) and not self._ended  # all received bytes are consumed
-        if waits or (self._skipping and not self._skip()):
+        if self._start == len(self._buffer) and not self._ended:  # all received bytes are consumed
+            return None
+        if self._searched == self._start and not self._skipping:
+            self._find_plain_lines()
+            if plain:
+                return plain.popleft()
+        if self._skipping and not self._skip():
             return None
         prompt = 0 if self._head is None else self._find_prompt(self._head)
         if prompt:
@@ -128,26 +135,20 @@ class LineSplitter:
         Any other line is left to the general search, from the same place.
         """
         start, buffer = self._start, self._buffer
-        if start == len(buffer):
-            return
-        end = buffer.find(b"\n", start, start + self._max + 2) + 1
-        if not end:
-            return
         place = self._offset + start
-        further = buffer.rfind(b"\n", end, start + BLOCK) + 1 if place >= self._rough else 0
-        block = bytes(buffer[start : further or end])
-        if further and not _is_plain(block):
+        block = buffer[start : buffer.rfind(b"\n", start, start + BLOCK) + 1] if place >= self._rough else b""
+        if not _is_plain(block):
             self._rough = place + len(block)
-            block = block[: end - start]
-            further = 0
-        if not further and not _is_plain(block):
-            return
+            block = b""
+        if not block:
+            block = buffer[start : buffer.find(b"\n", start, start + self._max + 2) + 1]
+            if not _is_plain(block):
+                return
         found, longest, prompts = self._plain, self._max, self._prompts
-        for raw in block.splitlines(keepends=True):
-            text = raw.rstrip(b"\r\n")
+        for raw, text in zip(block.splitlines(keepends=True), block.decode("ascii").splitlines(), strict=True):
             if len(text) > longest or (prompts and raw[0] in _HEADS and raw.startswith(PROMPTS)):
                 break
-            found.append(Line(text.decode("ascii"), place, raw, True))  # noqa: FBT003 - a keyword costs more
+            found.append(Line(text, place, raw, True))  # noqa: FBT003 - a keyword costs more
             place += len(raw)
         if found:
             self._consume(place - self._offset)
@@ -244,12 +245,12 @@ class LineSplitter:
 
     def _take(self, end: int, after: int, *, terminated: bool) -> Line:
         start = self._start
-        content = bytes(self._buffer[start:end])
+        content = self._buffer[start:end]
         text = _TELNET.sub(lambda match: match[1] or b"", content) if self._telnet else content
         line = Line(
             text.translate(_PRINTABLE, _SILENT).decode("ascii"),
             self._offset + start,
-            bytes(self._buffer[start:after]),
+            self._buffer[start:after],
             terminated,
         )
         self._consume(after)
@@ -260,13 +261,6 @@ class LineSplitter:
         self._telnet = False
         if self._head or (self._prompts and self._head is None):
             self._head = bytearray()
-
-    def _drop_consumed(self) -> None:
-        del self._buffer[: self._start]
-        self._offset += self._start
-        self._searched -= self._start
-        self._walked -= self._start
-        self._start = 0
 
 
 def _is_plain(block: bytes) -> bool:

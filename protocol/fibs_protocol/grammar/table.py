@@ -81,15 +81,15 @@ def parse(text: str) -> Message:
     Args:
         text: one logical line without its end, as `LineSplitter` gives it.
     """
+    line = text.lstrip()
+    if line.startswith(PREFIX):
+        return _parse_board(line.rstrip())
     if text[:1].isdigit():
         wording = _BY_NUMBER.get(text.split(" ", 1)[0])
         if wording is not None:
             message: Message | None = wording.read(text)
             if message is not None:
                 return message
-    line = text.lstrip()
-    if line.startswith(PREFIX):
-        return _parse_board(line.rstrip())
     if not line.isascii():
         return Unknown(text.rstrip())
     return _parse_sentence(line) or Unknown(text.rstrip())
