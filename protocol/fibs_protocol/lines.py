@@ -11,7 +11,7 @@ import re
 from collections import deque
 from typing import Final
 
-from attrs import frozen
+from attrs import define
 
 from fibs_protocol.errors import LocalProtocolError
 
@@ -35,20 +35,20 @@ _IAC, _SB = 0xFF, 0xFA
 _WILL, _DONT = 0xFB, 0xFE
 _CR, _LF, _NUL = 0x0D, 0x0A, 0x00
 
+_PLAIN_LINES: Final = re.compile(rb"(?:[ -~]*+\r?\n)++")
 _STOPS: Final = re.compile(rb"[\r\n\xff]")
 _ENDS: Final = re.compile(rb"[\r\n]")
 _TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
 _SUBNEGOTIATION: Final = re.compile(rb"\xff\xfa(?:[^\xff]|\xff[^\xf0])*\xff\xf0", re.DOTALL)
 _PRINTABLE: Final = bytes(code if 32 <= code < 127 else 32 if code == 9 else 63 for code in range(256))
-_PLAIN_OR_END: Final = bytes([_CR, _LF, *range(32, 127)])
 _SILENT: Final = b"\x07\x00"
 _HEADS: Final = frozenset([prompt[0] for prompt in PROMPTS] + [_IAC, *_SILENT])
 """Bytes that a prompt can begin with."""
 
 
-@frozen(slots=False)
+@define  # not frozen, which takes twice as long to build, and every line is one
 class Line:
-    """One logical line, or a prompt."""
+    """One logical line, or a prompt. Never changed."""
 
     text: str
     """Printable ASCII, without the line's end; blanks are kept."""
@@ -88,7 +88,6 @@ class LineSplitter:
         self._skipping = False  # the rest of a line that was cut
         self._ended = False
         self._plain: deque[Line] = deque()  # lines that were found at once, before `_start`
-        self._rough = 0  # up to here lines are found one by one, as some are not plain
 
     def receive_data(self, data: bytes) -> None:
         """Buffer received bytes; `b""` is the end of the stream. `next_line` does the work.
@@ -134,16 +133,11 @@ class LineSplitter:
 
         Any other line is left to the general search, from the same place.
         """
-        start, buffer = self._start, self._buffer
-        place = self._offset + start
-        block = buffer[start : buffer.rfind(b"\n", start, start + BLOCK) + 1] if place >= self._rough else b""
-        if not _is_plain(block):
-            self._rough = place + len(block)
-            block = b""
-        if not block:
-            block = buffer[start : buffer.find(b"\n", start, start + self._max + 2) + 1]
-            if not _is_plain(block):
-                return
+        start = self._start
+        match = _PLAIN_LINES.match(self._buffer, start, start + max(self._max + 2, BLOCK))
+        if match is None:
+            return
+        block, place = match[0], self._offset + start
         found, longest, prompts = self._plain, self._max, self._prompts
         for raw, text in zip(block.splitlines(keepends=True), block.decode("ascii").splitlines(), strict=True):
             if len(text) > longest or (prompts and raw[0] in _HEADS and raw.startswith(PROMPTS)):
@@ -261,8 +255,3 @@ class LineSplitter:
         self._telnet = False
         if self._head or (self._prompts and self._head is None):
             self._head = bytearray()
-
-
-def _is_plain(block: bytes) -> bool:
-    """Return whether complete lines contain only printable ASCII and end with LF or CR LF."""
-    return not block.translate(None, _PLAIN_OR_END) and block.count(b"\r") == block.count(b"\r\n")
