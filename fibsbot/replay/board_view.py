@@ -24,19 +24,18 @@ def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
 
     Nearly every board is checked here, so this needs no BoardView, and first compares what differs most often.
     """
-    on_turn = board.turn is board.colour
-    dice = board.dice if on_turn else board.opponent_dice
+    shown_on_turn, on_turn = board.turn is board.colour, state.turn is seat
+    dice = board.dice if shown_on_turn else board.opponent_dice
     doubled = state.stage is Stage.DOUBLED  # the server turns the board round then, and shows no owner
     known = (0, 0) if doubled else state.dice or (0, 0)
-    player_first = state.turn is seat
-    if (on_turn is not player_first or board.turn is None) and not doubled:
+    if (shown_on_turn is not on_turn or board.turn is None) and not doubled:
         return False
     if dice != known and dice != known[::-1]:
         return False
     score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
     if score != state.scores or board.cube != state.cube or length_from_fibs(board.length) != state.length:
         return False
-    if (player_position(board) if player_first else opponent_position(board)).points != state.position.points:
+    if (player_position(board) if on_turn else opponent_position(board)).points != state.position.points:
         return False
     owner = None if doubled else cube_owner(board)
     return owner is None or owner is (

@@ -409,7 +409,7 @@ class Transcriber:
 def play_of_server_moves(moves: Iterable[FibsMove]) -> Play:
     """Return the server's moves as a play; the moves themselves show the player's direction."""
     moves = tuple(moves)
-    return play_from_fibs(moves, next((_direction(move) for move in moves), -1))
+    return play_from_fibs(moves, _direction(moves[0]) if moves else -1)
 
 
 def _direction(move: FibsMove) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Final
 
 from attrs import frozen
 
@@ -20,7 +21,11 @@ class Seat(enum.IntEnum):
     @property
     def other(self) -> Seat:
         """The opponent."""
-        return Seat.B if self is Seat.A else Seat.A
+        return _OTHERS[self]
+
+
+_OTHERS: Final = (Seat.B, Seat.A)
+"""The opponent of each seat."""
 
 
 class Stage(enum.Enum):

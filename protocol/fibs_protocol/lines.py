@@ -110,15 +110,12 @@ class LineSplitter:
     def next_line(self) -> Line | None:
         """Return the next line, or None if more data is needed (or, after the end, if none is left)."""
         plain = self._plain
+        if not plain and self._searched == self._start < len(self._buffer) and not self._skipping:
+            self._find_plain_lines()
         if plain:
             return plain.popleft()
-        if self._start == len(self._buffer) and not self._ended:  # all received bytes are consumed
-            return None
-        if self._searched == self._start and not self._skipping:
-            self._find_plain_lines()
-            if plain:
-                return plain.popleft()
-        if self._skipping and not self._skip():
+        waits = self._start == len(self._buffer) and not self._ended  # all received bytes are consumed
+        if waits or (self._skipping and not self._skip()):
             return None
         prompt = 0 if self._head is None else self._find_prompt(self._head)
         if prompt:
