@@ -22,8 +22,10 @@ from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
+    NameAnswer,
     PlayQuestion,
     Question,
+    RejectRollAnswer,
     ResignAnswer,
     ResignationQuestion,
     RollQuestion,
@@ -66,7 +68,7 @@ def open_decision_key(
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
-    `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
+    `resignation_pending`: the opponent has played on before we answered an offer to resign, which still waits for it.
     A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
     """
     phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
@@ -99,7 +101,7 @@ def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | 
 
     `resigned_points` is what an offered resignation is worth; 0 if that is not known.
     """
-    if state.phase is Phase.MOVE and state.dice:
+    if state.phase is Phase.MOVE and state.dice and not state.may_reject:
         plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
         return PlayAnswer(plays[0]) if plays else None
     if state.phase is Phase.RESIGNED:
@@ -137,7 +139,7 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
 def _may_double(state: MatchState) -> bool:
     """Whether a double is allowed and useful; the server accepts useless ones, too (pitfall 13)."""
     useful = not state.length or state.away[0] > state.cube
-    return useful and not state.crawford and state.owner is not Owner.OPPONENT
+    return useful and not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
 
 
 def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
@@ -145,18 +147,27 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
 
     A play that the rules refuse is never sent: the first legal one goes in its place.
     """
+    if not isinstance(answer, PlayAnswer):
+        return command_without_moves(answer)
+    play = _legal(key, answer.play)
+    return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+
+
+def command_without_moves(
+    answer: CubeAnswer | ResignAnswer | AcceptAnswer | RejectRollAnswer | NameAnswer,
+) -> DecisionCommand:
+    """Return the command for an answer that is no play; it is the same in every game."""
     match answer:
-        case PlayAnswer():
-            play = _legal(key, answer.play)
-            return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+        case RejectRollAnswer():
+            return DecisionCommand(c.Rethrow(), "rethrow")
         case CubeAnswer():
             return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():
             return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
-        case AcceptAnswer():
-            return DecisionCommand(
-                c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject"
-            )
+        case AcceptAnswer(accepted=accepted):
+            return DecisionCommand(c.Accept() if accepted else c.Reject(), "accept" if accepted else "reject")
+        case NameAnswer():
+            return DecisionCommand(c.Name(str(answer.number)), f"name {answer.number}")
 
 
 def xgid_of(state: MatchState) -> str | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import attrs
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.messages import Message
@@ -23,6 +25,7 @@ from fibsbot.bot.tracked_match import (
     next_match,
     note_double,
     play_on_board,
+    show_table,
 )
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import (
@@ -35,6 +38,8 @@ from fibsbot.fibs_numbering import (
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
+from fibsbot.table_lines import game_from_state
 
 
 def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
@@ -185,7 +190,7 @@ def apply_message(tracked: TrackedMatch, message: Message) -> TrackedMatch:
     """Return the match after a message; its `differences` are what the message contradicted."""
     handler = _HANDLERS.get(type(message))
     tracked = evolve(tracked, differences=()) if tracked.differences else tracked
-    if handler is None:
+    if handler is None or (tracked.table is not None and type(message) in _SHOWN_BY_TABLES):
         return tracked
     return (
         handler(tracked, message)
@@ -222,6 +227,34 @@ def _apply_after_early_board(
 def _joined(tracked: TrackedMatch, message: m.OpponentJoined | m.YouJoined) -> TrackedMatch:
     state = MatchState(Position.start(), length=length_from_fibs(message.length))
     return next_match(tracked, message.name, state=state)
+
+
+def _joined_game(tracked: TrackedMatch, message: m.OpponentJoinedGame | m.YouJoinedGame) -> TrackedMatch:
+    return next_match(tracked, message.name)
+
+
+def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
+    """Take over a line; one that its game does not allow is a difference, and nothing is decided by it."""
+    try:
+        game_from_state(message.state)
+    except ValueError as error:
+        return evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
+    return show_table(tracked, message.state)
+
+
+def _game_over(
+    tracked: TrackedMatch, message: m.GameWonBy | m.GameDrawn | m.GameWon | m.GaveUp | m.ResignAccepted
+) -> TrackedMatch:
+    """Count the points of a game; no line of it follows."""
+    line = tracked.table
+    if line is not None and not isinstance(message, m.GameDrawn):
+        own = tracked.side_of(message.winner) is PlayerSide.PLAYER
+        line = attrs.evolve(
+            line,
+            score=line.score + message.points * own,
+            opponent_score=line.opponent_score + message.points * (not own),
+        )
+    return evolve(give_turn(tracked, None), running=False, table=line)
 
 
 def _resumed(tracked: TrackedMatch, message: m.OpponentResumed | m.YouResumed) -> TrackedMatch:
@@ -288,6 +321,30 @@ def _cube_raised(tracked: TrackedMatch, message: m.CubeRaised) -> TrackedMatch:
     return tracked if tracked.state is None else evolve(tracked, state=evolve(tracked.state, cube=max(message.cube, 1)))
 
 
+def _match_laws(tracked: TrackedMatch, message: m.MatchLaws) -> TrackedMatch:
+    """Note the laws of a match that has begun; with an invitation they belong to a match that is yet to begin."""
+    begun = tracked.opponent is not None or tracked.player != YOU
+    if not begun or (tracked.running and tracked.state is not None):
+        return tracked
+    try:
+        return evolve(tracked, laws=parse_law_words(message.words))
+    except LawWordsError:
+        return tracked
+
+
+def _may_rethrow(tracked: TrackedMatch, _: m.MayRethrow) -> TrackedMatch:
+    return evolve(tracked, may_reject=True)
+
+
+def _roll_rejected(tracked: TrackedMatch, message: m.RollRejected) -> TrackedMatch:
+    """The cube is raised and stays in the middle; the same player rolls again."""
+    side = tracked.side_of(message.player)
+    if side is None:
+        return tracked
+    state = tracked.state
+    return give_turn(evolve(tracked, state=state and evolve(state, cube=max(message.cube, 1))), side)
+
+
 def _first_move(tracked: TrackedMatch, message: m.FirstMove) -> TrackedMatch:
     side = tracked.side_of(message.player)
     if side is None:
@@ -300,6 +357,8 @@ def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAcc
     side = tracked.side_of(message.winner)
     if not tracked.running or side is None:
         return tracked
+    if tracked.table is not None:
+        return _game_over(tracked, message)
     if isinstance(message, m.GameWon) and side is PlayerSide.PLAYER and tracked.own_play is not None:
         tracked = play_on_board(
             tracked, side, tracked.own_play
@@ -466,9 +525,17 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.OpponentResumed: _resumed,
     m.YouResumed: _resumed,
     m.YouWatch: _watch,
+    m.OpponentJoinedGame: _joined_game,
+    m.YouJoinedGame: _joined_game,
+    m.TableBoard: _table,
+    m.GameWonBy: _game_over,
+    m.GameDrawn: _game_over,
     m.GameStarts: _game_starts,
     m.OpeningRoll: _opening,
     m.CubeRaised: _cube_raised,
+    m.MatchLaws: _match_laws,
+    m.MayRethrow: _may_rethrow,
+    m.RollRejected: _roll_rejected,
     m.FirstMove: _first_move,
     m.RollOrDouble: _roll_prompt,
     m.Rolls: _rolls,
@@ -501,3 +568,12 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.NobodyToLeave: _match_over,
     m.JoinWho: _match_over,
 }
+_SHOWN_BY_TABLES: Final = frozenset(
+    {
+        *(m.OpeningRoll, m.CubeRaised, m.FirstMove, m.RollOrDouble, m.Rolls, m.CannotMove, m.Moves, m.OnlyMove),
+        *(m.BearsOff, m.YouDouble, m.OpponentDoubles, m.WatchedDouble, m.YouRedouble, m.OpponentRedoubles),
+        *(m.WatchedRedouble, m.DoubleAccepted, m.RedoubleAccepted, m.ResignOffer, m.ResignRejected, m.AnswerResign),
+        *(m.NothingToAnswer, m.Score),
+    }
+)
+"""Messages that say nothing new in games other than backgammon, because a `table:` line shows what they change."""

@@ -1,73 +1,116 @@
-"""`fibsbot demo`: the main job, on an embedded server."""
+"""`fibsbot demo`: the main job, on an embedded server; also other games than backgammon for two.
+
+GAMES lists the games: a function for each, which plays with the options of the command.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import sys
+from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
-from attrs import evolve
+from attrs import evolve, frozen
+from click.core import ParameterSource
 from rich.console import Console
 
+from fibsbot.arena import chouette, table_demo
+from fibsbot.arena.chouette_player import ChouetteError
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
+from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.laws_options import LAWS_PARAMETERS, laws_from, laws_options
+from fibsbot.cli.options import FiniteRange, GameName
+from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
+from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
+from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablePlayer
 
 BOT, OPPONENT = "fibsbot", "opponent"
+LENGTH, POINT_GAME_LENGTH = 3, 50
+"""Default lengths of a match: a Point Game is worth 12 points on average."""
+BACKGAMMON: Final = "backgammon"
+T = TypeVar("T")
 
 
-@click.command()
-@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Length of the match.")
-@click.option("--seed", type=int, help="Random seed for the dice, to see the same match again.")
-@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
-@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of its opponent.")
-@click.option(
-    "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
-)
-@click.option(
-    "--log-dir",
-    default="logs",
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the session log.",
-)
-def demo(  # noqa: PLR0913, PLR0917 - one argument an option
-    length: int, seed: int | None, strategy: str, opponent_strategy: str, pause: float | None, log_dir: Path
-) -> None:
-    """Play a whole match on an embedded server and watch it.
+@frozen
+class DemoOptions:
+    """The options of the command."""
 
-    Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
-    come the score sheet and the path of the session log.
-    """
-    configure_log(level=LogLevel.WARNING)
-    console = Console(highlight=False)
+    game: str
+    length: int | None
+    seed: int | None
+    strategy: str
+    opponent_strategy: str
+    pause: float
+    log_dir: Path
+    players: int
+    games: int
+    laws: Laws | None
+    """Other laws than those of FIBS."""
+
+
+@frozen
+class DemoGame:
+    """A game that can be shown."""
+
+    play: Callable[[DemoOptions, Console], None]
+    """Plays it."""
+    options: frozenset[str]
+    """The options that not every game has, and this one does."""
+
+
+def _load(name: str) -> Strategy:
+    """Make a strategy; raise UserError if it cannot be made."""
     try:
-        strategies = load(strategy), load(opponent_strategy)
-        log_dir.mkdir(parents=True, exist_ok=True)
+        return load(name)
     except StrategyError as error:
         raise UserError(str(error)) from None
-    except OSError as error:
-        raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
-    if pause is None:
-        pause = 0.15 if console.is_terminal else 0.0
-    started = dt.datetime.now(dt.UTC)
-    log_path = log_dir / f"demo-{started:%Y%m%d-%H%M%S}.jsonl"
-    display = MatchDisplay(console, BOT)
+
+
+def _log_path(options: DemoOptions) -> Path:
+    """Return the path of the session log, in a folder that exists; raise UserError if it cannot be made."""
     try:
-        with closing(strategies[0]), closing(strategies[1]):
-            asyncio.run(_play(display, strategies, length, seed, pause, log_path))
+        options.log_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {options.log_dir}: {error.strerror}") from None
+    return options.log_dir / f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
+
+
+def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
+    """Run the whole game; end the program after Ctrl-C."""
+    try:
+        return asyncio.run(playing)
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; what was said until then is in {log_path}", err=True)
         sys.exit(130)
+
+
+# -- backgammon -----------------------------------------------------------------------------------------------------
+
+
+def _play_backgammon(options: DemoOptions, console: Console) -> None:
+    """Play a match of backgammon between the bot and an opponent."""
+    strategies = _load(options.strategy), _load(options.opponent_strategy)
+    log_path = _log_path(options)
+    laws = options.laws
+    length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
+    display = MatchDisplay(console, BOT)
+    started = dt.datetime.now(dt.UTC)
+    with closing(strategies[0]), closing(strategies[1]):
+        _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
     if sheet.winner is None:
@@ -91,6 +134,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
     seed: int | None,
     pause: float,
     log_path: Path,
+    laws: Laws | None,
 ) -> None:
     timings = evolve(QUICK_TIMINGS, pause=pause)
     async with Server(seed=seed) as server:
@@ -98,4 +142,140 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings)
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, laws=laws)
+
+
+# -- chouette -------------------------------------------------------------------------------------------------------
+
+
+def _play_chouette(options: DemoOptions, console: Console) -> None:
+    """Play a chouette: the first player has the bot's strategy, the others have the opponent's."""
+    names = [options.strategy, *(options.players - 1) * [options.opponent_strategy]]
+    with contextlib.ExitStack() as stack:
+        fallback = stack.enter_context(closing(_load(FALLBACK_STRATEGY)))
+        pairs = [(stack.enter_context(closing(_load(name))), fallback) for name in names]
+        log_path = _log_path(options)
+        display = MatchDisplay(console, chouette.NAMES[0])
+        try:
+            sheet = _run(
+                chouette.play(
+                    display, pairs, games=options.games, seed=options.seed, pause=options.pause, log_path=log_path
+                ),
+                log_path,
+            )
+        except ExceptionGroup as group:
+            failed = group.subgroup((ChouetteError, ConnectionFailedError))
+            if failed is None:
+                raise
+            raise UserError(f"{failed.exceptions[0]}; the session log {log_path} has the details") from None
+    console.print(sheet.table())
+    console.print(f"\nThe session log of {chouette.NAMES[0]} is {log_path}.", soft_wrap=True)
+
+
+# -- other tables games ---------------------------------------------------------------------------------------------
+
+
+def _play_table_game(options: DemoOptions, console: Console) -> None:
+    """Play a match of a game of the family between the bot and an opponent."""
+    log_path = _log_path(options)
+    length = 1 if options.length is None else options.length
+    display = TableDisplay(console, BOT, OPPONENT)
+    names = (options.strategy, options.opponent_strategy)
+    players = [DEFAULT_TABLE_STRATEGY if name in (DEFAULT_STRATEGY, FALLBACK_STRATEGY) else name for name in names]
+    try:
+        strategies = [TablePlayer(load_table_strategy(name, seed=options.seed)) for name in players]
+    except UnknownTableStrategyError as error:
+        raise UserError(str(error)) from None
+    with closing(strategies[0]), closing(strategies[1]):
+        playing = table_demo.play(
+            display,
+            (strategies[0], strategies[1]),
+            game=options.game,
+            length=length,
+            seed=options.seed,
+            pause=options.pause,
+            log_path=log_path,
+        )
+        _run(playing, log_path)
+    if display.winner is None:
+        raise UserError(f"the match was not finished; the session log {log_path} has the details")
+    high, low = sorted(display.score, reverse=True)
+    console.print(f"\n{display.winner} wins the match to {length}, {high} to {low}.\n")
+    console.print(display.sheet())
+    console.print(f"\nThe session log is {log_path}. `fibsbot rules {options.game}` explains the game.", soft_wrap=True)
+
+
+# -- the command ----------------------------------------------------------------------------------------------------
+
+GAMES: Final = {
+    BACKGAMMON: DemoGame(_play_backgammon, LAWS_PARAMETERS | {"length", "strategy", "opponent_strategy"}),
+    "chouette": DemoGame(_play_chouette, frozenset({"players", "games", "strategy", "opponent_strategy"})),
+}
+"""The games that are not of the family, by the name that `--game` takes."""
+OF_THE_FAMILY: Final = DemoGame(_play_table_game, frozenset({"length", "strategy", "opponent_strategy"}))
+
+
+class _AnyGame(GameName):
+    """Any game, those that are not of the family, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        return str(value) if value in GAMES else super().convert(value, param, ctx)
+
+
+@click.command()
+@click.option(
+    "--game",
+    default=BACKGAMMON,
+    show_default=True,
+    type=_AnyGame(),
+    help="Game to play and watch: backgammon, chouette or one that `fibsbot rules` lists.",
+)
+@click.option(
+    "--length",
+    type=click.IntRange(1, 99),
+    help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]",
+)
+@click.option(
+    "--players",
+    default=4,
+    show_default=True,
+    type=click.IntRange(FEWEST_PLAYERS, MOST_PLAYERS),
+    help="Players of a chouette.",
+)
+@click.option("--games", default=2, show_default=True, type=click.IntRange(1, 99), help="Games of a chouette.")
+@click.option("--seed", type=int, help="Random seed for the dice, to see the same match again.")
+@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
+@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of its opponents.")
+@click.option(
+    "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
+)
+@click.option(
+    "--log-dir",
+    default="logs",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the session log.",
+)
+@laws_options
+@click.pass_context
+def demo(context: click.Context, /, *, game: str, pause: float | None, **others: Any) -> None:
+    """Play a whole match on an embedded server and watch it.
+
+    Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
+    come the score sheet and the path of the session log.
+
+    Other laws than those of FIBS are agreed on in the invitation, as with --laws 1931 --point-game.
+
+    --game chouette plays some games with three to six players at one table, one of them in the box against the others.
+    """
+    chosen = GAMES.get(game, OF_THE_FAMILY)
+    for name in sorted(frozenset().union(*(one.options for one in GAMES.values())) - chosen.options):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UserError(f"--{name.replace('_', '-')} does not belong to --game {game}")
+    configure_log(level=LogLevel.WARNING)
+    console = Console(highlight=False)
+    if pause is None:
+        pause = 0.15 if console.is_terminal else 0.0
+    laws = laws_from(**{name: others.pop(name) for name in LAWS_PARAMETERS})
+    chosen.play(DemoOptions(game=game, pause=pause, laws=laws, **others), console)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from attrs import evolve
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -18,8 +19,11 @@ from fibsbot.analysis.results import Z_95
 from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli.laws_options import laws_from, laws_options
 from fibsbot.cli.options import FiniteRange
 from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.rules.law_words import law_words
+from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
@@ -37,7 +41,7 @@ REFRESH_INTERVAL: Final = 0.5
 )
 @click.option("--length", metavar="L", type=click.IntRange(1, 99), help="Play matches to L points.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
-@click.option("--cube/--no-cube", default=True, help="Play with the doubling cube.")
+@laws_options
 @click.option("--jacoby", is_flag=True, help="Money: gammons count only after a double was taken.")
 @click.option("--beavers", is_flag=True, help="Money: a player who is doubled may redouble at once.")
 @click.option(
@@ -87,6 +91,7 @@ def duel(  # noqa: PLR0913 - one argument an option
     output: Path | None,
     mats: Path | None,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Play two strategies against each other and estimate which is stronger.
 
@@ -98,13 +103,15 @@ def duel(  # noqa: PLR0913 - one argument an option
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
+    laws = laws_from(cube=cube, **named) or FIBS
+    luck = luck and not laws.point_game
     if evaluator and not luck:
-        raise click.UsageError("--evaluator makes sense only without --no-luck")
+        raise click.UsageError("--evaluator makes sense only without --no-luck, and not in the Point Game")
     if output and not output.absolute().parent.is_dir():
         raise UserError(f"there is no folder {output.parent} for {output.name}")
     names = strategy_a, strategy_b
     judging = _choose_evaluator(names, evaluator) if luck else None
-    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
+    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline, _other_laws(laws))
     tally = DuelSummary(plan)
     began = time.monotonic()
     finished, error = True, None
@@ -120,6 +127,12 @@ def duel(  # noqa: PLR0913 - one argument an option
         raise error
     if not finished:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _other_laws(laws: Laws) -> str:
+    """Return the words of the laws, empty for those of FIBS; whether there is a cube is said apart."""
+    laws = evolve(laws, cube=True)
+    return "" if laws == FIBS else law_words(laws)
 
 
 def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
@@ -244,10 +257,11 @@ def _variance_reduction(gain: float) -> str:
 
 
 def _conditions(report: dict[str, Any]) -> str:
+    laws = [f"laws {report['other_laws']}"] if report.get("other_laws") else []
     if report["length"]:
         cube = "" if report["cube"] else " without a cube"
-        return f"{2 * report['pairs']} matches to {report['length']} ({report['games']} games){cube}"
-    options = [name for name in ("jacoby", "beavers") if report[name]]
+        return f"{2 * report['pairs']} matches to {report['length']} ({report['games']} games){cube}{_listed(laws)}"
+    options = [name for name in ("jacoby", "beavers") if report[name]] + laws
     return f"{report['games']} money games with{'' if report['cube'] else 'out'} a cube{_listed(options)}"
 
 

@@ -9,7 +9,9 @@ from fibsbot.policy.policy import (
     Policy,
     RefusalReason,
     is_bot,
+    is_game,
     is_player_name,
+    names_laws,
 )
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
 
@@ -23,7 +25,9 @@ __all__ = [
     "RefusalReason",
     "describe_policy",
     "is_bot",
+    "is_game",
     "is_player_name",
+    "names_laws",
     "reasons_not_to_resume",
     "reasons_to_refuse",
     "unknown_facts",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+from typing import TypeAlias
+
+from attrs import frozen
 
 
 class Law(enum.Enum):
@@ -35,6 +38,18 @@ class Law(enum.Enum):
     """13 and 15."""
 
 
+@frozen
+class NamedLaw:
+    """A law of a game of the family, in one sentence."""
+
+    value: str
+    """The sentence, named as that of a `Law`."""
+
+
+AnyLaw: TypeAlias = Law | NamedLaw
+"""A law of backgammon or of another game."""
+
+
 class RuleError(ValueError):
     """A play or an action that the rules forbid; players' actions raise no other errors."""
 
@@ -50,7 +65,7 @@ class InvalidPlayError(PlayError):
 class IllegalPlayError(PlayError):
     """A play that a law forbids in this position."""
 
-    def __init__(self, law: Law, reason: str) -> None:
+    def __init__(self, law: AnyLaw, reason: str) -> None:
         super().__init__(reason)
         self.law = law
         """The law that the play breaks."""

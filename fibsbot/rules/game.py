@@ -7,6 +7,8 @@ player's turn, the dice have or have not been rolled. Doubling: law 20 of 1931, 
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from fibsbot.evolve import evolve
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import Play, Position
@@ -25,12 +27,15 @@ from fibsbot.rules.errors import (
     RollFirstError,
     RuleError,
 )
-from fibsbot.rules.laws import AutomaticRaise, Laws, Level, game_multiplier, has_won, point_game_score, win_level
+from fibsbot.rules.laws import AutomaticRaise, Laws, Level, game_multiplier, has_won, win_level
 from fibsbot.rules.plays import check_dice, play_legally
-from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
+from fibsbot.rules.state import Ending, GameState, MatchGame, Resignation, Result, Seat, Stage
+
+Game = TypeVar("Game", bound=MatchGame)
+"""The game of any ruleset."""
 
 
-def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
+def refusal_to_double(state: MatchGame, seat: Seat) -> CubeRefusal | None:
     """Return why a player may not double before rolling; None if it is allowed.
 
     The turn does not matter here: a `board:` line has this for both players at any time.
@@ -53,7 +58,7 @@ def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
     return refusal
 
 
-def refusal_to_redouble(state: GameState) -> CubeRefusal | None:
+def refusal_to_redouble(state: MatchGame) -> CubeRefusal | None:
     """Return why the doubled player may not redouble at once; None if it is allowed."""
     refusals = (
         (CubeRefusal.MATCH, bool(state.length)),
@@ -63,7 +68,7 @@ def refusal_to_redouble(state: GameState) -> CubeRefusal | None:
     return next((refusal for refusal, holds in refusals if holds), None)
 
 
-def redoubles_left(state: GameState) -> int:
+def redoubles_left(state: MatchGame) -> int:
     """Return the number of instant redoubles still allowed, in this exchange or in the next one."""
     if state.length:
         return 0
@@ -74,7 +79,7 @@ def redoubles_left(state: GameState) -> int:
     return left
 
 
-def raised_automatically(state: GameState) -> int:
+def raised_automatically(state: MatchGame) -> int:
     """Return the value of the cube after a tie in the opening roll.
 
     It does not change in the Crawford game, which has no cube.
@@ -144,7 +149,7 @@ def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:
     """
     check_dice((die_a, die_b))
     if state.stage is not Stage.OPENING:
-        _check_running(state)
+        check_running(state)
         raise AlreadyRolledError("the opening roll has been made")
     if state.resignation:
         raise _resignation_pending(state.resignation)
@@ -157,7 +162,7 @@ def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:
 
 def roll(state: GameState, seat: Seat, dice: Dice) -> GameState:
     """Roll the dice for the player on turn."""
-    _check_before_roll(state, seat)
+    check_before_roll(state, seat)
     check_dice(dice)
     return evolve(state, stage=Stage.MOVE, dice=dice)
 
@@ -180,21 +185,21 @@ def play(state: GameState, seat: Seat, play: Play) -> GameState:
     turns = state.turns + 1
     if has_won(after):
         won = evolve(state, position=after, dice=None, rejected=False, turns=turns)
-        return _end(won, seat, win_level(after), Ending.BORNE_OFF)
+        return end_game(won, seat, win_level(after), Ending.BORNE_OFF)
     position, turn = after.swapped(), seat.other
     return evolve(state, position=position, turn=turn, stage=Stage.ROLL, dice=None, rejected=False, turns=turns)
 
 
-def double(state: GameState, seat: Seat) -> GameState:
+def double(state: Game, seat: Seat) -> Game:
     """Offer a double."""
-    _check_before_roll(state, seat)
+    check_before_roll(state, seat)
     refusal = refusal_to_double(state, seat)
     if refusal:
         raise CubeError(refusal)
     return evolve(state, stage=Stage.DOUBLED, offered=2 * state.cube, answering=seat.other)
 
 
-def take(state: GameState, seat: Seat) -> GameState:
+def take(state: Game, seat: Seat) -> Game:
     """Accept a double or an instant redouble.
 
     The cube goes to the opponent of the player on turn: after a beaver and any further redoubles, to the one who
@@ -205,14 +210,14 @@ def take(state: GameState, seat: Seat) -> GameState:
     return evolve(taken, offered=0, answering=None, redoubles=0)
 
 
-def drop(state: GameState, seat: Seat) -> GameState:
+def drop(state: Game, seat: Seat) -> Game:
     """Refuse a double or an instant redouble, and lose the previous value of the cube."""
     _check_answering(state, seat)
     dropped = evolve(state, offered=0, answering=None, redoubles=0)
-    return _end(dropped, seat.other, Level.SINGLE, Ending.DROPPED)
+    return end_game(dropped, seat.other, Level.SINGLE, Ending.DROPPED)
 
 
-def redouble(state: GameState, seat: Seat) -> GameState:
+def redouble(state: Game, seat: Seat) -> Game:
     """Take a double and redouble at once: a beaver, a raccoon, an otter."""
     _check_answering(state, seat)
     refusal = refusal_to_redouble(state)
@@ -227,22 +232,22 @@ def redouble(state: GameState, seat: Seat) -> GameState:
     )
 
 
-def resign(state: GameState, seat: Seat, level: Level) -> GameState:
+def resign(state: Game, seat: Seat, level: Level) -> Game:
     """Offer to resign; either player may, at any time."""
-    _check_running(state)
+    check_running(state)
     if state.resignation:
         raise _resignation_pending(state.resignation)
     return evolve(state, resignation=Resignation(seat, level, _points(state, seat.other, level)))
 
 
-def accept_resignation(state: GameState, seat: Seat) -> GameState:
+def accept_resignation(state: Game, seat: Seat) -> Game:
     """Accept the opponent's offer to resign: the game is over."""
     offer = _check_resignation(state, seat)
     accepted = evolve(state, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
-    return _end(accepted, seat, offer.level, Ending.RESIGNED)
+    return end_game(accepted, seat, offer.level, Ending.RESIGNED)
 
 
-def reject_resignation(state: GameState, seat: Seat) -> GameState:
+def reject_resignation(state: Game, seat: Seat) -> Game:
     """Reject the opponent's offer to resign: the game goes on."""
     _check_resignation(state, seat)
     return evolve(state, resignation=None)
@@ -257,7 +262,7 @@ def next_game(state: GameState) -> GameState:
     return start_match(state.laws, state.length, state.scores, post_crawford=state.crawford or state.post_crawford)
 
 
-def match_winner(state: GameState) -> Seat | None:
+def match_winner(state: MatchGame) -> Seat | None:
     """Return the winner of the match; None while it goes on, as unlimited ones always do."""
     if not state.length:
         return None
@@ -286,6 +291,9 @@ def decision(state: GameState, seat: Seat) -> MatchState | None:
         jacoby=state.laws.jacoby and not state.length,
         redoubles=redoubles_left(state),
         cubeless=not state.laws.cube,
+        triple=state.laws.triple,
+        point_game=state.laws.point_game,
+        may_reject=phase is Phase.MOVE and may_reject_roll(state),
     )
 
 
@@ -299,37 +307,39 @@ def _phase(state: GameState, seat: Seat) -> Phase | None:
             return Phase.ROLL if seat is state.turn else None
         case Stage.MOVE:
             return Phase.MOVE if seat is state.turn else None
-        case Stage.OPENING | Stage.OVER:
+        case _:
             return None
 
 
-def _points(state: GameState, winner: Seat, level: Level) -> int:
+def _points(state: MatchGame, winner: Seat, level: Level) -> int:
     """Return the score of the game if it ends now.
 
     In the Point Game checkers count on their present points, also after a drop or a resignation, for which law 21 has
     no rule: a player who refuses loses "whatever his count may amount to at that time" (law 20).
     """
     if state.laws.point_game:
-        return state.cube * point_game_score(state.position_for(winner))
+        return state.cube * state.point_game_score(winner)
     turned = state.owner is not None
     return state.cube * game_multiplier(state.laws, level, unlimited=not state.length, turned=turned)
 
 
-def _end(state: GameState, winner: Seat, level: Level, how: Ending) -> GameState:
+def end_game(state: Game, winner: Seat, level: Level, how: Ending) -> Game:
+    """End a game that somebody has won, and count it."""
     points = _points(state, winner, level)
     a, b = state.scores
     scores = (a + points, b) if winner is Seat.A else (a, b + points)
     return evolve(state, stage=Stage.OVER, scores=scores, result=Result(winner, points, level, how))
 
 
-def _check_running(state: GameState) -> None:
+def check_running(state: MatchGame) -> None:
+    """Raise GameOverError if the game is over."""
     if state.stage is Stage.OVER:
         raise GameOverError("the game is over")
 
 
-def _check_turn(state: GameState, seat: Seat) -> None:
+def check_turn(state: MatchGame, seat: Seat) -> None:
     """Raise RuleError unless this player is on turn and nothing waits for an answer."""
-    _check_running(state)
+    check_running(state)
     if state.resignation:
         raise _resignation_pending(state.resignation)
     if state.stage is Stage.OPENING:
@@ -340,21 +350,22 @@ def _check_turn(state: GameState, seat: Seat) -> None:
         raise NotYourTurnError("it is the opponent's turn")
 
 
-def _check_before_roll(state: GameState, seat: Seat) -> None:
-    _check_turn(state, seat)
+def check_before_roll(state: MatchGame, seat: Seat) -> None:
+    """Raise RuleError unless this player is on turn and has not rolled."""
+    check_turn(state, seat)
     if state.stage is Stage.MOVE:
         raise AlreadyRolledError("the dice have been rolled")
 
 
 def _check_after_roll(state: GameState, seat: Seat) -> Dice:
-    _check_turn(state, seat)
+    check_turn(state, seat)
     if state.dice is None:
         raise RollFirstError("the dice have to be rolled first")
     return state.dice
 
 
-def _check_answering(state: GameState, seat: Seat) -> None:
-    _check_running(state)
+def _check_answering(state: MatchGame, seat: Seat) -> None:
+    check_running(state)
     if state.resignation:
         raise _resignation_pending(state.resignation)
     if state.stage is not Stage.DOUBLED:
@@ -363,8 +374,8 @@ def _check_answering(state: GameState, seat: Seat) -> None:
         raise NotYourTurnError("the opponent has to answer the double")
 
 
-def _check_resignation(state: GameState, seat: Seat) -> Resignation:
-    _check_running(state)
+def _check_resignation(state: MatchGame, seat: Seat) -> Resignation:
+    check_running(state)
     if state.resignation is None:
         raise NothingToAnswerError("nobody wants to resign")
     if state.resignation.seat is seat:

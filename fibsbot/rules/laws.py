@@ -48,6 +48,8 @@ class Laws:
     """Unlimited matches only: gammons and backgammons count as single games unless a double was accepted."""
     redoubles: int = 0
     """Unlimited matches only: instant redoubles in a row. 1 allows the beaver, 2 also the raccoon, 3 also the otter."""
+    gammon: bool = True
+    """Whether a gammon or backgammon counts more than a single game."""
     triple: bool = True
     """Whether a backgammon counts three times; otherwise it counts as a gammon."""
     point_game: bool = False
@@ -98,7 +100,7 @@ def game_multiplier(laws: Laws, level: Level, *, unlimited: bool, turned: bool) 
     `unlimited` is for unlimited matches, `turned` for games in which a double was accepted: automatic raises do not
     count.
     """
-    if laws.jacoby and unlimited and not turned:
+    if not laws.gammon or (laws.jacoby and unlimited and not turned):
         return 1
     return min(level, Level.BACKGAMMON if laws.triple else Level.GAMMON)
 

@@ -1,15 +1,22 @@
-"""GameState: one game in a match between two players, immutable. game.py has the actions that change it."""
+"""GameState: one game in a match between two players, immutable. game.py has the actions that change it.
+
+MatchGame is what every tables game has: score, turn, cube, resignation. GameState adds the board of backgammon.
+"""
 
 from __future__ import annotations
 
 import enum
+<<<<<<< HEAD
 from typing import Final
+=======
+from typing import Any
+>>>>>>> main
 
-from attrs import frozen
+from attrs import Attribute, frozen
 
 from fibsbot.match import Dice
 from fibsbot.position import Position
-from fibsbot.rules.laws import Laws, Level
+from fibsbot.rules.laws import Laws, Level, point_game_score
 
 
 class Seat(enum.IntEnum):
@@ -39,6 +46,10 @@ class Stage(enum.Enum):
     """The player on turn plays the dice."""
     DOUBLED = "doubled"
     """A double waits for its answer."""
+    NAME = "name"
+    """Games with such a law only: a player names a double or a point."""
+    CONTEST = "contest"
+    """Games with such a law only: both players roll for who names a point."""
     OVER = "over"
 
 
@@ -48,6 +59,8 @@ class Ending(enum.Enum):
     BORNE_OFF = "borne off"
     DROPPED = "dropped"
     RESIGNED = "resigned"
+    OTHER = "otherwise"
+    """By a law that only some games have."""
 
 
 @frozen
@@ -71,9 +84,9 @@ class Resignation:
     """The points that the opponent would win."""
 
 
-@frozen(slots=False)
-class GameState:
-    """One game in a match."""
+@frozen(slots=False, kw_only=True)
+class MatchGame:
+    """One game in a match, without its board."""
 
     laws: Laws
     length: int
@@ -84,13 +97,11 @@ class GameState:
     """Whether this is the Crawford game."""
     post_crawford: bool
     """Whether the Crawford game has been played."""
-    position: Position
-    """The position as seen by the player on `turn`."""
     turn: Seat
     """The player on turn, also while the opponent has a double to answer; meaningless in OPENING."""
     stage: Stage
-    dice: Dice | None = None
-    """The dice in MOVE; after the opening roll the winner's own die comes first."""
+    dice: tuple[int, ...] | None = None
+    """The dice in MOVE."""
     cube: int = 1
     """The current value of the cube."""
     owner: Seat | None = None
@@ -108,8 +119,33 @@ class GameState:
     resignation: Resignation | None = None
     """The offer that waits for an answer."""
     result: Result | None = None
-    """The result in OVER."""
+    """The result in OVER; None if the game was drawn, which backgammon never is."""
+
+    def point_game_score(self, winner: Seat) -> int:
+        """Return what the winner scores in the Point Game for the checkers that the loser has left."""
+        raise NotImplementedError
+
+
+def _order_of_files(_: type, attributes: list[Attribute[Any]]) -> list[Attribute[Any]]:
+    """Move the fields that backgammon adds to where transcripts in JSON and the store have always had them."""
+    by_name = {attribute.name: attribute for attribute in attributes}
+    added = {"turn": by_name.pop("position"), "cube": by_name.pop("dice")}
+    return [it for name, attribute in by_name.items() for it in (added.get(name), attribute) if it]
+
+
+@frozen(slots=False, kw_only=True, field_transformer=_order_of_files)
+class GameState(MatchGame):
+    """One game of backgammon in a match."""
+
+    position: Position
+    """The position as seen by the player on `turn`."""
+    dice: Dice | None = None
+    """The two dice in MOVE; after the opening roll the winner's own die comes first."""
 
     def position_for(self, seat: Seat) -> Position:
         """Return the position seen by one of the players."""
         return self.position if seat is self.turn else self.position.swapped()
+
+    def point_game_score(self, winner: Seat) -> int:
+        """Return what the winner scores in the Point Game for the checkers that the loser has left."""
+        return point_game_score(self.position_for(winner))

@@ -10,16 +10,31 @@ from fibs_protocol.commands import Command
 from fibs_protocol.errors import CommandError, UnknownCommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.messages import Message, Refusal
-from fibsbot.server import chat, game_commands, info, match_commands, sessions, texts, watchers, who
+from fibsbot.server import (
+    chat,
+    chouette_commands,
+    chouette_flow,
+    game_commands,
+    info,
+    laws,
+    match_commands,
+    ruleset_commands,
+    sessions,
+    texts,
+    watchers,
+    who,
+)
+from fibsbot.server.ruleset_match import RulesetMatch
+from fibsbot.server.texts.games import is_topic
 from fibsbot.server.users import User
-from fibsbot.server.world import CommandHandlers, World
+from fibsbot.server.world import CommandHandlers, Handler, World
 
 REPEAT: Final = "!!"
 """The line that repeats the last command (`help !!`)."""
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
-for _module in (chat, game_commands, info, match_commands, sessions, watchers, who):
+for _module in (chat, chouette_commands, game_commands, info, laws, match_commands, sessions, watchers, who):
     HANDLERS.update(_module.HANDLERS)
 
 
@@ -32,16 +47,30 @@ def handle(world: World, user: User, line: str) -> None:
     text = line.strip()
     if text == REPEAT:
         text = user.last_command
+    before = ruleset_commands.state_of(user)
     if text:
         try:
             command = parse_line(text)
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
-            HANDLERS[type(command)](world, user, command)
+            _handler(user, command)(world, user, command)
         except CommandError as error:
             world.send(user, *refusal_messages(error.refusal))
+    ruleset_commands.after_command(world, user, before)
+    if user.table is not None:
+        chouette_flow.after_command(world, user.table)
     if user.away is not None:
         world.send(user, m.YouAreAway())
     world.save_matches()
+
+
+def _handler(user: User, command: Command) -> Handler:
+    """Return the handler of a command; at a chouette's table and in other games some commands have another one."""
+    other = None
+    if user.table is not None:
+        other = chouette_commands.TABLE_HANDLERS.get(type(command))
+    elif isinstance(user.match, RulesetMatch):
+        other = ruleset_commands.HANDLERS.get(type(command))
+    return other or HANDLERS[type(command)]
 
 
 def parse_line(text: str) -> Command:
@@ -54,7 +83,7 @@ def parse_line(text: str) -> Command:
         return parse_command(text)
     except UnknownCommandError:
         topic = text.split(None, 1)[0]
-        if topic not in texts.topics():
+        if topic not in texts.topics() and not is_topic(topic):
             raise
         return c.Help(topic)
 

@@ -19,6 +19,7 @@ from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine_strategy import EngineOptions
 from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.heuristic.strategy import is_beavered
+from fibsbot.strategies.rejection import gains_by_rejecting
 
 HOPELESS: Final = 0.02
 """Chance to win, without looking ahead, above which resigning is not considered."""
@@ -53,6 +54,10 @@ class EngineDecisions:
         best = self.engine.rank(state, plays, self.playing).best
         return PlayAnswer(best.play, best.equity)
 
+    def reject_roll(self, state: MatchState) -> bool:
+        """Reject the roll if a new one at twice the cube is worth more, without looking ahead."""
+        return gains_by_rejecting(state, self.engine.equities_by_roll)
+
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""
         verdict = self.engine.analyse_cube(state, self.cube).verdict
@@ -64,7 +69,8 @@ class EngineDecisions:
             take = self.engine.analyse_cube(state, self.cube).double_take
         else:
             take = -self.engine.analyse_cube(_opponents_roll(state), self.cube).double_take
-        answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length)
+        passed = Stakes.of(state).loss_value if state.point_game else -1.0
+        answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length, passed=passed)
         return CubeAnswer(answer.action, answer.best)
 
     def accept_resignation(self, state: MatchState) -> bool:

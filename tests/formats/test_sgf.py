@@ -103,6 +103,13 @@ def test_the_crawford_game_is_marked() -> None:
     assert [game.start for game in simulate(18, 5).games] == [game.start for game in read_sgf(text).games]
 
 
+@pytest.mark.parametrize(("length", "crawford"), [(1, False), (2, True)])
+def test_a_crawford_game_needs_a_match_of_two_points(length: int, *, crawford: bool) -> None:
+    root = ROOT.replace("length:3", f"length:{length}").replace("ws:0", f"ws:{length - 1}")
+    (game,) = read_sgf(f"{root.replace('RU[Crawford]', 'RU[Crawford:CrawfordGame]')})").games
+    assert crawford is game.start.crawford
+
+
 def test_a_roll_that_was_not_played_is_dice_on_the_board() -> None:
     thrown = Throw(seat=Seat.B, dice=(6, 6))
     accepted = Resign(seat=Seat.B, level=Level.SINGLE, accepted=True)
@@ -127,6 +134,13 @@ def test_a_game_seen_from_its_middle_and_a_gap_are_boards_that_are_set_up() -> N
     assert board.startswith("PL[B]MN[7]AE[a:y]AW[f][f][f][f][f][h]")
     assert board.endswith("CV[2]CP[w]")
     assert missing.endswith("CV[4]CP[b]C[gap: 2 turns are missing]")
+    assert match.games == read_sgf(write_sgf(match)).games
+
+
+@pytest.mark.parametrize("turn", Seat)
+def test_a_board_that_is_set_up_is_that_of_the_player_on_turn(turn: Seat) -> None:
+    seen = evolve(START, stage=Stage.ROLL, turn=turn, turns=6, position=Position.start().play(THROW.play or Play()))
+    match = evolve(match_of(), games=(Game(1, seen, (evolve(THROW, seat=turn),)),))
     assert match.games == read_sgf(write_sgf(match)).games
 
 

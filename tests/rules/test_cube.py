@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from fibsbot.position import Play
-from fibsbot.rules.errors import CubeError, CubeRefusal, DiceError
+from fibsbot.position import Play, Position
+from fibsbot.rules.errors import AlreadyRolledError, CubeError, CubeRefusal, DiceError, NotYourTurnError
 from fibsbot.rules.game import (
     accept_resignation,
     decision,
@@ -15,6 +15,7 @@ from fibsbot.rules.game import (
     next_game,
     play,
     redouble,
+    redoubles_left,
     refusal_to_double,
     refusal_to_redouble,
     reject_roll,
@@ -54,6 +55,26 @@ def test_the_right_to_double_goes_to_the_player_who_accepted_the_last_double() -
     taken = take(double(b_to_roll(), B), A)
     assert CubeRefusal.NOT_OWNER is refused(taken, B)
     assert 4 == double(evolve(taken, turn=A), A).offered
+
+
+def test_a_double_is_offered_only_on_turn_and_before_the_roll() -> None:
+    """1931, 20: "only when it is the player's turn to play and before he has thrown the dice"."""
+    state = b_to_roll()
+    with pytest.raises(NotYourTurnError):
+        double(state, A)
+    with pytest.raises(AlreadyRolledError):
+        double(roll(state, B, (3, 1)), B)
+
+
+def test_a_player_on_the_bar_against_a_closed_board_may_double() -> None:
+    """1997: "Although he does not roll the dice, for he cannot make a move, he still has the right to double"."""
+    closed = Position([0] + [0] * 12 + [1] + [0] * 5 + [-2] * 6 + [1])
+    assert Stage.DOUBLED is double(evolve(b_to_roll(), position=closed), B).stage
+
+
+def test_the_first_double_is_to_2_and_each_one_doubles_the_stakes() -> None:
+    taken = take(double(b_to_roll(), B), A)
+    assert (2, 4) == (taken.cube, double(evolve(taken, turn=A), A).offered)
 
 
 def test_there_is_no_limit_to_the_number_of_doubles() -> None:
@@ -181,9 +202,10 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
 
 
 def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
-    seen = decision(double(b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0), B), A)
+    before = b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0)
+    seen = decision(double(before, B), A)
     assert seen is not None
-    assert 3 == seen.redoubles
+    assert 3 == seen.redoubles == redoubles_left(before)
 
 
 # -- automatic doubles ----------------------------------------------------------------------------------------------

@@ -68,6 +68,18 @@ def test_the_higher_die_begins_and_plays_both_numbers() -> None:
     assert (Stage.MOVE, B, (6, 2)) == (opened.stage, opened.turn, opened.dice)
 
 
+def test_law_1_two_persons_play() -> None:
+    assert (Seat.B, Seat.A) == tuple(seat.other for seat in Seat)
+
+
+def test_law_7_after_the_opening_the_players_throw_two_dice_in_turn() -> None:
+    assert (B, Stage.ROLL) == (B_TO_ROLL.turn, B_TO_ROLL.stage)
+    assert (A, Stage.ROLL) == (
+        (after := play(roll(B_TO_ROLL, B, (3, 1)), B, Play.of((8, 5), (6, 5)))).turn,
+        after.stage,
+    )
+
+
 def test_a_tie_is_rolled_again() -> None:
     assert NEW == roll_opening(NEW, 4, 4)
 

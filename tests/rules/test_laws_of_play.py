@@ -11,7 +11,7 @@ import pytest
 from fibsbot.match import Dice
 from fibsbot.notation import format_play, parse_play
 from fibsbot.position import BAR, Position
-from fibsbot.rules.errors import IllegalPlayError, Law
+from fibsbot.rules.errors import AnyLaw, IllegalPlayError, Law
 from fibsbot.rules.plays import legal_plays
 
 
@@ -30,7 +30,12 @@ def plays(position: Position, dice: Dice) -> set[str]:
     return {format_play(play, position) for play in legal_plays(position, dice)}
 
 
-def broken_law(text: str, position: Position, dice: Dice) -> Law:
+def _entry(text: str) -> str:
+    """Return the first move of a play as text, if it enters a checker."""
+    return "/".join(text.split(maxsplit=1)[0].split("/")[:2])
+
+
+def broken_law(text: str, position: Position, dice: Dice) -> AnyLaw:
     """Return the law that a play breaks."""
     with pytest.raises(IllegalPlayError) as caught:
         parse_play(text, position, dice)
@@ -53,8 +58,33 @@ def test_law_11_one_checker_plays_both_numbers_and_touches_down_in_between() -> 
     assert Law.POINT_HELD is broken_law("24/13", both_ways_closed, (6, 5))
 
 
+def test_law_11_two_checkers_may_each_play_one_number() -> None:
+    """Primer: with 6-5 "one man from 12-18 and the other from 12-17", which is 13 to 7 and 13 to 8 here."""
+    assert "13/8 13/7" in plays(Position.start(), (6, 5))
+
+
 def test_law_11_a_checker_moves_by_a_number_that_was_rolled() -> None:
     assert Law.NOT_ROLLED is broken_law("24/19 6/5", Position.start(), (6, 1))
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_law_3_a_checker_enters_and_leaves_on_the_point_of_its_number(number: int) -> None:
+    """2007: "A roll of 2 allows the checker to enter on the 23-point"; "a 2 from the 2-point"."""
+    closed = number % 6 + 1
+    assert {f"bar/{BAR - number}"} == plays(board({BAR: 2}, {BAR - closed: 2}), (number, closed))
+    assert any(text.startswith(f"{number}/off") for text in plays(board({number: 1, 1: 1}, {24: 2}), (number, 1)))
+
+
+def test_the_bar_is_not_counted_as_a_point() -> None:
+    """Primer: the bar between the 19-point and the 18-point "does not count as a point"."""
+    assert {"19/16"} == plays(board({19: 1}, {1: 2}), (2, 1))
+
+
+def test_any_number_of_checkers_may_be_on_a_point() -> None:
+    """Primer: "There is no limit to the number of men of one color"."""
+    position = board({6: 14, 8: 1}, {24: 2, 4: 2})
+    assert {"8/6"} == plays(position, (2, 2))
+    assert 15 == position.play(parse_play("8/6", position, (2, 2))).points[6]
 
 
 def test_law_4_checkers_never_move_backwards() -> None:
@@ -75,6 +105,11 @@ def test_law_12_doublets_are_played_four_times() -> None:
 def test_law_12_one_checker_may_play_the_whole_double() -> None:
     """Primer: "A single checker for four consecutive moves of two points"."""
     assert "24/16" in plays(board({24: 1, 6: 2}, {1: 2}), (2, 2))
+
+
+def test_law_12_four_checkers_may_each_play_a_number_of_a_double() -> None:
+    """Primer: "four checkers for two points each", and the pairs that it advises."""
+    assert {"13/11(4)", "13/11(2) 6/4(2)"} <= plays(board({13: 4, 6: 4}, {1: 2}), (2, 2))
 
 
 def test_law_12_a_double_is_played_as_far_as_it_goes() -> None:
@@ -129,6 +164,13 @@ def test_law_13_the_two_last_checkers_against_a_checker_on_the_bar() -> None:
     assert {"5/2"} == plays(position, (3, 1))
 
 
+def test_the_example_of_3_1_needs_another_held_point() -> None:
+    """As the primer prints it, with two checkers against one on the bar, the 3 and then the 1 can both be played."""
+    as_printed = board({5: 1, 4: 1}, {0: 1})
+    assert {"5/2 4/3", "4/3/off", "5/1"} == plays(as_printed, (3, 1))
+    assert Law.BOTH_NUMBERS is broken_law("5/2", as_printed, (3, 1))
+
+
 def test_law_14_no_checker_lands_on_a_point_that_two_opposing_checkers_hold() -> None:
     assert Law.POINT_HELD is broken_law("24/19 13/12", Position.start(), (5, 1))
 
@@ -158,6 +200,18 @@ def test_law_16_a_checker_on_the_bar_enters_first() -> None:
     assert Law.BAR_FIRST is broken_law("13/9 13/7", position, (6, 4))
 
 
+def test_a_checker_enters_on_own_checkers_and_on_a_blot_too() -> None:
+    """The primer says "an unoccupied point"; but only a point held by two or more is closed."""
+    position = board({BAR: 1, 20: 1}, {19: 1, 1: 2})
+    assert {"bar/20", "bar/19*"} == {_entry(play) for play in plays(position, (6, 5))}
+
+
+def test_a_checker_that_enters_hits_a_blot() -> None:
+    """1997: blots are "vulnerable to being hit by a man coming off the bar"."""
+    position = board({BAR: 1, 13: 1}, {19: 2, 20: 1})
+    assert 1 == position.play(parse_play("bar/20* 13/7", position, (6, 5))).opponent_bar
+
+
 def test_law_16_all_checkers_on_the_bar_enter_before_any_other_moves() -> None:
     position = board({BAR: 2, 13: 2}, {19: 2, 1: 1})
     assert {"bar/21"} == plays(position, (6, 4))
@@ -167,6 +221,13 @@ def test_law_16_no_checker_enters_against_a_closed_board() -> None:
     """Primer: "White must forfeit their turn until Black opens up a point for re-entry"."""
     closed = board({BAR: 1, 13: 2}, dict.fromkeys(range(19, 25), 2))
     assert all(set() == plays(closed, (high, low)) for high in range(1, 7) for low in range(1, high + 1))
+
+
+def test_six_checkers_do_not_close_a_board() -> None:
+    """The primer calls six checkers at home a closed board: it takes two on each of six points, twelve."""
+    six = board({BAR: 1, 13: 2}, dict.fromkeys(range(19, 25), 1))
+    assert plays(six, (6, 5))
+    assert 12 == sum(-n for n in board({}, dict.fromkeys(range(19, 25), 2)).points)
 
 
 def test_a_prime_of_six_cannot_be_passed() -> None:

@@ -1,4 +1,4 @@
-"""The table of options in docs/rules.md agrees with the program."""
+"""The tables of docs/rules.md agree with the program and with the tests."""
 
 from __future__ import annotations
 
@@ -35,3 +35,21 @@ def test_the_page_gives_every_option_its_value_under_each_set_of_laws(option: st
 
 def test_the_columns_have_the_order_of_the_sets() -> None:
     assert f"| option | {' | '.join(LAWS)} |" in PAGE.read_text()
+
+
+def test_every_test_that_the_page_names_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", PAGE.read_text()))
+    existing = {
+        name
+        for file in Path(__file__).parent.glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+    assert set() == named - existing
+
+
+def test_every_sentence_has_a_test_or_says_who_decides_it() -> None:
+    rows = PAGE.read_text().split("## The sentences of the documents", 1)[1]
+    here = [row.strip("|").split("|")[-1] for row in re.findall(r"^\|.*\|$", rows, re.MULTILINE)]
+    answered = ("`test_", "over the board: the server", "no law", "---", " here ")
+    assert [] == [cell for cell in here if not any(text in cell for text in answered)]
+    assert len(here) > 120

@@ -7,8 +7,18 @@ from attrs import evolve
 from hypothesis import given
 
 from fibsbot.position import Play, Position
-from fibsbot.rules.game import accept_resignation, double, drop, play, resign, start_match
-from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, Laws, Level, point_game_score, win_level
+from fibsbot.rules.game import accept_resignation, double, drop, play, resign, roll_opening, start_match, take
+from fibsbot.rules.laws import (
+    FIBS,
+    LAWS_1931,
+    LAWS_1970,
+    MODERN,
+    AutomaticRaise,
+    Laws,
+    Level,
+    point_game_score,
+    win_level,
+)
 from fibsbot.rules.state import GameState, Seat, Stage
 from tests.hypothesis_strategies import positions
 
@@ -44,6 +54,15 @@ def test_gammon_doubles_the_count_and_backgammon_triples_it(laws: Laws, theirs: 
 def test_gammon_and_backgammon_multiply_the_last_count() -> None:
     """Primer: a gammon with the cube at 4 wins 8."""
     assert (8, 12) == (points(FIBS, GAMMON, 4, B), points(FIBS, BACKGAMMON, 4, B))
+
+
+def test_three_automatic_doubles_a_double_and_a_gammon_are_32() -> None:
+    """Primer: "you might start playing for 1 per point but end up losing 32"."""
+    state = start_match(evolve(LAWS_1970, automatic=AutomaticRaise.DOUBLE), 0)
+    for _ in range(3):
+        state = roll_opening(state, 2, 2)
+    state = take(double(evolve(state, stage=Stage.ROLL), A), B)
+    assert (32, 0) == accept_resignation(resign(state, B, Level.GAMMON), A).scores
 
 
 def test_by_agreement_there_is_no_triple_game() -> None:

@@ -129,6 +129,11 @@ def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, t
     if turnable[last, 0] and turnable[last, 1]:  # for money
         stake = won[last, 0]
         high, low = _means(chances, won[last], lost[last])
+        if lost[last, 0] != -stake:  # the Point Game
+            left, right = _corners(high, -low, stake, -lost[last, 0])
+            for level in range(1, levels + 1):
+                take[level], cash[level] = left, right
+            return
         high, low = high / stake, -low / stake
         for level in range(1, levels + 1):
             take[level] = (low - 0.5) / (high + low + 0.5)
@@ -142,6 +147,20 @@ def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, t
         # Below `take` the player's own cube is worth less than a pass, above `cash` the opponent's more than a pass.
         take[level] = _rising(low, high, up, won[level, 0], lost[level - 1, 0])
         cash[level] = 1 - _rising(-high, -low, 1 - down, -lost[level, 0], -won[level - 1, 0])
+
+
+@inner
+def _corners(high: float, low: float, cashed: float, passed: float) -> tuple[float, float]:
+    """Return the chances to win from which the player takes and up to which the opponent takes, with a live cube.
+
+    For money where a single game lost does not count as much as one won: `high` and `low` are the means of a game won
+    and lost, `cashed` and `passed` what the opponent's and the player's pass count. With t and c for the two points,
+    each side is indifferent where an owned cube at twice the value is worth a pass: 1 - c = a (1 - t) and t = b c.
+    """
+    a = min(max((2 * high - cashed) / (2 * (high + passed)), 0.0), 1.0)
+    b = min(max((2 * low - passed) / (2 * (low + cashed)), 0.0), 1.0)
+    right = (1 - a) / (1 - a * b) if a * b < 1 else 1.0
+    return b * right, right
 
 
 @inner

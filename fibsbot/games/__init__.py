@@ -1,0 +1,76 @@
+"""The family of tables games: one core, and a small module for each game.
+
+`load_ruleset("plakoto:exception")` returns a game by its name, with options after colons. Backgammon itself is in
+`fibsbot.rules`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from fibsbot.games.ruleset import Ruleset
+
+_WHERE: Final = {
+    "tabula": ("tabula", "RULES"),
+    "irish": ("irish", "RULES"),
+    "swedish": ("swedish", "RULES"),
+    "dutch": ("dutch", "RULES"),
+    "acey-deucey": ("acey_deucey", "RULES"),
+    "buff": ("buff", "RULES"),
+    "around": ("around", "RULES"),
+    "plakoto": ("plakoto", "RULES"),
+    "gioul": ("gioul", "RULES"),
+    "greek": ("greek", "RULES"),
+    "russian1": ("russian1", "RULES"),
+    "russian2": ("russian2", "RULES"),
+    "ticktack": ("ticktack", "RULES"),
+    "nackgammon": ("backgammons", "NACKGAMMON"),
+    "hyper": ("backgammons", "HYPER"),
+    "portes": ("backgammons", "PORTES"),
+    "fevga": ("fevga", "RULES"),
+    "narde": ("narde", "RULES"),
+    "gulbara": ("gulbara", "RULES"),
+    "tapa": ("tapa", "RULES"),
+    "longgammon": ("backgammons", "LONGGAMMON"),
+    "misere": ("backgammons", "MISERE"),
+}
+"""The module of each game, and the name of its ruleset there."""
+GAMES: Final = tuple(_WHERE)
+"""The names of the games: those of the founding documents first, then those that are played today."""
+
+
+class UnknownGameError(ValueError):
+    """There is no game, or no option, of this name."""
+
+
+@lru_cache
+def load_ruleset(name: str) -> Ruleset:
+    """Return a game by its name, with options after colons, such as `plakoto:exception`.
+
+    Raises UnknownGameError if the game or an option does not exist, or if two options change the same law.
+    """
+    game, *options = name.lower().split(":")
+    if game not in _WHERE:
+        raise UnknownGameError(f"expected a game such as {_suggestion(game, GAMES)}, got {name!r}")
+    module, symbol = _WHERE[game]
+    rules: Ruleset = getattr(importlib.import_module(f"fibsbot.games.{module}"), symbol)
+    known = {option.name: option for option in rules.options}
+    changed: dict[str, str] = {}
+    for option in options:
+        if option not in known:
+            expected = _suggestion(option, tuple(known)) if known else "no option"
+            raise UnknownGameError(f"expected {expected} after {game}:, got {option!r}")
+        for field in known[option].changes:
+            if changed.setdefault(field, option) != option:
+                raise UnknownGameError(f"expected options that go together, got {changed[field]} and {option}")
+        rules = rules.with_option(option)
+    return rules
+
+
+def _suggestion(name: str, known: tuple[str, ...]) -> str:
+    """Return the closest names, or all of them."""
+    return ", ".join(difflib.get_close_matches(name, known) or known)

@@ -1,0 +1,41 @@
+"""Around the World is backgammon with exact bearing off.
+
+The exact number is needed to bear a checker off. A checker moved by a higher number goes around the world: it ends its
+move at the beginning of the course, and makes the whole trek again.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import TRIPLE, Option, Ruleset
+from fibsbot.games.table import HAND, OFF, Table
+from fibsbot.rules.errors import AnyLaw, Law
+
+
+def around_the_world(table: Table, source: int, number: int) -> int | AnyLaw:
+    """Bear off by the exact number; go on from the start with what is left of a higher one."""
+    if not table.own.all_home:
+        return Law.TOO_EARLY
+    return OFF if number == source else HAND - (number - source)
+
+
+RULES = Ruleset(
+    name="around",
+    title="Around the World",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Around the World / Exact-off"',
+    setup=standard.BACKGAMMON,
+    divide=standard.doubles_twice,
+    move_laws=(standard.all_enter_first,),
+    landing=standard.hits,
+    bearing_off=around_the_world,
+    ends=(standard.borne_off,),
+    laws=TRIPLE,
+    readings=(
+        "Leaving the board counts as one step, so that a number one too high brings a checker to its 24-point.",
+        "Going around is a move as any other: it hits, it is blocked, and it is made if no other is possible.",
+    ),
+    options=(
+        Option("exact", "A number that is too high for a checker cannot be used.", {"bearing_off": standard.exact}),
+    ),
+)

@@ -1,0 +1,81 @@
+"""Games that are backgammon with another set-up, another count, or one more law."""
+
+from __future__ import annotations
+
+from fibsbot.evolve import evolve
+from fibsbot.games import standard
+from fibsbot.games.ruleset import CUBE, GAMMONS, Opening, Option, Outcome, Ruleset
+from fibsbot.games.table import HOME, Table
+from fibsbot.rules.laws import Laws
+
+
+def last_wins(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Lose by bearing off all checkers."""
+    return Outcome(-1, 1, "kept checkers on the board longer") if after.own.all_off else None
+
+
+def hitter_stays(before: Table, after: Table, _source: int, target: int) -> Table:
+    """Note that a checker that hit in its home table does not move on in this turn."""
+    if not 0 < target <= HOME or after.opponent.hit == before.opponent.hit:
+        return after
+    return Table(evolve(after.own, held=after.own.held | 1 << target), after.opponent)
+
+
+NACKGAMMON = Ruleset(
+    name="nackgammon",
+    title="Nackgammon",
+    text="Nackgammon is backgammon from a set-up that makes longer games: two checkers on the 24-point, two on the "
+    "23-point, four on the mid-point, three on the 8-point and four on the 6-point.",
+    source="a game of today (Nack Ballard)",
+    setup={24: 2, 23: 2, 13: 4, 8: 3, 6: 4},
+    divide=standard.doubles_twice,
+    move_laws=(standard.all_enter_first,),
+    landing=standard.hits,
+    bearing_off=standard.all_home_first,
+    ends=(standard.borne_off,),
+    laws=CUBE,
+)
+HYPER = evolve(
+    NACKGAMMON,
+    name="hyper",
+    title="Hyper-backgammon",
+    text="Hyper-backgammon is backgammon with three checkers for each side, on the 24-, 23- and 22-point.",
+    source="a game of today",
+    setup={24: 1, 23: 1, 22: 1},
+)
+LONGGAMMON = evolve(
+    NACKGAMMON,
+    name="longgammon",
+    title="LongGammon",
+    text="LongGammon is backgammon with all 15 checkers of each side on its 24-point.",
+    source="a game of today",
+    setup=standard.FARTHEST,
+)
+MISERE = evolve(
+    NACKGAMMON,
+    name="misere",
+    title="Misere",
+    text="Misere is backgammon to lose: whoever bears off all checkers first loses. Moves are compulsory as always, "
+    "and every game counts 1 times the cube.",
+    source="a game of today",
+    setup=standard.BACKGAMMON,
+    ends=(last_wins,),
+    laws=Laws("misere", gammon=False),
+)
+PORTES = evolve(
+    NACKGAMMON,
+    name="portes",
+    title="Portes",
+    text="Portes is backgammon as played in Greece, Tavla in Turkey: without a cube and without triple games. The "
+    "winner of the opening throw rolls anew, and whoever wins a game begins the next.",
+    source="a game of today",
+    setup=standard.BACKGAMMON,
+    opening=Opening.RETHROW,
+    winner_begins=True,
+    laws=GAMMONS,
+    options=(
+        Option("tavla", "A checker that hits in its home table does not move on in that turn.", {
+            "on_move": (hitter_stays,),
+        }),
+    ),
+)  # fmt: skip

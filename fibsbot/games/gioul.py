@@ -1,0 +1,35 @@
+"""Gioul is a Middle Eastern game of blocking, in which doubles go on up to 6-6.
+
+All 15 checkers of each side start on its farthest point. Nobody is hit: one checker blocks a point. Who rolls a double
+plays it four times, then the next higher double, and so on up to 6-6. As soon as a number cannot be played, the
+opponent takes what is left of the series, as far as possible, and then rolls.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import GAMMONS, Option, Rest, Ruleset
+
+RULES = Ruleset(
+    name="gioul",
+    title="Gioul",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Gioul"',
+    setup=standard.FARTHEST,
+    divide=standard.series,
+    rest=Rest.TO_OPPONENT,
+    move_laws=(),
+    landing=standard.blocks,
+    bearing_off=standard.all_home_first,
+    ends=(standard.borne_off,),
+    laws=GAMMONS,
+    readings=(
+        "What is left of the current double passes to the opponent, too.",
+        "The opponent has to play what passes to him, as far as he can.",
+        "A gammon counts 2; there is no triple game.",
+    ),
+    options=(
+        Option("whole", "Only the doubles that follow pass to the opponent.", {"rest": Rest.FOLLOWING_TO_OPPONENT}),
+        Option("may", "The opponent plays as much as he likes of what passes to him.", {"rest": Rest.OFFERED}),
+    ),
+)

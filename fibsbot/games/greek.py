@@ -1,0 +1,28 @@
+"""Greek is a game of blocking instead of hitting.
+
+All 15 checkers of each side start on its farthest point. A single checker is not hit but blocked: it cannot move as
+long as an opposing checker is on its point. Otherwise as in backgammon.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import TRIPLE, Ruleset
+
+RULES = Ruleset(
+    name="greek",
+    title="Greek",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Greek"',
+    setup=standard.FARTHEST,
+    divide=standard.doubles_twice,
+    move_laws=(),
+    landing=standard.pins,
+    bearing_off=standard.all_home_first,
+    ends=(standard.both_last_pinned, standard.borne_off),
+    laws=TRIPLE,
+    readings=(
+        "If the last checkers of both sides are blocked on their starts, neither can ever come home: a draw.",
+        "A gammon counts 2 and a backgammon 3, as in backgammon.",
+    ),
+)

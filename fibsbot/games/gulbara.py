@@ -1,0 +1,50 @@
+"""Gul Bara, also called Rosespring, is Narde without its laws of head and prime, in which doubles go on up to 6-6.
+
+All 15 checkers of each side start on its farthest point; both sides go the same way from opposite corners. One checker
+holds a point, and nobody is hit. From a player's fourth roll on a double is played four times, then the next higher
+double, and so on up to 6-6; what cannot be played is lost, with the rest of the series. The winner of the opening throw
+rolls anew, and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import narde, standard
+from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Rest, Ruleset, Turn
+from fibsbot.games.table import Course, Table
+
+FIRST_SERIES = 4
+
+
+def series_from_the_fourth_roll(table: Table, dice: Numbers, throws: int) -> Turn:
+    """Divide a roll: a double goes on up to 6-6 from the player's fourth roll on."""
+    divide = standard.series if table.own.throws >= FIRST_SERIES else standard.doubles_twice
+    return divide(table, dice, throws)
+
+
+RULES = Ruleset(
+    name="gulbara",
+    title="Gul Bara",
+    text=__doc__,
+    source="a game of today",
+    setup=standard.FARTHEST,
+    course=Course.DIAGONAL,
+    opening=Opening.RETHROW,
+    winner_begins=True,
+    on_roll=standard.count_throws,
+    divide=series_from_the_fourth_roll,
+    move_laws=(),
+    landing=standard.blocks,
+    bearing_off=standard.all_home_first,
+    ends=(standard.borne_off,),
+    laws=GAMMONS,
+    readings=("The first three rolls are each player's own.",),
+    options=(
+        Option("narde-laws", "The laws of head and prime hold as in Narde.", {
+            "on_roll": narde.note_roll,
+            "move_laws": (narde.one_off_the_head,),
+            "on_move": (narde.note_head,),
+            "play_laws": (narde.no_prime_before_all,),
+        }),
+        Option("passes", "What cannot be played of a series passes to the opponent.", {"rest": Rest.TO_OPPONENT}),
+    ),
+)  # fmt: skip

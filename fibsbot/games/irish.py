@@ -1,0 +1,53 @@
+"""Irish is the backgammon of the 17th century: the set-up and the moves are the same.
+
+A double has no advantage: each number is played once. All games count 1.
+"""
+
+from __future__ import annotations
+
+from fibsbot.evolve import evolve
+from fibsbot.games import standard
+from fibsbot.games.ruleset import Option, Ruleset
+from fibsbot.games.table import HAND, HOME, Table
+
+_HOME = range(HOME, 0, -1)
+
+
+def bound_points(table: Table) -> tuple[int, ...]:
+    """Return the home points if all six are made while the opponent has a checker to enter: the tables are bound."""
+    bound = table.opponent.row[HAND] > 0 and all(table.own.row[point] > 1 for point in _HOME)
+    return tuple(_HOME) if bound else ()
+
+
+def open_point(table: Table, point: int) -> Table:
+    """Take all checkers but one of a point to the bar, as if they had been hit."""
+    more = table.own.row[point] - 1
+    own = table.own.moved(point, HAND, more)
+    return Table(evolve(own, hit=own.hit + more), table.opponent)
+
+
+RULES = Ruleset(
+    name="irish",
+    title="Irish",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Irish"',
+    setup=standard.BACKGAMMON,
+    divide=standard.each_once,
+    move_laws=(standard.all_enter_first,),
+    landing=standard.hits,
+    bearing_off=standard.all_home_first,
+    ends=(standard.borne_off,),
+    readings=(
+        "The text breaks off where it begins to explain the binding of the tables, so that this law is an option here.",
+        "Only single games are won (Willughby).",
+    ),
+    options=(
+        Option(
+            "binding",
+            "Who has made all six home points while the opponent has a checker to enter must open one of them: both "
+            "throw two dice, the higher total names the point, and all its checkers but one enter anew (after "
+            "Willughby; a reading, the wording is lost).",
+            {"points_to_open": bound_points, "open_point": open_point},
+        ),
+    ),
+)

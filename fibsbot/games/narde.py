@@ -1,0 +1,93 @@
+"""Narde is long backgammon as played in Russia. One checker holds a point, and nobody is hit.
+
+All 15 checkers of each side start on its farthest point, the head; both sides go the same way from opposite corners.
+Only one checker leaves the head in a turn; on a player's first roll two, if it is 3-3, 4-4 or 6-6. No play may end with
+six points held in a row unless a checker of the opponent has passed them. The winner of the opening throw rolls anew,
+and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+"""
+
+from __future__ import annotations
+
+from fibsbot.evolve import evolve
+from fibsbot.games import standard
+from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Ruleset, move_law, play_law
+from fibsbot.games.table import HOME, START, Course, Table
+
+TWO_OFF_THE_HEAD = {(3, 3), (4, 4), (6, 6)}
+"""First rolls of which one checker alone could not play more than one or two moves."""
+
+
+def note_roll(table: Table, dice: Numbers) -> Table:
+    """Count the roll, and allow one checker to leave the head, or two."""
+    own = standard.count_throws(table, dice).own
+    return Table(evolve(own, head=2 if own.throws == 1 and dice in TWO_OFF_THE_HEAD else 1), table.opponent)
+
+
+def note_first_roll(table: Table, dice: Numbers) -> Table:
+    """Count the roll, and allow two checkers to leave the head on the first."""
+    own = standard.count_throws(table, dice).own
+    return Table(evolve(own, head=2 if own.throws == 1 else 1), table.opponent)
+
+
+@move_law("only one checker leaves the head in a turn, on some first rolls two")
+def one_off_the_head(table: Table, source: int, _target: int) -> bool:
+    """Forbid more checkers to leave the head than this turn allows."""
+    return source == START and not table.own.head
+
+
+def note_head(_before: Table, after: Table, source: int, _target: int) -> Table:
+    """Note that a checker has left the head."""
+    return Table(evolve(after.own, head=after.own.head - 1), after.opponent) if source == START else after
+
+
+def _longest_prime(table: Table, beyond: int) -> bool:
+    """Return whether six points in a row are held with no opposing checker on a place below them, `beyond` at least."""
+    run = 0
+    for point in range(1, START + 1):  # in the opponent's numbering
+        run = run + 1 if table.own.row[Course.DIAGONAL.facing(point)] else 0
+        if run >= 6 and not any(table.opponent.row[: max(point - 5, beyond)]):
+            return True
+    return False
+
+
+@play_law("six points in a row are held only if a checker of the opponent has passed them")
+def no_prime_before_all(_before: Table, after: Table) -> bool:
+    """Forbid a prime that no checker of the opponent has passed."""
+    return _longest_prime(after, 0)
+
+
+@play_law("six points in a row are held only if a checker of the opponent is home")
+def no_prime_before_home(_before: Table, after: Table) -> bool:
+    """Forbid a prime before a checker of the opponent has come home."""
+    home = any(after.opponent.row[: HOME + 1])
+    return not home and _longest_prime(after, HOME + 1)
+
+
+RULES = Ruleset(
+    name="narde",
+    title="Narde",
+    text=__doc__,
+    source="a game of today",
+    setup=standard.FARTHEST,
+    course=Course.DIAGONAL,
+    opening=Opening.RETHROW,
+    winner_begins=True,
+    on_roll=note_roll,
+    divide=standard.doubles_twice,
+    move_laws=(one_off_the_head,),
+    landing=standard.blocks,
+    bearing_off=standard.all_home_first,
+    on_move=(note_head,),
+    play_laws=(no_prime_before_all,),
+    ends=(standard.borne_off,),
+    laws=GAMMONS,
+    readings=("Primes are looked for at the end of a play.",),
+    options=(
+        Option("two-first", "On a player's first roll two checkers may leave the head, whatever it is.", {
+            "on_roll": note_first_roll,
+        }),
+        Option("home", "Six points in a row are forbidden until a checker of the opponent is home.", {
+            "play_laws": (no_prime_before_home,),
+        }),
+    ),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""Plakoto is the Greek game of pinning. Nobody is hit.
+
+All 15 checkers of each side start on its farthest point. A single checker that is landed on stays where it is, and
+cannot move as long as an opposing checker is on the point. All checkers have to be home before any is borne off.
+Whoever traps a checker on the last point of the own home table, the other's start, wins at once. Otherwise as
+in backgammon.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import GAMMONS, TRIPLE, Opening, Option, Outcome, Ruleset
+from fibsbot.games.table import HOME, START, Table
+from fibsbot.rules.errors import AnyLaw, NamedLaw
+
+PINNED_AT_HOME = NamedLaw("no checker is borne off while one lies under the opponent's")
+
+
+def trapped_on_the_last_point(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Win by pinning a checker on its start."""
+    if not after.opponent.pinned >> START & 1:
+        return None
+    return Outcome(1, 2, "trapped a checker on the last point")
+
+
+def trapped_after_leaving(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+    """Win by pinning a checker on its start, once none of the own is left on the own start."""
+    return None if after.own.row[START] else trapped_on_the_last_point(rules, before, after)
+
+
+def no_pinned_checker(table: Table, source: int, number: int) -> int | AnyLaw:
+    """Bear off as usual, but not while a checker in the home table is pinned."""
+    if table.own.pinned & ((1 << HOME + 1) - 1):
+        return PINNED_AT_HOME
+    return standard.all_home_first(table, source, number)
+
+
+RULES = Ruleset(
+    name="plakoto",
+    title="Plakoto",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Plakato"',
+    setup=standard.FARTHEST,
+    divide=standard.doubles_twice,
+    move_laws=(),
+    landing=standard.pins,
+    bearing_off=standard.all_home_first,
+    ends=(trapped_on_the_last_point, standard.borne_off),
+    laws=TRIPLE,
+    readings=(
+        'The "home point" to which all checkers have to come is the home table.',
+        "A checker that is pinned in the home table does not keep others from being borne off.",
+        "A checker trapped on its start counts 2.",
+    ),
+    options=(
+        Option(
+            "exception",
+            "A checker trapped on its start wins only if the other has none left on the own start; if both are "
+            "trapped, the game is drawn.",
+            {"ends": (standard.both_last_pinned, trapped_after_leaving, standard.borne_off)},
+        ),
+        Option("pinned-stops", "No checker is borne off while one is pinned at home.", {
+            "bearing_off": no_pinned_checker,
+        }),
+        Option("no-triple", "A backgammon counts as a gammon.", {"laws": GAMMONS}),
+        Option("rethrow", "The winner of the opening throw rolls anew, and who wins a game begins the next.", {
+            "opening": Opening.RETHROW, "winner_begins": True,
+        }),
+    ),
+)  # fmt: skip

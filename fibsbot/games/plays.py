@@ -1,0 +1,293 @@
+"""Legal plays of any tables game, why a play is illegal, and perft counts.
+
+Unlike in backgammon the order of moves can matter in many ways, so all orders are tried; boards that are reached in
+several orders are looked at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations_with_replacement, permutations, product
+from math import factorial, prod
+from typing import Final, TypeAlias
+
+from attrs import frozen
+
+from fibsbot.evolve import evolve
+from fibsbot.games.ruleset import Numbers, Outcome, Part, Ruleset, Turn
+from fibsbot.games.standard import PINNED
+from fibsbot.games.table import HAND, OFF, Side, Table
+from fibsbot.position import Move, Play
+from fibsbot.rules.errors import AnyLaw, DiceError, IllegalPlayError, InvalidPlayError, Law
+
+CACHED_ROLLS: Final = 64
+"""Number of rolls whose plays are cached: the callers ask for each of them several times."""
+Steps: TypeAlias = tuple[Move, ...]
+
+
+def make_move(rules: Ruleset, table: Table, source: int, number: int) -> tuple[int, Table] | AnyLaw:
+    """Return where a checker gets by a number and the table after it, or the law that forbids the move."""
+    own = table.own
+    if own.row[source] <= (own.held >> source & 1):
+        return Law.NO_CHECKER
+    if own.pinned >> source & 1:
+        return PINNED
+    reached: int | AnyLaw = source - number
+    if source - number <= OFF:
+        reached = rules.bearing_off(table, source, number)
+    target = reached if isinstance(reached, int) else OFF
+    for law in rules.move_laws:
+        if law.forbids(table, source, target):
+            return law.law
+    if not isinstance(reached, int):
+        return reached
+    lifted = Table(_leaving(own, source, target), _freed(rules, table, source))
+    after = lifted
+    if target != OFF:
+        landed = rules.landing(lifted, target, rules.course.facing(target))
+        if not isinstance(landed, Table):
+            return landed
+        after = landed
+    for change in rules.on_move:
+        after = change(table, after, source, target)
+    return target, after
+
+
+def _leaving(own: Side, source: int, target: int) -> Side:
+    """Return the side with one checker lifted from a place; it counts as off until it lands."""
+    left = own.moved(source, OFF)
+    if source == HAND and own.hit and target != HAND:
+        return evolve(left, hit=own.hit - 1)
+    return left
+
+
+def _freed(rules: Ruleset, table: Table, source: int) -> Side:
+    """Return the opponent's side, with a checker freed if the last one on it leaves."""
+    opponent = table.opponent
+    if not opponent.pinned or source == HAND or table.own.row[source] > 1:
+        return opponent
+    return evolve(opponent, pinned=opponent.pinned & ~(1 << rules.course.facing(source)))
+
+
+@frozen
+class _Reached:
+    """A board within a play: what is left of the numbers, and how it was reached."""
+
+    steps: Steps
+    left: Numbers
+    ended: bool = False
+    """Whether the game ended with the last move."""
+
+
+@lru_cache(CACHED_ROLLS)
+def resulting_tables(rules: Ruleset, table: Table, part: Part) -> Mapping[Table, Steps]:
+    """Return every table that a part of a turn can lead to, with one play to reach it; empty if no checker can move.
+
+    As many numbers as possible have to be played, and of plays with equally many those with the highest sum. A play
+    that ends the game is complete, whatever numbers are left.
+    """
+    found: dict[Table, _Reached] = {}
+    for after, reached in _walk(rules, table, part):
+        known = found.get(after)
+        if known is None or _worth(reached) > _worth(known):
+            found[after] = reached
+    if not part.compulsory:
+        found[table] = _Reached((), part.numbers)
+    allowed = {it: reached for it, reached in found.items() if _broken_play_law(rules, table, it, reached) is None}
+    for preference in rules.preferences:
+        most = max(map(_worth, allowed.values()), default=())
+        full = (it for it, reached in allowed.items() if _worth(reached) == most)
+        if any(not preference.forbids(table, it) for it in full):
+            allowed = {it: reached for it, reached in allowed.items() if not preference.forbids(table, it)}
+    if not part.compulsory:
+        return {it: reached.steps for it, reached in allowed.items()}
+    most = max(map(_worth, allowed.values()), default=())
+    return {it: reached.steps for it, reached in allowed.items() if reached.ended or _worth(reached) == most}
+
+
+def _worth(reached: _Reached) -> tuple[int, int]:
+    """Return what is to be as high as possible: how many numbers are played, and then their sum."""
+    return len(reached.steps), -sum(reached.left)
+
+
+def _broken_play_law(rules: Ruleset, before: Table, after: Table, reached: _Reached) -> AnyLaw | None:
+    if reached.ended:
+        return None
+    return next((it.law for it in rules.play_laws if it.forbids(before, after)), None)
+
+
+def _walk(rules: Ruleset, table: Table, part: Part) -> Iterator[tuple[Table, _Reached]]:
+    """Yield every board that moves by these numbers can lead to, at least one move away, in any order of the moves."""
+    level: dict[tuple[Table, Numbers, int], _Reached] = {(table, part.numbers, 0): _Reached((), part.numbers)}
+    while level:
+        following: dict[tuple[Table, Numbers, int], _Reached] = {}
+        for (board, left, at), reached in level.items():
+            numbers = left[:1] if part.ordered else sorted(set(left), reverse=True)
+            for number, source in product(numbers, (at,) if at else _places(board.own)):
+                made = make_move(rules, board, source, number)
+                if not isinstance(made, tuple):
+                    continue
+                target, after = made
+                rest = _without(left, number)
+                ended = after.own.all_off or ends_at_once(rules, board, after) is not None
+                step = _Reached((*reached.steps, Move(source, target)), rest, ended)
+                yield after, step
+                if rest and not ended and not (part.one_checker and target == OFF):
+                    following.setdefault((after, rest, target if part.one_checker else 0), step)
+        level = following
+
+
+def _places(own: Side) -> list[int]:
+    """Return the places with checkers, the farthest first."""
+    return [place for place in range(HAND, OFF, -1) if own.row[place]]
+
+
+def _without(numbers: Numbers, number: int) -> Numbers:
+    at = numbers.index(number)
+    return numbers[:at] + numbers[at + 1 :]
+
+
+def ends_at_once(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+    """Return the outcome if the game is over after this move, whatever numbers are left."""
+    return next((outcome for end in rules.ends_at_once if (outcome := end(rules, before, after))), None)
+
+
+def outcome(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+    """Return the outcome if the game is over after this play."""
+    ends = (*rules.ends_at_once, *rules.ends)
+    return next((outcome for end in ends if (outcome := end(rules, before, after))), None)
+
+
+def can_move(rules: Ruleset, table: Table, part: Part) -> bool:
+    """Return whether a part of a turn has any play."""
+    return bool(resulting_tables(rules, table, part))
+
+
+def legal_plays(rules: Ruleset, table: Table, part: Part) -> tuple[Play, ...]:
+    """Return one play for each distinct table that a part of a turn can lead to; none if no checker can move."""
+    return tuple(Play(steps) for steps in resulting_tables(rules, table, part).values())
+
+
+def check_play(rules: Ruleset, table: Table, part: Part, play: Play) -> tuple[Play, Table]:
+    """Return the play with its moves in an order in which they can be made, and the table after it.
+
+    The order of the play comes first; if the game ends in different ways by different orders, it decides. Raises
+    InvalidPlayError for a move between places that do not exist, IllegalPlayError for a play that breaks a law.
+    """
+    for move in play.moves:
+        if not (OFF < move.source <= HAND and OFF <= move.target < HAND):
+            raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
+    if len(play) > len(part.numbers):
+        rolled = "-".join(map(str, part.numbers))
+        raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(play)} moves for {rolled}")
+    results = resulting_tables(rules, table, part)
+    if not play.moves and not results:
+        return play, table
+    made: dict[Table, Steps] = {}
+    failures: list[tuple[int, IllegalPlayError]] = []
+    for moves in dict.fromkeys(permutations(play.moves)):
+        for board in _makings(rules, table, part, moves, failures):
+            if board in results:
+                return Play(moves), board
+            made.setdefault(board, moves)
+    if not made:
+        raise max(failures, key=lambda failure: failure[0])[1]
+    law = _omission(rules, table, part, made)
+    raise IllegalPlayError(law, law.value)
+
+
+def _makings(
+    rules: Ruleset, table: Table, part: Part, moves: Sequence[Move], failures: list[tuple[int, IllegalPlayError]]
+) -> Iterator[Table]:
+    """Yield the boards to which these moves lead in this order, and note why attempts fail and how far they came."""
+    boards: list[tuple[Table, Numbers, int]] = [(table, part.numbers, 0)]
+    for count, move in enumerate(moves):
+        following: list[tuple[Table, Numbers, int]] = []
+        for board, left, at in boards:
+            law: AnyLaw = Law.NOT_ROLLED
+            for number in dict.fromkeys(left[:1] if part.ordered else left):
+                made = make_move(rules, board, move.source, number)
+                if not isinstance(made, tuple):
+                    # A law about this very move says more than that its length was not rolled.
+                    law = made if number == move.pips or move.target == OFF else law
+                elif made[0] == move.target and (not part.one_checker or at in {0, move.source}):
+                    following.append((made[1], _without(left, number), move.target))
+            if not following:
+                failures.append((count, IllegalPlayError(law, f"{move}: {law.value}")))
+        boards = following
+    for board, _, _ in boards:
+        yield board
+
+
+def _omission(rules: Ruleset, table: Table, part: Part, made: Mapping[Table, Steps]) -> AnyLaw:
+    """Return the law that a play breaks whose moves can all be made."""
+    reached = dict(_walk(rules, table, part))
+    for board in made:
+        if board in reached and (law := _broken_play_law(rules, table, board, reached[board])):
+            return law
+    results = resulting_tables(rules, table, part)
+    moves = len(next(iter(made.values())))
+    possible = max(map(len, results.values()), default=0)
+    if moves == possible:
+        unwanted = (it.law for it in rules.preferences if all(it.forbids(table, board) for board in made))
+        return next(unwanted, Law.HIGHER_NUMBER)
+    if not moves:
+        return Law.MUST_PLAY
+    return Law.WHOLE_DOUBLE if len(set(part.numbers)) == 1 else Law.BOTH_NUMBERS
+
+
+def check_dice(rules: Ruleset, dice: Sequence[int]) -> Numbers:
+    """Return the dice, the highest first; raise DiceError unless they are as many as the game needs, each 1 to 6."""
+    if len(dice) != rules.dice or not all(die in range(1, 7) for die in dice):
+        raise DiceError(f"expected {rules.dice} dice, each 1 to 6, got {tuple(dice)!r}")
+    return tuple(sorted(dice, reverse=True))
+
+
+@lru_cache
+def rolls(dice: int) -> tuple[tuple[Numbers, int], ...]:
+    """Return every roll of so many dice, the highest first, with how many ways there are to roll it."""
+    return tuple(
+        (tuple(sorted(roll, reverse=True)), factorial(dice) // prod(map(factorial, Counter(roll).values())))
+        for roll in combinations_with_replacement(range(1, 7), dice)
+    )
+
+
+def parts_of(rules: Ruleset, table: Table, dice: Numbers, throws: int = 1) -> tuple[Table, Turn]:
+    """Return the table after a roll was noted, and what is to be played with it.
+
+    `throws` says which roll of the turn it is.
+    """
+    noted = rules.on_roll(table, dice)
+    return noted, rules.divide(noted, dice, throws)
+
+
+def doubles_to_name(rules: Ruleset, table: Table) -> tuple[int, ...]:
+    """Return the doubles of which at least one move can be made."""
+    return tuple(number for number in range(1, 7) if can_move(rules, table, Part((number,))))
+
+
+def turn_over(table: Table) -> Table:
+    """Return the table seen by the other player, without what is remembered for the length of a turn only."""
+    own = evolve(table.own, head=0, held=0) if table.own.head or table.own.held else table.own
+    return Table(table.opponent, own)
+
+
+def perft(rules: Ruleset, depth: int, table: Table | None = None) -> int:
+    """Count the boards after so many turns, over all rolls, equal boards as often as they are reached.
+
+    Of a turn in several parts only the first is played, so that no choice between them is counted.
+    """
+    level = Counter({table or rules.start(): 1})
+    for turns_left in range(depth - 1, -1, -1):
+        following: Counter[Table] = Counter()
+        for board, times in level.items():
+            for dice, _ways in rolls(rules.dice):
+                noted, turn = parts_of(rules, board, dice)
+                part = next((it for it in turn if isinstance(it, Part)), None)
+                for after in (part and resulting_tables(rules, noted, part)) or (noted,):
+                    if not turns_left or outcome(rules, noted, after) is None:
+                        following[turn_over(after)] += times
+        level = following
+    return level.total()

@@ -1,0 +1,73 @@
+"""Russian I starts with all checkers off the board, and both sides go the same way to the same home table.
+
+Two checkers have to be on the board before any advances; after that a checker that cannot enter leaves the number to
+those on the board. A checker that was hit enters before any other moves. Who rolls a double plays it four times, then,
+except on the first roll, the complementary double (what the dice show below, so that both make seven) four times, and
+rolls again. If any part is blocked, the rest and the extra roll are lost. Every game counts 1.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Ruleset, Then, Turn, move_law
+from fibsbot.games.table import HAND, START, Course, Mark, Table
+
+
+def complementary_doubles(table: Table, dice: Numbers, _throws: int) -> Turn:
+    """Divide a roll: a double is followed by the complementary one and another roll, except on the first roll."""
+    number = dice[0]
+    if number != dice[1]:
+        return (Part(dice),)
+    if table.own.throws == 1:
+        return (Part((number,) * 4),)
+    return (Part((number,) * 4), Part((7 - number,) * 4), Then.ROLL)
+
+
+@move_law("two checkers enter before any advances")
+def two_enter_first(table: Table, source: int, _target: int) -> bool:
+    """Forbid moves on the board until two checkers have been on it."""
+    return source != HAND and Mark.STARTED not in table.own.marks
+
+
+@move_law("a checker that can enter enters before any other moves")
+def enter_if_possible(table: Table, source: int, target: int) -> bool:
+    """Forbid a move on the board by a number that could enter a checker."""
+    point = HAND - (source - target)
+    return source != HAND and table.own.row[HAND] > 0 and table.opponent.row[Course.SAME.facing(point)] < 2
+
+
+def note_start(_before: Table, after: Table, _source: int, _target: int) -> Table:
+    """Note that two checkers are on the board."""
+    if Mark.STARTED in after.own.marks or sum(after.own.row[1 : START + 1]) < 2:
+        return after
+    return Table(after.own.marked(Mark.STARTED), after.opponent)
+
+
+RULES = Ruleset(
+    name="russian1",
+    title="Russian I",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Russian I"',
+    setup=standard.IN_HAND,
+    course=Course.SAME,
+    opening=Opening.RETHROW,
+    on_roll=standard.count_throws,
+    divide=complementary_doubles,
+    move_laws=(standard.hit_enter_first, two_enter_first),
+    landing=standard.hits,
+    bearing_off=standard.all_home_first,
+    on_move=(note_start,),
+    ends=(standard.borne_off,),
+    readings=(
+        "Once two checkers have been on the board, a player is free to enter others or to move.",
+        "The extra roll has to be made, and nothing limits how often.",
+        "The first roll is each player's first roll; a double on it is played four times and brings nothing more.",
+    ),
+    options=(
+        Option("enter-first", "A number that can enter a checker has to be used for that.", {
+            "move_laws": (standard.hit_enter_first, two_enter_first, enter_if_possible),
+        }),
+        Option("all-first", "All checkers enter before any advances.", {"move_laws": (standard.all_enter_first,)}),
+        Option("gammon", "A game counts 2 if the loser has borne off nothing.", {"laws": GAMMONS}),
+    ),
+)  # fmt: skip

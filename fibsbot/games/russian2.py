@@ -1,0 +1,44 @@
+"""Russian II is backgammon in which the lower number is played first.
+
+If the lower number is blocked, the whole turn is lost. Who rolls a double plays, except on the first roll, also the
+complementary double (both make seven), the lower of the two first, and rolls again if all eight moves were made. If any
+part is blocked, the rest and the extra roll are lost.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import TRIPLE, Numbers, Opening, Part, Ruleset, Then, Turn
+from fibsbot.games.table import Table
+
+
+def lower_first(table: Table, dice: Numbers, _throws: int) -> Turn:
+    """Divide a roll: the lower number, or the lower of two complementary doubles, comes first."""
+    if dice[0] != dice[1]:
+        return (Part(tuple(sorted(dice)), ordered=True),)
+    if table.own.throws == 1:
+        return (Part(dice * 2),)
+    low, high = sorted((dice[0], 7 - dice[0]))
+    return (Part((low,) * 4), Part((high,) * 4), Then.ROLL)
+
+
+RULES = Ruleset(
+    name="russian2",
+    title="Russian II",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997), "Russian II"',
+    setup=standard.BACKGAMMON,
+    opening=Opening.RETHROW,
+    on_roll=standard.count_throws,
+    divide=lower_first,
+    move_laws=(standard.all_enter_first,),
+    landing=standard.hits,
+    bearing_off=standard.all_home_first,
+    ends=(standard.borne_off,),
+    laws=TRIPLE,
+    readings=(
+        "The lower number is played so that the higher can be played, too, if that is possible.",
+        "Each player's first roll, if it is a double, is played four times and brings nothing more, as in Russian I.",
+        "A gammon counts 2 and a backgammon 3, as in backgammon.",
+    ),
+)

@@ -1,0 +1,143 @@
+"""Laws that several tables games share: entering, landing, bearing off, dividing a roll, winning.
+
+The wording follows the standard rules of MacGregor's booklet, from which its historical games differ.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fibsbot.evolve import evolve
+from fibsbot.games.ruleset import Numbers, Outcome, Part, Ruleset, Turn, move_law
+from fibsbot.games.table import HAND, HOME, OFF, START, Table
+from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
+from fibsbot.rules.laws import Level
+
+FARTHEST: Final = {START: 15}
+"""All checkers on the first point of the course."""
+IN_HAND: Final = {HAND: 15}
+"""All checkers off the board, waiting to enter."""
+BACKGAMMON: Final = {24: 2, 13: 5, 8: 3, 6: 5}
+"""The set-up of backgammon."""
+BLOCKED: Final = NamedLaw("no checker lands on a point where the opponent has one")
+PINNED: Final = NamedLaw("a checker that lies under one of the opponent's does not move")
+UNDER: Final = NamedLaw("no checker lands on a point where one of its own side lies under the opponent's")
+EXACT: Final = NamedLaw("a checker is borne off only by the exact number")
+
+
+# entering
+
+
+@move_law("a checker in hand or on the bar enters before any other moves")
+def all_enter_first(table: Table, source: int, _target: int) -> bool:
+    """Forbid moves on the board while a checker is in hand."""
+    return source != HAND and table.own.row[HAND] > 0
+
+
+@move_law("a checker that was hit enters before any other moves")
+def hit_enter_first(table: Table, source: int, _target: int) -> bool:
+    """Forbid moves on the board while a checker is on the bar; those that never were on the board may wait."""
+    return source != HAND and table.own.hit > 0
+
+
+# landing
+
+
+def hits(table: Table, point: int, facing: int) -> Table | AnyLaw:
+    """Land as in backgammon: two or more hold a point, one is hit."""
+    opponent = table.opponent
+    there = opponent.row[facing]
+    if there > 1:
+        return Law.POINT_HELD
+    if there:
+        opponent = evolve(opponent.moved(facing, HAND), hit=opponent.hit + 1)
+    return Table(table.own.moved(OFF, point), opponent)
+
+
+def blocks(table: Table, point: int, facing: int) -> Table | AnyLaw:
+    """Land where the opponent has no checker: one holds a point."""
+    if table.opponent.row[facing]:
+        return BLOCKED
+    return Table(table.own.moved(OFF, point), table.opponent)
+
+
+def pins(table: Table, point: int, facing: int) -> Table | AnyLaw:
+    """Land on a single checker without hitting it: it cannot move while any of ours is there."""
+    own, opponent = table.own, table.opponent
+    if own.pinned >> point & 1:
+        return UNDER
+    if opponent.row[facing] > 1:
+        return Law.POINT_HELD
+    if opponent.row[facing]:
+        opponent = evolve(opponent, pinned=opponent.pinned | 1 << facing)
+    return Table(own.moved(OFF, point), opponent)
+
+
+# bearing off
+
+
+def all_home_first(table: Table, source: int, number: int) -> int | AnyLaw:
+    """Bear off when all are home, by the exact number, or by a higher one from the farthest point."""
+    if not table.own.all_home:
+        return Law.TOO_EARLY
+    if number > source and table.own.farthest > source:
+        return Law.HIGHER_POINT
+    return OFF
+
+
+def exact(table: Table, source: int, number: int) -> int | AnyLaw:
+    """Bear off when all are home, by the exact number only."""
+    if not table.own.all_home:
+        return Law.TOO_EARLY
+    return EXACT if number > source else OFF
+
+
+# dividing a roll
+
+
+def doubles_twice(_table: Table, dice: Numbers, _throws: int) -> Turn:
+    """Play each number once, a double four times."""
+    return (Part(dice * 2 if dice[0] == dice[1] else dice),)
+
+
+def each_once(_table: Table, dice: Numbers, _throws: int) -> Turn:
+    """Play each number once; a double has no advantage."""
+    return (Part(dice),)
+
+
+def series(_table: Table, dice: Numbers, _throws: int) -> Turn:
+    """Play a double four times, and then each higher double four times."""
+    if dice[0] != dice[1]:
+        return (Part(dice),)
+    return tuple(Part((number,) * 4) for number in range(dice[0], 7))
+
+
+def count_throws(table: Table, _dice: Numbers) -> Table:
+    """Note that the player has rolled."""
+    return Table(evolve(table.own, throws=table.own.throws + 1), table.opponent)
+
+
+# winning
+
+
+def borne_off(rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Win by bearing off all checkers."""
+    if not after.own.all_off:
+        return None
+    return Outcome(1, _level(rules, after), "borne off all checkers")
+
+
+def _level(rules: Ruleset, table: Table) -> int:
+    """Return what a game counts that ended by bearing off, seen by the winner."""
+    loser = table.opponent
+    if loser.row[OFF] or not rules.laws.gammon:
+        return Level.SINGLE
+    in_winners_home = any(loser.row[rules.course.facing(point)] for point in range(1, HOME + 1)) or loser.row[HAND]
+    return Level.BACKGAMMON if in_winners_home and rules.laws.triple else Level.GAMMON
+
+
+def both_last_pinned(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Draw when each side's checker on its start is pinned: neither can ever bear off."""
+    if after.own.pinned >> START & after.opponent.pinned >> START & 1:
+        return Outcome(0, 0, "the last checkers of both sides are pinned on their starts")
+    return None

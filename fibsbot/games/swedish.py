@@ -1,0 +1,181 @@
+"""Swedish Tables is a survival of the tables games of the late Middle Ages, with two ways to win at one stroke.
+
+All 15 checkers of each side start on its farthest point; both sides go the same way from opposite corners.
+1. A double on a player's first roll moves one checker only. A 6-6 moves four, which a single checker can hit all
+together as long as none of them has moved on.
+2. No more than one checker may stand on a point until the side has had a checker on the farthest point of the
+opponent's side of the board.
+3. A later double is played four times, if possible.
+4. A single checker is hit, and enters before any other moves.
+5. No checker lands on two or more, unless they belong to six points in a row that are all held: then any of the six may
+be landed on, and its two checkers are captured.
+6. No checker leaves the opponent's side of the board until five have left the start.
+
+Bearing off all checkers wins 1. Jan wins 15: the opponent has more captured checkers than points where they could
+enter. So does janstork: he has no such point at all when he is hit.
+"""
+
+from __future__ import annotations
+
+from fibsbot.evolve import evolve
+from fibsbot.games import standard
+from fibsbot.games.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Turn, move_law
+from fibsbot.games.table import HAND, HOME, OFF, START, Course, Mark, Table
+from fibsbot.rules.errors import AnyLaw, Law
+
+FARTHEST_OF_OPPONENTS_SIDE = 13
+STACK = START - 6
+"""Where the four checkers of a first 6-6 stand."""
+_ENTRY = range(START, START - HOME, -1)
+
+
+def first_double_moves_one_checker(table: Table, dice: Numbers, _throws: int) -> Turn:
+    """Rules 1 and 3: divide a roll."""
+    if dice[0] != dice[1]:
+        return (Part(dice),)
+    return (Part(dice * 2, one_checker=table.own.throws == 1 and dice[0] != HOME),)
+
+
+def first_double_moves_once(table: Table, dice: Numbers, throws: int) -> Turn:
+    """Divide a roll, the first double as one move."""
+    first = table.own.throws == 1 and dice[0] == dice[1] != HOME
+    return (Part(dice[:1]),) if first else first_double_moves_one_checker(table, dice, throws)
+
+
+def note_roll(table: Table, dice: Numbers) -> Table:
+    """Count the roll, and note a first 6-6."""
+    own = standard.count_throws(table, dice).own
+    four = own.throws == 1 and dice == (6, 6)
+    return Table(own.marked(Mark.FOUR_SIXES) if four else own, table.opponent)
+
+
+def _stacks(table: Table, source: int, target: int) -> bool:
+    first_sixes = Mark.FOUR_SIXES in table.own.marks and table.own.throws == 1 and (source, target) == (START, STACK)
+    return target != OFF and table.own.row[target] > 0 and not first_sixes
+
+
+@move_law("no more than one checker on a point before one has been on the farthest point of the opponent's side")
+def one_on_a_point(table: Table, source: int, target: int) -> bool:
+    """Rule 2."""
+    return Mark.RELEASED not in table.own.marks and _stacks(table, source, target)
+
+
+@move_law("no more than one checker on a point while none is on the farthest point of the opponent's side")
+def one_on_a_point_while(table: Table, source: int, target: int) -> bool:
+    """Rule 2, read as a condition."""
+    return not table.own.row[FARTHEST_OF_OPPONENTS_SIDE] and _stacks(table, source, target)
+
+
+@move_law("no more than one checker on a far point before one has been on the farthest point of the opponent's side")
+def one_on_a_far_point(table: Table, source: int, target: int) -> bool:
+    """Rule 2, read for the opponent's side only."""
+    return target > START // 2 and one_on_a_point.forbids(table, source, target)
+
+
+@move_law("no checker leaves the opponent's side before five have left the start")
+def five_leave_the_start(table: Table, source: int, target: int) -> bool:
+    """Rule 6."""
+    return source > START // 2 >= target and Mark.FIVE_LEFT not in table.own.marks
+
+
+def hits_and_breaks_blocks(table: Table, point: int, facing: int) -> Table | AnyLaw:
+    """Rules 1, 4 and 5: land on a point."""
+    opponent = table.opponent
+    there = opponent.row[facing]
+    together = Mark.FOUR_SIXES in opponent.marks and facing == STACK
+    if there > 1 and not together and (there > 2 or not _in_block_of_six(table, point)):
+        return Law.POINT_HELD
+    if there:
+        marks = opponent.marks & ~Mark.FOUR_SIXES if together else opponent.marks
+        opponent = evolve(opponent.moved(facing, HAND, there), hit=opponent.hit + there, marks=marks)
+    return Table(table.own.moved(OFF, point), opponent)
+
+
+def _in_block_of_six(table: Table, point: int) -> bool:
+    """Return whether a point belongs to six in a row of our course that the opponent holds."""
+    run = 1
+    for direction in (1, -1):
+        beside = point + direction
+        while 1 <= beside <= START and table.opponent.row[Course.DIAGONAL.facing(beside)] > 1:
+            run += 1
+            beside += direction
+    return run >= 6
+
+
+def note_move(_before: Table, after: Table, source: int, target: int) -> Table:
+    """Note what rules 1, 2 and 6 ask for."""
+    own = after.own
+    if target == FARTHEST_OF_OPPONENTS_SIDE:
+        own = own.marked(Mark.RELEASED)
+    if own.row[START] <= own.checkers - 5:
+        own = own.marked(Mark.FIVE_LEFT)
+    if Mark.FOUR_SIXES in own.marks and STACK in {source, target} and (source, target, own.throws) != (START, STACK, 1):
+        own = evolve(own, marks=own.marks & ~Mark.FOUR_SIXES)
+    return Table(own, after.opponent)
+
+
+def free_points(table: Table) -> int:
+    """Return how many points of the entry table the opponent's captured checkers could enter on."""
+    opponent = table.opponent
+    alone = Mark.RELEASED not in opponent.marks
+    return sum(
+        table.own.row[Course.DIAGONAL.facing(point)] < 2 and not (alone and opponent.row[point]) for point in _ENTRY
+    )
+
+
+def empty_points(table: Table) -> int:
+    """Return how many points of the entry table have no checker at all."""
+    return sum(not table.own.row[Course.DIAGONAL.facing(it)] and not table.opponent.row[it] for it in _ENTRY)
+
+
+def jan(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Win by jan, or by janstork if there is no free point at all."""
+    return _jan(after, free_points(after))
+
+
+def jan_of_empty_points(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Win by jan, counting empty points only."""
+    return _jan(after, empty_points(after))
+
+
+def _jan(table: Table, free: int) -> Outcome | None:
+    if table.opponent.row[HAND] <= free:
+        return None
+    name = "jan: more checkers captured than can enter" if free else "janstork: no point left to enter on"
+    return Outcome(1, 15, f"made {name}")
+
+
+RULES = Ruleset(
+    name="swedish",
+    title="Swedish Tables",
+    text=__doc__,
+    source='MacGregor, "Backgammon, or Tables Games" (1997); the heading of this section is lost',
+    setup=standard.FARTHEST,
+    course=Course.DIAGONAL,
+    opening=Opening.RETHROW,
+    on_roll=note_roll,
+    divide=first_double_moves_one_checker,
+    move_laws=(standard.all_enter_first, one_on_a_point, five_leave_the_start),
+    landing=hits_and_breaks_blocks,
+    bearing_off=standard.all_home_first,
+    on_move=(note_move,),
+    ends=(standard.borne_off,),
+    ends_at_once=(jan,),
+    readings=(
+        "The diagram is lost; that both sides go round in the same direction from opposite corners is a reading.",
+        "Rule 1: the one checker plays the number as often as it can, up to four times.",
+        "Rule 2: once a checker has been on that point, if only in passing, its side is free for the rest of the game.",
+        "Rule 5: a block runs along the mover's course, and a point of it with three or more cannot be taken.",
+        "Jan is looked for after each move; points where a single checker could be hit count as free.",
+    ),
+    options=(
+        Option("once", "Rule 1: the one checker plays the number once.", {"divide": first_double_moves_once}),
+        Option("while", "Rule 2 holds whenever no checker is on that point.", {
+            "move_laws": (standard.all_enter_first, one_on_a_point_while, five_leave_the_start),
+        }),
+        Option("far-side", "Rule 2 holds for the opponent's side of the board only.", {
+            "move_laws": (standard.all_enter_first, one_on_a_far_point, five_leave_the_start),
+        }),
+        Option("empty", "Jan counts only points with no checker at all.", {"ends_at_once": (jan_of_empty_points,)}),
+    ),
+)  # fmt: skip

@@ -1,0 +1,28 @@
+"""Tapa is the Bulgarian game of pinning: Plakoto in which a trapped last checker does not end the game.
+
+All 15 checkers of each side start on its farthest point. A single checker that is landed on cannot move as long as an
+opposing checker is on the point. If both last checkers are pinned on their starts, the game is drawn. The winner of the
+opening throw rolls anew, and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+"""
+
+from __future__ import annotations
+
+from fibsbot.games import standard
+from fibsbot.games.ruleset import GAMMONS, Opening, Ruleset
+
+RULES = Ruleset(
+    name="tapa",
+    title="Tapa",
+    text=__doc__,
+    source="a game of today",
+    setup=standard.FARTHEST,
+    opening=Opening.RETHROW,
+    winner_begins=True,
+    divide=standard.doubles_twice,
+    move_laws=(),
+    landing=standard.pins,
+    bearing_off=standard.all_home_first,
+    ends=(standard.both_last_pinned, standard.borne_off),
+    laws=GAMMONS,
+    readings=("The game is drawn as soon as both last checkers are pinned.",),
+)

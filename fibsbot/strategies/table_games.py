@@ -1,0 +1,215 @@
+"""Strategies for the tables games of `fibsbot.games`: the interface, and three simple players to measure others by.
+
+Like strategies for backgammon they are free of asyncio and may block. `load_table_strategy` makes one by its name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol, runtime_checkable
+
+from fibsbot.games.backgammons import last_wins
+from fibsbot.games.game import Naming, TableGame, choices
+from fibsbot.games.plays import outcome, resulting_tables
+from fibsbot.games.ruleset import Part, Ruleset
+from fibsbot.games.table import HAND, OFF, Table
+from fibsbot.position import Play
+from fibsbot.rules.laws import Level
+
+WON: Final = 1e6
+"""The value of a won game, above that of any board."""
+
+
+@runtime_checkable
+class TableStrategy(Protocol):
+    """A player of tables games. It is asked when it is the player who decides (`TableGame.decides`).
+
+    Every method may take seconds and may raise.
+    """
+
+    name: str
+    """Its name on the command line and in logs."""
+
+    def choose_play(self, game: TableGame) -> Play:
+        """Return a legal play for `game.part`; the empty play if no checker can move. Asked in MOVE."""
+        ...
+
+    def choose_name(self, game: TableGame) -> int:
+        """Return one of `choices(game)`: the double to play or the point to open. Asked in NAME."""
+        ...
+
+    def offer_double(self, game: TableGame) -> bool:
+        """Return whether to double before the roll. Asked in ROLL, only when doubling is legal."""
+        ...
+
+    def answer_double(self, game: TableGame) -> bool:
+        """Return whether to take the double. Asked in DOUBLED."""
+        ...
+
+    def accept_resignation(self, game: TableGame) -> bool:
+        """Return whether the opponent's offer `game.resignation` is enough."""
+        ...
+
+    def resign(self, game: TableGame) -> Level | None:
+        """Return how much to resign before the roll, or None to play on. Asked in ROLL."""
+        ...
+
+    def close(self) -> None:
+        """Release what the strategy holds; it is not asked again."""
+        ...
+
+
+class CautiousStrategy:
+    """Answers about cube and resignation that are never far wrong, for strategies that do not estimate the result.
+
+    It never doubles and never resigns, takes every double, and accepts a resignation unless more can still be won.
+    """
+
+    def offer_double(self, game: TableGame) -> bool:  # noqa: ARG002 - the interface
+        """Return False."""
+        return False
+
+    def answer_double(self, game: TableGame) -> bool:  # noqa: ARG002
+        """Return True."""
+        return True
+
+    def accept_resignation(self, game: TableGame) -> bool:
+        """Return whether the offer is a gammon, or no gammon can be won any more."""
+        offer = game.resignation
+        if offer is None:
+            return False
+        return offer.level > Level.SINGLE or not game.laws.gammon or game.table_for(offer.seat).own.row[OFF] > 0
+
+    def resign(self, game: TableGame) -> Level | None:  # noqa: ARG002
+        """Return None."""
+        return None
+
+    def close(self) -> None:
+        """Release nothing."""
+
+
+class RandomTableStrategy(CautiousStrategy):
+    """Chooses every play with the same chance.
+
+    With a seed, the same questions in the same order get the same answers.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(seed)
+
+    def choose_play(self, game: TableGame) -> Play:
+        """Return any play."""
+        plays = resulting_tables(game.rules, game.table, game.part)
+        return Play(self._random.choice(list(plays.values()))) if plays else Play()
+
+    def choose_name(self, game: TableGame) -> int:
+        """Return any choice."""
+        return self._random.choice(choices(game))
+
+
+class ValuingStrategy(CautiousStrategy, ABC):
+    """Chooses the play with the best board after it, by values that a subclass gives to boards."""
+
+    @abstractmethod
+    def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
+        """Return how good these boards are for the player who has just moved, whose side is `Table.own`."""
+
+    def choose_play(self, game: TableGame) -> Play:
+        """Return the play to the board with the highest value; a play that wins comes first, one that loses last."""
+        plays = resulting_tables(game.rules, game.table, game.part)
+        if not plays:
+            return Play()
+        if len(plays) == 1:
+            return Play(next(iter(plays.values())))
+        return Play(plays[self._best(game, list(plays))[1]])
+
+    def choose_name(self, game: TableGame) -> int:
+        """Return the double with the best play, or the point that leaves the best board when it is opened."""
+        rated = []
+        for choice in choices(game):
+            if game.naming is Naming.DOUBLE:
+                tables = list(resulting_tables(game.rules, game.table, Part((choice,) * 4)))
+            else:
+                own = game.table_for(game.namer or game.turn)
+                opened = game.rules.open_point(game.table, choice)
+                tables = [opened if own == game.table else opened.swapped()]
+            rated.append((self._best(game, tables)[0], choice))
+        return max(rated)[1]
+
+    def _best(self, game: TableGame, tables: Sequence[Table]) -> tuple[float, Table]:
+        """Return the best board and its value; of equal ones that with the most checkers off, then on low points."""
+        rated = zip(self.values(game, tables), tables, strict=True)
+        ranked = [(value + WON * _won(game, table), table) for value, table in rated]
+        return max(ranked, key=lambda it: (it[0], it[1].own.row))
+
+
+def _won(game: TableGame, table: Table) -> int:
+    """Return 1 if the board wins, -1 if it loses, 0 if the game goes on or is drawn."""
+    ended = outcome(game.rules, game.table, table)
+    return ended.winner if ended else 0
+
+
+class PipStrategy(ValuingStrategy):
+    """Chooses the play after which it is farthest ahead in the race; of equal ones that with the fewest blots.
+
+    In a game that is lost by bearing off it stays behind, so that it does not hit unless it has to.
+    """
+
+    name = "pips"
+
+    def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
+        """Return the pips that the opponent has to go beyond ours."""
+        return [64 * lead(game.rules, it) - blots(game.rules, it) for it in tables]
+
+
+class BlotStrategy(ValuingStrategy):
+    """Chooses the play after which the fewest blots can be reached by the opponent; of equal ones as `pips` does."""
+
+    name = "blots"
+
+    def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
+        """Return the number of blots, negative."""
+        return [lead(game.rules, it) - 1024 * blots(game.rules, it) for it in tables]
+
+
+def lead(rules: Ruleset, table: Table) -> int:
+    """Return how many pips a side is ahead; behind, in a game that is lost by bearing off."""
+    ahead = table.opponent.pips - table.own.pips
+    return -ahead if last_wins in rules.ends else ahead
+
+
+def blots(rules: Ruleset, table: Table) -> int:
+    """Return how many checkers stand alone where an opposing one has still to pass."""
+    farthest = table.opponent.farthest
+    return sum(table.own.row[point] == 1 and rules.course.facing(point) < farthest for point in range(1, HAND))
+
+
+_STRATEGIES: Final[dict[str, Callable[[int | None], TableStrategy]]] = {
+    "random": RandomTableStrategy,
+    "pips": lambda _seed: PipStrategy(),
+    "blots": lambda _seed: BlotStrategy(),
+}
+TABLE_STRATEGIES: Final = tuple(_STRATEGIES)
+"""The names of the strategies for tables games, the weakest first."""
+
+
+class UnknownTableStrategyError(ValueError):
+    """There is no strategy for tables games of this name."""
+
+
+def load_table_strategy(name: str, *, seed: int | None = None) -> TableStrategy:
+    """Make the strategy of that name; a seed makes its random choices repeatable.
+
+    Raises UnknownTableStrategyError if there is none.
+    """
+    if name not in _STRATEGIES:
+        known = difflib.get_close_matches(name, TABLE_STRATEGIES) or TABLE_STRATEGIES
+        raise UnknownTableStrategyError(
+            f"expected a strategy for tables games such as {', '.join(known)}, got {name!r}"
+        )
+    return _STRATEGIES[name](seed)

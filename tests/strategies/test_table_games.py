@@ -1,0 +1,120 @@
+"""Strategies for tables games finish games of every ruleset, and choose what they are said to choose."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from fibsbot.evolve import evolve
+from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.game import Naming, TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
+from fibsbot.games.plays import resulting_tables
+from fibsbot.games.table import Table, side
+from fibsbot.games.text import parse_table
+from fibsbot.position import Play
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Resignation, Seat, Stage
+from fibsbot.strategies.table_games import (
+    TABLE_STRATEGIES,
+    TableStrategy,
+    UnknownTableStrategyError,
+    blots,
+    load_table_strategy,
+)
+
+A_LONG_GAME = 400
+"""Turns, after which a game is no longer followed here; all games have been seen to end."""
+
+
+def advance(game: TableGame, strategy: TableStrategy, rng: random.Random) -> TableGame:
+    if game.stage is Stage.OPENING:
+        return roll_opening(game, rng.randint(1, 6), rng.randint(1, 6))
+    if game.stage is Stage.CONTEST:
+        return roll_contest(game, rng.randint(2, 12), rng.randint(2, 12))
+    seat = game.decides
+    assert seat is not None
+    if game.stage is Stage.ROLL:
+        assert strategy.resign(game) is None
+        return roll(game, seat, tuple(rng.randint(1, 6) for _ in range(game.rules.dice)))
+    if game.stage is Stage.NAME:
+        return name(game, seat, strategy.choose_name(game))
+    return play(game, seat, strategy.choose_play(game))
+
+
+@pytest.mark.parametrize("game", [*GAMES, "irish:binding"])
+def test_every_answer_is_legal(game: str) -> None:
+    rng = random.Random(game)
+    strategies = {seat: load_table_strategy(which, seed=1) for seat, which in zip(Seat, ("pips", "blots"), strict=True)}
+    state = start_match(load_ruleset(game), 1)
+    while state.stage is not Stage.OVER and state.turns < A_LONG_GAME:
+        state = advance(state, strategies[state.decides or Seat.A], rng)
+    assert state.stage is Stage.OVER or state.turns == A_LONG_GAME
+
+
+def playing(game: str, board: str, *dice: int) -> TableGame:
+    rules = load_ruleset(game)
+    state = evolve(start_match(rules, 0, begins=Seat.A), table=parse_table(board, rules))
+    return roll(state, Seat.A, dice)
+
+
+def after(state: TableGame, strategy: str) -> Table:
+    return play(state, Seat.A, load_table_strategy(strategy).choose_play(state)).table_for(Seat.A)
+
+
+def test_the_pip_counter_hits_and_the_blot_minimiser_makes_a_point() -> None:
+    state = playing("portes", "24:2 13:5 8:3 6:5 / 24:2 21:1 13:5 8:3 6:4", 4, 2)
+    hitting, safe = after(state, "pips"), after(state, "blots")
+    assert 1 == hitting.opponent.row[25]
+    assert (2, 2) == (safe.own.row[4], safe.own.row[8])
+
+
+def test_in_misere_the_pip_counter_does_not_hit() -> None:
+    board = "24:2 13:5 8:3 6:5 / 24:2 21:1 13:5 8:3 6:4"
+    assert 1 == after(playing("portes", board, 4, 2), "pips").opponent.row[25]
+    assert 0 == after(playing("misere", board, 4, 2), "pips").opponent.row[25]
+
+
+def test_a_play_that_wins_is_preferred() -> None:
+    state = playing("plakoto", "24:13 6 3 / 24 6:14", 5, 1)
+    for strategy in ("pips", "blots"):
+        assert after(state, strategy).opponent.pinned >> 24 & 1
+
+
+def test_blots_that_nobody_can_reach_do_not_count() -> None:
+    rules = load_ruleset("nackgammon")
+    assert 0 == blots(rules, parse_table("3 2 1 / 6:15", rules))
+    assert 2 == blots(rules, Table(side({8: 1, 4: 1, 24: 1, 0: 12}), side({20: 1, 0: 14})))
+
+
+def test_the_double_with_the_best_play_is_named() -> None:
+    state = playing("acey-deucey", "6:2 5:2 / 6:15", 2, 1)
+    state = play(state, Seat.A, load_table_strategy("pips").choose_play(state))
+    assert state.naming is Naming.DOUBLE
+    chosen = load_table_strategy("pips").choose_name(state)
+    assert chosen in choices(state)
+    assert chosen in {5, 6}
+
+
+@pytest.mark.parametrize(("row", "level", "accepted"), [
+    ({6: 15}, Level.SINGLE, False),
+    ({6: 15}, Level.GAMMON, True),
+    ({6: 14, 0: 1}, Level.SINGLE, True),
+])  # fmt: skip
+def test_a_resignation_is_accepted_unless_a_gammon_can_be_won(
+    row: dict[int, int], level: Level, *, accepted: bool
+) -> None:
+    state = start_match(load_ruleset("portes"), 0, begins=Seat.A)
+    state = evolve(state, table=Table(side({1: 15}), side(row)), resignation=Resignation(Seat.B, level, int(level)))
+    assert all(accepted is load_table_strategy(it).accept_resignation(state) for it in TABLE_STRATEGIES)
+
+
+def test_no_play_is_the_empty_play() -> None:
+    state = playing("portes", "25 6:14 / 6:2 5:2 4:2 3:2 2:2 1:2 24:3", 6, 6)
+    assert not resulting_tables(state.rules, state.table, state.part)
+    assert all(Play() == load_table_strategy(it).choose_play(state) for it in TABLE_STRATEGIES)
+
+
+def test_an_unknown_name_is_an_error_with_the_known_ones() -> None:
+    with pytest.raises(UnknownTableStrategyError, match="such as pips, got 'pip'"):
+        load_table_strategy("pip")
