@@ -6,11 +6,7 @@ MatchGame is what every tables game has: score, turn, cube, resignation. GameSta
 from __future__ import annotations
 
 import enum
-<<<<<<< HEAD
-from typing import Final
-=======
-from typing import Any
->>>>>>> main
+from typing import Any, Final
 
 from attrs import Attribute, frozen
 

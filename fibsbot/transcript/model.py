@@ -270,7 +270,7 @@ def apply(state: GameState, entry: Entry) -> GameState:
             rolled = after_roll(state, entry)
             return rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
         case RejectedRoll(seat=seat, dice=dice):
-            return rules.reject_roll(_after_roll(state, Throw(seat=seat, dice=dice)), seat)
+            return rules.reject_roll(after_roll(state, Throw(seat=seat, dice=dice)), seat)
         case Cube(action=CubeAction() as action) if action in _CUBE_RULES:
             return _CUBE_RULES[action](state, entry.seat)
         case Resign():
@@ -334,12 +334,8 @@ def _roll_decision(step: Step, seat: Seat) -> tuple[Decision, ...]:
 def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
-<<<<<<< HEAD
-    return _decision(step, after_roll(step.before, entry), entry.seat, entry.play)
-=======
-    found = _decision(step, _after_roll(step.before, entry), entry.seat, entry.play)
+    found = _decision(step, after_roll(step.before, entry), entry.seat, entry.play)
     return tuple(evolve(it, state=evolve(it.state, may_reject=False)) if it.state.may_reject else it for it in found)
->>>>>>> main
 
 
 def _decision(step: Step, before: GameState, seat: Seat, answer: Answer) -> tuple[Decision, ...]:
