@@ -25,7 +25,7 @@ from fibsbot.rules.game import redoubles_left
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import has_choice, resulting_positions
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, after_roll, apply, end_game
+from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Step, Throw, after_roll, apply, end_game
 from fibsbot.transcript.reconstruction import KnownEvent, PlayWithoutRoll, find_play, possible_rolls, reconstruct
 
 MAX_SET_ASIDE: Final = 8
@@ -124,6 +124,12 @@ class GameBuilder:
         """Add the opening roll."""
         if not self._put_dice_on_board(entry):
             self._defer(entry)
+
+    def reject_roll(self, seat: Seat, at: dt.datetime | None) -> None:
+        """Add the rejection of the roll on the board, after which the same player rolls again."""
+        rolled = self.rolled
+        if self._set_aside is None and rolled is not None and rolled.seat is seat:
+            self._try_entry(RejectedRoll(seat=seat, dice=rolled.dice, at=at))
 
     def play(self, seat: Seat, play: Play, at: dt.datetime | None) -> None:
         """Add a play; one without moves means that the player cannot move."""

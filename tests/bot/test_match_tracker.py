@@ -158,6 +158,11 @@ def test_the_prompt_to_roll_begins_a_turn_whatever_was_lost() -> None:
         assert (PlayerSide.PLAYER, None, True) == (prompted.turn, prompted.dice, prompted.roll_prompted)
 
 
+def test_a_game_that_goes_on_without_a_beginning_is_a_difference_only_in_a_known_match() -> None:
+    assert () == tracked(PROMPT).differences
+    assert (Difference("game", "none", "running"),) == tracked(STARTED[0], PROMPT).differences
+
+
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
     start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
     turned = board(turn=1, other_dice="6:1", colour=-1, direction=1)
@@ -176,8 +181,10 @@ def test_a_score_that_does_not_add_up_is_a_difference() -> None:
     )
 
 
-def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted() -> None:
-    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 2-8 2-3 .")
+@pytest.mark.parametrize("moves", ["2-8 2-3", "2-3 3-9", "17-18 17-24"])
+def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted(moves: str) -> None:
+    """From an empty point, or to a point that the player holds."""
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), f"ford moves {moves} .")
     assert ["moves"] == [difference.what for difference in track.differences]
     assert track.state is None
     track = tracked(board(cells=AFTER_61), track=track)
