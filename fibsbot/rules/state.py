@@ -6,7 +6,7 @@ MatchGame is what every tables game has: score, turn, cube, resignation. GameSta
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, Final
 
 from attrs import Attribute, frozen
 
@@ -24,7 +24,11 @@ class Seat(enum.IntEnum):
     @property
     def other(self) -> Seat:
         """The opponent."""
-        return Seat.B if self is Seat.A else Seat.A
+        return _OTHERS[self]
+
+
+_OTHERS: Final = (Seat.B, Seat.A)
+"""The opponent of each seat."""
 
 
 class Stage(enum.Enum):
