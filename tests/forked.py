@@ -62,6 +62,7 @@ class _Worker(ForkServerProcess):
 
     def start(self) -> None:
         """Start it."""
+        _start_server()
         self._inherited = dict(os.environ), signal.pthread_sigmask(signal.SIG_BLOCK, ()), _duplicates(1, 2)
         super().start()
         del self._inherited
@@ -183,7 +184,7 @@ def fork_workers() -> None:
 def _start_server() -> None:
     """Start the process that the others are forked from, if it is not running."""
     with worker_processes.single_threaded_libraries(), contextlib.chdir(ROOT):  # there it finds the modules to import
-        forkserver.ensure_running()
+        forkserver._forkserver.ensure_running()  # the public name is not what _run replaces
 
 
 def _run(  # noqa: PLR0917 - all that makes a process
@@ -200,6 +201,7 @@ def _run(  # noqa: PLR0917 - all that makes a process
         fcntl.ioctl(out.fileno(), termios.TIOCSCTTY, 0)
         os.dup2(out.fileno(), 0)
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - that of the other process is closed
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a worker process may have been the first, with signals held back
     _become(environment, out, err)
     os.chdir(folder)
     forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign] # it is our parent

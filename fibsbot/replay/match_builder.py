@@ -130,16 +130,17 @@ class MatchBuilder:
 
     def seat_of(self, name: str) -> Seat | None:
         """Return the seat of a player by the name in a message."""
-        if name == self.players[Seat.A].name or (self.own and name == YOU):
+        a, b = self.players
+        if name == a.name or (self.own and name == YOU):
             return Seat.A
-        return Seat.B if name in (self.players[Seat.B].name, "") else None
+        return Seat.B if name == b.name or not name else None
 
     def is_of(self, player: str, opponent: str) -> bool:
         """Whether these two play the match; `player` is YOU for a match of the user."""
-        names = (self.players[Seat.A].name, self.players[Seat.B].name)
+        a, b = self.players
         if player == YOU:
-            return self.own and opponent == names[1]
-        return not self.own and (player, opponent) in (names, names[::-1])
+            return self.own and opponent == b.name
+        return not self.own and (player, opponent) in ((a.name, b.name), (b.name, a.name))
 
     def rename(self, name: str) -> None:
         """Set the user's name."""

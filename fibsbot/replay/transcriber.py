@@ -116,19 +116,20 @@ class Transcriber:
         if (self._tables.current or type(message) in ENTERED) and self._is_of_other_game(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
-        stray = isinstance(message, m.Board) and tracker.is_stray(message)
         if tracker.match.early_board is None:  # else it is the board before this line that may differ
             self._line_position = offset, at
         differences = tracker.receive(message)
+        if differences is None:
+            return []
         handler = self._handlers.get(type(message))
-        if handler is not None and not stray:
+        if handler is not None:
             handler(message, at)
         elif isinstance(message, Refusal) and self._match and self._match.game:
             self._match.game.drop_sent_play()
         if differences and (match := self._match):
             game, turn = match.place
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
-        return self._pop_events()
+        return self._pop_events() if self._events else []
 
     def _is_of_other_game(self, message: Message, at: _Time, offset: int) -> bool:
         """Process a message of a match of a game other than backgammon; return whether it was one."""
@@ -448,7 +449,7 @@ class Transcriber:
 def play_of_server_moves(moves: Iterable[FibsMove]) -> Play:
     """Return the server's moves as a play; the moves themselves show the player's direction."""
     moves = tuple(moves)
-    return play_from_fibs(moves, next((_direction(move) for move in moves), -1))
+    return play_from_fibs(moves, _direction(moves[0]) if moves else -1)
 
 
 def _direction(move: FibsMove) -> int:

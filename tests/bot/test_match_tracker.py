@@ -129,6 +129,15 @@ def test_the_order_of_the_dice_on_a_board_is_ignored() -> None:
         assert () == tracked(*STARTED, board(turn=-1, other_dice=dice)).differences
 
 
+def test_a_board_that_still_shows_an_answered_double_is_read_as_one_that_does_not() -> None:
+    """There are servers that leave the flag set for the rest of the game."""
+    start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
+    for lines in ((), ("ford moves 17-23 19-20 .", PROMPT)):
+        fields: dict[str, object] = {"cells": AFTER_61, "turn": 1} if lines else {"turn": -1, "other_dice": "6:1"}
+        seen = [tracked(*lines, board(**fields, doubled=flag), track=start) for flag in (0, 1)]  # type: ignore[arg-type]  # keywords of board
+        assert seen[0] == seen[1]
+
+
 def test_a_board_after_our_own_play_is_recognised_at_once() -> None:
     """This is what makes most boards cheap."""
     track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 17-23 19-20 .", board(cells=AFTER_61))
