@@ -145,6 +145,8 @@ class TableGameEnded:
     reason: str
     """How it ended, in the server's words; empty if that was not seen."""
     drawn: bool
+    scores: tuple[int, int] | None
+    """After it; None if they are not known."""
 
 
 @frozen

@@ -164,7 +164,7 @@ class TableMatch:
             a, b = self.scores
             self.scores = (a + points, b) if winner is Seat.A else (a, b + points)
         self._playing = False
-        self._emit(TableGameEnded(self.number, self._games, winner, points, reason, drawn=drawn))
+        self._emit(TableGameEnded(self.number, self._games, winner, points, reason, drawn=drawn, scores=self.scores))
 
     # -- actions ----------------------------------------------------------------------------------------------------
 

@@ -103,7 +103,12 @@ class JsonRows:
                 return self._row("table_action", event.match) | row
             case TableGameEnded(winner=winner):
                 row = {"game": event.number, "winner": None if winner is None else _clipped(names[winner])}
-                row |= {"points": event.points, "drawn": event.drawn, "reason": _clipped(event.reason)}
+                row |= {
+                    "points": event.points,
+                    "drawn": event.drawn,
+                    "reason": _clipped(event.reason),
+                    "scores": event.scores,
+                }
                 return self._row("table_game_end", event.match) | row
             case TableMatchEnded(winner=winner):
                 row = {"winner": None if winner is None else _clipped(names[winner]), "scores": event.scores}
