@@ -117,6 +117,11 @@ class MatchGame:
     result: Result | None = None
     """The result in OVER; None if the game was drawn, which backgammon never is."""
 
+    @property
+    def rolls_again(self) -> bool:
+        """Whether the player on turn rolls again in this turn, when it is too late to double."""
+        return self.rejected
+
     def point_game_score(self, winner: Seat) -> int:
         """Return what the winner scores in the Point Game for the checkers that the loser has left."""
         raise NotImplementedError
