@@ -158,6 +158,7 @@ def test_greek_pinned_stops_keeps_others_from_being_borne_off() -> None:
 
 
 def test_every_game_has_the_common_options_that_change_it() -> None:
+    assert load_ruleset("Tabula:exact:cube") is load_ruleset("tabula:cube:exact")
     assert load_ruleset("tabula:winner-begins").winner_begins
     assert load_ruleset("swedish:both").opening is Opening.BOTH
     assert load_ruleset("buff:rethrow:two-dice").opening is Opening.RETHROW
