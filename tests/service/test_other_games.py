@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fibs_protocol.commands import Command
 from fibs_protocol.words import Colour
 from fibsbot.bot.tracked_match import TrackedMatch, show_table
 from fibsbot.games import GAMES, load_ruleset
@@ -65,7 +66,7 @@ def test_the_live_page_lists_the_actions_and_the_result() -> None:
     feed, transcriber = AccountFeed("marvin"), Transcriber("marvin")
     lines, state = session("hyper")
     for line in lines:
-        events = transcriber.receive(line) if hasattr(line, "kind") else transcriber.send(line)
+        events = transcriber.send(line) if isinstance(line, Command) else transcriber.receive(line)
         for event in events:
             feed.on_match_event(event)
     moves = json.loads(feed.part(FeedPart.MOVES))
