@@ -23,6 +23,7 @@ from fibsbot.games.game import TableGame, choices, name, next_game, play, roll, 
 from fibsbot.games.plays import legal_plays
 from fibsbot.games.table import HAND, OFF
 from fibsbot.position import Play
+from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
 from fibsbot.replay.events import (
     DifferenceFound,
     MatchEvent,
@@ -33,9 +34,10 @@ from fibsbot.replay.events import (
     TableMatchEnded,
 )
 from fibsbot.replay.match_files import CaptureError, load_transcripts
-from fibsbot.replay.transcriber import Transcriber
+from fibsbot.replay.transcriber import Transcriber, events_of_capture
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.table_lines import table_state
+from tests.replay.transcript_helpers import RECORDED, transcripts_in
 
 Line: TypeAlias = Message | c.Command
 """What is received or sent."""
@@ -214,6 +216,22 @@ def test_a_match_that_is_resumed_goes_on_with_its_next_line() -> None:
     assert [] == differences(events)
     assert {1} == {event.match for event in events}
     assert 1 == sum(isinstance(event, TableMatchEnded) for event in events)
+
+
+def test_matches_of_backgammon_in_the_same_log_are_as_without_the_other_game() -> None:
+    other = [line for line in session("hyper")[0] if not isinstance(line, m.Welcome)]
+    captured = list(read_capture(RECORDED / "interrupted_marvin.jsonl.gz"))
+    alone = list(events_of_capture(captured))
+    at = next(number for number, it in enumerate(captured) if isinstance(it, ReceivedMessage) and it.at) + 1
+    mixed = list(events_of_capture([*captured[:at], *map(_captured, other), *captured[at:]]))
+    assert [] == differences(mixed)
+    assert transcripts_in(alone) == transcripts_in(mixed)
+    assert len(transcripts_in(alone)) > 0
+    assert 1 == sum(isinstance(event, TableMatchEnded) for event in mixed)
+
+
+def _captured(line: Line) -> ReceivedMessage | SentCommand:
+    return SentCommand(None, line) if isinstance(line, c.Command) else ReceivedMessage(None, line)
 
 
 # -- the commands ---------------------------------------------------------------------------------------------------
