@@ -1,0 +1,253 @@
+"""Networks for the tables games, learned by self-play: TD(lambda) with the returns of whole games (Sutton 1988).
+
+A game is played to its end; then the network is moved, from the last roll back to the first, towards a mixture of what
+it said one roll later and of how the game ended. Nothing but the rules goes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from attrs import evolve, frozen
+
+from fibsbot.engine.arrays import Floats32, Int64s
+from fibsbot.engine.family.game_loop import NETWORK, GameBuffers, new_game_buffers, play_game
+from fibsbot.engine.family.network import (
+    INPUTS,
+    OUTPUTS,
+    Activations,
+    Network,
+    encode,
+    forward,
+    load_network,
+    new_network,
+    save_network,
+)
+from fibsbot.engine.family.parameters import Rules, parameters_of, start_of
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network import write_whole
+from fibsbot.games import load_ruleset
+from fibsbot.games.ruleset import Ruleset
+
+BLOCK: Final = 200
+"""Games between two looks at the result, and the unit of the schedule."""
+_CHECKPOINT: Final = 25
+"""Blocks between two checkpoints."""
+
+
+class NoParametersError(ValueError):
+    """The compiled kernel does not know a law of this ruleset."""
+
+
+@frozen
+class FamilyRecipe:
+    """How a network is learned. The same recipe gives the same network on the same kind of processor."""
+
+    game: str
+    games: int
+    hidden: int = 64
+    seed: int = 1
+    rate: float = 0.1
+    """The learning rate of the first game; it falls geometrically."""
+    last_rate: float = 0.005
+    trace: float = 0.7
+    """Lambda: the share of the game's end in what a position is moved towards; it falls to a half of this."""
+
+    def progress_at(self, done: int) -> tuple[float, float]:
+        """Return rate and lambda after so many games."""
+        share = min(1.0, done / self.games)
+        return self.rate * (self.last_rate / self.rate) ** share, self.trace * (1 - share / 2)
+
+
+UNIT_POINTS: Final = {"swedish": (1.0, 14.0, 0.0), "ticktack": (1.0, 1.0, 0.0), "plakoto": (1.0, 1.0, 1.0)}
+"""What the first, second and third unit of a game's outcome count, where the laws of scoring do not say it."""
+
+
+def unit_points(rules: Ruleset) -> tuple[float, float, float]:
+    """Return what the first, second and third unit of an outcome count in a game."""
+    laws = rules.laws
+    usual = (1.0, 1.0 if laws.gammon else 0.0, 1.0 if laws.gammon and laws.triple else 0.0)
+    return UNIT_POINTS.get(rules.name, usual)
+
+
+class LearnBuffers(NamedTuple):
+    """Working memory of learning."""
+
+    game: GameBuffers
+    kinds: Int64s
+    values: Floats32
+    """The outputs for each recorded table, shape (rolls, OUTPUTS)."""
+    target: Floats32
+    errors: Floats32
+    """Gradients of the hidden units."""
+    counts: Int64s
+    """Rolls, draws and abandoned games, and points beyond one for each win."""
+
+
+@frozen
+class BlockStats:
+    """What a block of games was like."""
+
+    done: int
+    """Games so far."""
+    rolls: float
+    """Mean number of rolls."""
+    draws: float
+    """Share of games that nobody won."""
+    points: float
+    """Mean points of a won game."""
+
+
+class FamilyTraining:
+    """The learning of one game's network in a folder; it can be stopped and continued."""
+
+    def __init__(self, recipe: FamilyRecipe, folder: Path) -> None:
+        """Continue from the checkpoint in the folder, if there is one of this recipe.
+
+        Raises NoParametersError for a game that the kernel does not cover, UnknownGameError for none.
+        """
+        self.recipe = recipe
+        rules = load_ruleset(recipe.game)
+        parameters = parameters_of(rules)
+        if parameters is None:
+            raise NoParametersError(f"expected a game whose laws are all compiled, got {rules.full_name}")
+        self._parameters = parameters
+        self.folder = folder
+        self.network = new_network(recipe.hidden, unit_points(rules), recipe.seed)
+        self.done = 0
+        if self._checkpoint.exists():
+            saved = np.load(self._checkpoint, allow_pickle=False)
+            if saved["recipe"].item() == repr(evolve(recipe)):
+                self.network = Network(*(np.ascontiguousarray(saved[name]) for name in Network._fields))
+                self.done = int(saved["done"])
+        game = new_game_buffers(start_of(rules), self.network)
+        self._buffers = LearnBuffers(
+            game=game,
+            kinds=np.array([NETWORK, NETWORK], np.int64),
+            values=np.zeros((len(game.record), OUTPUTS), np.float32),
+            target=np.zeros(OUTPUTS, np.float32),
+            errors=np.zeros(recipe.hidden, np.float32),
+            counts=np.zeros(4, np.int64),
+        )
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.folder / f"{self.recipe.game.replace(':', '-')}.checkpoint.npz"
+
+    @property
+    def path(self) -> Path:
+        """The file of the network."""
+        return self.folder / f"{self.recipe.game.replace(':', '-')}.npz"
+
+    def run(self) -> Iterator[BlockStats]:
+        """Play blocks of games, learn from them, and save the network; yield after each block."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        blocks = 0
+        while self.done < self.recipe.games:
+            count = min(BLOCK, self.recipe.games - self.done)
+            rate, trace = self.recipe.progress_at(self.done)
+            counts = self._buffers.counts
+            counts.fill(0)
+            seed = self.recipe.seed * 1_000_003 + self.done
+            _learn(self._parameters, self.network, self._buffers, count, seed, np.float32(rate), np.float32(trace))
+            self.done += count
+            blocks += 1
+            if blocks % _CHECKPOINT == 0 or self.done >= self.recipe.games:
+                self.save()
+            rolls, draws, _, points = counts.tolist()
+            yield BlockStats(self.done, rolls / count, draws / count, points / max(1, count - draws))
+
+    def save(self) -> None:
+        """Write the checkpoint and the network."""
+        import io  # noqa: PLC0415
+
+        room = io.BytesIO()
+        arrays = {**self.network._asdict(), "done": np.array(self.done), "recipe": np.array(repr(self.recipe))}
+        np.savez(room, allow_pickle=False, **arrays)
+        write_whole(self._checkpoint, room.getvalue())
+        save_network(self.network, self.path)
+
+
+@inner
+def _final_target(points: int, target: Floats32) -> None:
+    """Write the outputs that are true for a player who won so many points, or lost them."""
+    for unit in range(3):
+        target[unit] = 1.0 if points > unit else 0.0
+        target[unit + 3] = 1.0 if -points > unit else 0.0
+
+
+@inner
+def _turn_target(target: Floats32) -> None:
+    """Make a target that of the other player."""
+    for unit in range(3):
+        target[unit], target[unit + 3] = target[unit + 3], target[unit]
+
+
+@inner
+def _update(network: Network, activations: Activations, errors: Floats32, target: Floats32, rate: np.float32) -> None:
+    """Move the outputs for the inputs in the buffers towards the target."""
+    hidden, inputs, outputs = activations.hidden, activations.inputs, activations.outputs
+    units = len(hidden)
+    for unit in range(units):
+        errors[unit] = 0.0
+    for output in range(OUTPUTS):
+        step = rate * (target[output] - outputs[output])
+        network.output_bias[output] += step
+        for unit in range(units):
+            errors[unit] += step * network.output_weights[output, unit]
+            network.output_weights[output, unit] += step * hidden[unit]
+    for unit in range(units):
+        slope = np.float32(1.0) - abs(hidden[unit])
+        errors[unit] *= slope * slope
+        network.hidden_bias[unit] += errors[unit]
+    for place in range(INPUTS):
+        amount = inputs[place]
+        if amount != 0.0:
+            for unit in range(units):
+                network.input_weights[place, unit] += amount * errors[unit]
+
+
+@compiled
+def _learn(
+    rules: Rules,
+    network: Network,
+    buffers: LearnBuffers,
+    games: int,
+    seed: int,
+    rate: np.float32,
+    trace: np.float32,
+) -> None:
+    """Play games of the network against itself, and learn from each."""
+    game, target, counts = buffers.game, buffers.target, buffers.counts
+    activations = game.activations
+    for number in range(games):
+        for which in range(2):
+            game.random[which] = (seed + number) * 2654435769 + which * 7919
+        game.counts[1] = 0
+        points = play_game(rules, buffers.kinds, network, network, game)
+        rolls = game.counts[0]
+        counts[0] += rolls
+        counts[1] += 1 if points == 0 else 0
+        counts[3] += abs(points)
+        if game.counts[1]:
+            counts[2] += 1
+            continue
+        for roll in range(rolls):
+            encode(rules, game.record[roll], activations.inputs)
+            forward(network, activations)
+            for output in range(OUTPUTS):
+                buffers.values[roll, output] = activations.outputs[output]
+        last = rolls - 1
+        _final_target(points if game.movers[last] == 0 else -points, target)
+        for roll in range(last, -1, -1):
+            if roll < last:
+                for output in range(OUTPUTS):
+                    target[output] = trace * target[output] + (np.float32(1.0) - trace) * buffers.values[roll + 1, output]
+                if game.movers[roll] != game.movers[roll + 1]:
+                    _turn_target(target)
+            encode(rules, game.record[roll], activations.inputs)
+            forward(network, activations)
+            _update(network, activations, buffers.errors, target, rate)
