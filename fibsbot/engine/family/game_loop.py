@@ -93,7 +93,7 @@ def new_game_buffers(start: State, network: Network) -> GameBuffers:
 def next_random(random: Int64s, which: int, below: int) -> int:
     """Return a random number from 0 to below `below` (Knuth's linear congruential generator of 64 bits)."""
     random[which] = random[which] * 6364136223846793005 + 1442695040888963407
-    return (random[which] >> 33 & 0x7FFFFFFF) % below
+    return int((random[which] >> 33 & 0x7FFFFFFF) % below)
 
 
 @inner
@@ -123,7 +123,9 @@ def turn_over(state: State, seen: State) -> None:
 
 
 @inner
-def _rating(rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: bool, node: int) -> float:
+def _rating(
+    rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: int, node: int
+) -> float:
     """Return how good a table is for the player who has reached it and, if the turn goes on, is to roll or play."""
     after = buffers.search.nodes[node]
     result = outcome(rules, before, after)
@@ -148,12 +150,14 @@ def _rating(rules: Rules, kind: int, network: Network, buffers: GameBuffers, bef
 def _row_is_greater(state: State, other: State) -> bool:
     for place in range(HAND + 1):
         if state[place] != other[place]:
-            return state[place] > other[place]
+            return bool(state[place] > other[place])
     return False
 
 
 @inner
-def _best(rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: bool, count: int) -> float:
+def _best(
+    rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: int, count: int
+) -> float:
     """Put the best result first; return its rating."""
     results, nodes = buffers.search.results, buffers.search.nodes
     best, most = 0, -1e9
@@ -169,13 +173,13 @@ def _best(rules: Rules, kind: int, network: Network, buffers: GameBuffers, befor
 
 
 @inner
-def _choose(rules: Rules, kind: int, network: Network, buffers: GameBuffers, goes_on: bool, count: int) -> int:
+def _choose(rules: Rules, kind: int, network: Network, buffers: GameBuffers, goes_on: int, count: int) -> int:
     """Return the node of the result that a player chooses."""
     if kind == RANDOM:
-        return buffers.search.results[next_random(buffers.random, 1, count)]
+        return int(buffers.search.results[next_random(buffers.random, 1, count)])
     if count > 1:
         _best(rules, kind, network, buffers, buffers.board, goes_on, count)
-    return buffers.search.results[0]
+    return int(buffers.search.results[0])
 
 
 @inner
@@ -191,7 +195,7 @@ def _name_double(rules: Rules, kind: int, network: Network, buffers: GameBuffers
         if kind == RANDOM:
             rating = float(next_random(buffers.random, 1, 1 << 20))
         else:
-            rating = _best(rules, kind, network, buffers, buffers.board, True, count)
+            rating = _best(rules, kind, network, buffers, buffers.board, 1, count)
         if rating >= most:
             best, most = number, rating
     return best
@@ -213,7 +217,7 @@ def _open_point(rules: Rules, kinds: Int64s, first: Network, second: Network, bu
             rating = float(next_random(buffers.random, 1, 1 << 20))
         else:
             network = first if namer == 0 else second
-            rating = _opened_rating(rules, kinds[namer], network, buffers, namer == mover)
+            rating = _opened_rating(rules, kinds[namer], network, buffers, 1 if namer == mover else 0)
         if rating >= most:
             best, most = point, rating
     _open(buffers.board, node, best)
@@ -221,12 +225,12 @@ def _open_point(rules: Rules, kinds: Int64s, first: Network, second: Network, bu
 
 
 @inner
-def _opened_rating(rules: Rules, kind: int, network: Network, buffers: GameBuffers, own: bool) -> float:
+def _opened_rating(rules: Rules, kind: int, network: Network, buffers: GameBuffers, own: int) -> float:
     """Return how good the table in the first node is for its owner or, from the other side, for the opponent."""
     if own:
-        return _rating(rules, kind, network, buffers, buffers.board, False, 0)
+        return _rating(rules, kind, network, buffers, buffers.board, 0, 0)
     turn_over(buffers.search.nodes[0], buffers.search.nodes[1])
-    return _rating(rules, kind, network, buffers, buffers.board, True, 1)
+    return _rating(rules, kind, network, buffers, buffers.board, 1, 1)
 
 
 @inner
@@ -311,7 +315,7 @@ def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buff
         count = search_plays(rules, board, part, search)
         moves, result = 0, 0
         if count:
-            node = _choose(rules, kind, first if mover == 0 else second, buffers, passed or at < end, count)
+            node = _choose(rules, kind, first if mover == 0 else second, buffers, 1 if passed or at < end else 0, count)
             moves = (search.worth[node] + 24) // 100
             result = outcome(rules, board, search.nodes[node])
             copy_state(search.nodes[node], board)

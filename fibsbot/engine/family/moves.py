@@ -71,7 +71,7 @@ _STACK: Final = 18
 def facing(course: int, point: int) -> int:
     """Return the number that the opponent has for a point, 1 to 24."""
     if course == DIAGONAL:
-        return (point + 11) % 24 + 1
+        return point + _HALF if point <= _HALF else point - _HALF
     if course == SAME:
         return point
     return HAND - point

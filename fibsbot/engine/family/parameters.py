@@ -92,7 +92,7 @@ LAND_HIT: Final = 0
 LAND_BLOCK: Final = 1
 LAND_PIN: Final = 2
 LAND_SWEDISH: Final = 3
-_LANDINGS: Final = {
+_LANDINGS: Final[Mapping[Any, int]] = {
     standard.hits: LAND_HIT,
     standard.blocks: LAND_BLOCK,
     standard.pins: LAND_PIN,
@@ -111,7 +111,7 @@ TWO_ENTER: Final = 256
 ENTER_IF_POSSIBLE: Final = 512
 ONE_OFF_HEAD: Final = 1024
 SECOND_HALF: Final = 2048
-_MOVE_LAWS: Final = {
+_MOVE_LAWS: Final[Mapping[Any, int]] = {
     standard.all_enter_first: ALL_ENTER,
     standard.hit_enter_first: HIT_ENTER,
     dutch.home_before_hitting: HOME_BEFORE_HITTING,
@@ -131,7 +131,7 @@ OFF_EXACT: Final = 1
 OFF_AROUND: Final = 2
 OFF_ANY_TIME: Final = 3
 OFF_NONE_PINNED: Final = 4
-_BEARING_OFF: Final = {
+_BEARING_OFF: Final[Mapping[Any, int]] = {
     standard.all_home_first: OFF_ALL_HOME,
     standard.exact: OFF_EXACT,
     around.around_the_world: OFF_AROUND,
@@ -155,7 +155,7 @@ ROLL_COUNTED: Final = 1
 ROLL_HEAD: Final = 2
 ROLL_HEAD_TWO: Final = 3
 ROLL_SWEDISH: Final = 4
-_ON_ROLL: Final = {
+_ON_ROLL: Final[Mapping[Any, int]] = {
     standard.count_throws: ROLL_COUNTED,
     narde.note_roll: ROLL_HEAD,
     narde.note_first_roll: ROLL_HEAD_TWO,
@@ -172,7 +172,7 @@ COMPLEMENTARY: Final = 6
 LOWER_FIRST: Final = 7
 ONE_CHECKER: Final = 8
 ONE_CHECKER_ONCE: Final = 9
-_DIVIDE: Final = {
+_DIVIDE: Final[Mapping[Any, int]] = {
     standard.doubles_twice: DOUBLES_TWICE,
     standard.each_once: EACH_ONCE,
     standard.series: SERIES,
@@ -205,7 +205,7 @@ END_TRAPPED_AFTER: Final = 3
 END_LAST_WINS: Final = 4
 END_WAYS: Final = 5
 END_CHECKERS_LEFT: Final = 6
-_ENDS: Final = {
+_ENDS: Final[Mapping[Any, int]] = {
     (standard.borne_off,): END_OFF,
     (standard.both_last_pinned, standard.borne_off): END_BOTH_PINNED,
     (plakoto.trapped_on_the_last_point, standard.borne_off): END_TRAPPED,
@@ -352,5 +352,3 @@ def part_code(part: Part) -> int:
 def start_of(rules: Ruleset) -> State:
     """Return the table before the first roll as an array."""
     return state_of(rules.start())
-
-

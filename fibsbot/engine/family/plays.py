@@ -122,7 +122,8 @@ def ends_at_once(rules: Rules, state: State) -> bool:
     """Return whether the game is over after a move, whatever numbers are left."""
     if state[0] > 0 and not any_on(state, 1, HAND):
         return True
-    return rules[END_AT_ONCE] > 0 and state[SIDE + HAND] > 0 and state[SIDE + HAND] > free_points(rules, state)
+    captured = state[SIDE + HAND]
+    return bool(rules[END_AT_ONCE] > 0 and captured > 0 and captured > free_points(rules, state))
 
 
 @inner

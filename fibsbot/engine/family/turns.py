@@ -75,7 +75,7 @@ def note_roll(rules: Rules, state: State, one: int, other: int) -> None:
     state[THROWS] = min(state[THROWS] + 1, MOST_THROWS)
     first = state[THROWS] == 1
     if kind == ROLL_HEAD:
-        state[HEAD] = 2 if first and one == other and one in (3, 4, 6) else 1  # noqa: PLR6201 - for numba
+        state[HEAD] = 2 if first and one == other and (one == 3 or one == 4 or one == 6) else 1
     elif kind == ROLL_HEAD_TWO:
         state[HEAD] = 2 if first else 1
     elif kind == ROLL_SWEDISH and first and one == HOME and other == HOME:
@@ -109,7 +109,7 @@ def divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, to
     if one != other or kind == EACH_ONCE:
         if kind == LOWER_FIRST:
             todo[0] = 2 | min(one, other) << 3 | max(one, other) << 6 | ORDERED | ENDS_TURN
-        if (kind == ACEY or kind == ACEY_THIRD) and one + other == 3:  # noqa: PLR1714 - for numba
+        if (kind == ACEY or kind == ACEY_THIRD) and one + other == 3:
             if throws == 3:
                 return 1 if kind == ACEY_THIRD else 0
             todo[1], todo[2] = NAME_DOUBLE, ROLL
@@ -119,12 +119,12 @@ def divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, to
     if kind == SERIES or (kind == SERIES_FROM_FOURTH and state[THROWS] >= 4):
         for number in range(one, 7):
             todo[number - one] = times(number, 4)
-        return 7 - one
-    if (kind == COMPLEMENTARY or kind == LOWER_FIRST) and not first:  # noqa: PLR1714
+        return int(7 - one)
+    if (kind == COMPLEMENTARY or kind == LOWER_FIRST) and not first:
         low = one if kind == COMPLEMENTARY else min(one, 7 - one)
         todo[0], todo[1], todo[2] = times(low, 4), times(7 - low, 4), ROLL
         return 3
-    if (kind == ONE_CHECKER or kind == ONE_CHECKER_ONCE) and first and one != HOME:  # noqa: PLR1714
+    if (kind == ONE_CHECKER or kind == ONE_CHECKER_ONCE) and first and one != HOME:
         todo[0] = times(one, 1) if kind == ONE_CHECKER_ONCE else todo[0] | FROM_ONE_CHECKER
     return 1
 
@@ -184,7 +184,7 @@ def outcome(rules: Rules, before: State, after: State) -> int:
     if kind == END_CHECKERS_LEFT:
         return any_count(after) if all_off else GOES_ON
     own_start, start = after[PINNED] >> START & 1, after[SIDE + PINNED] >> START & 1
-    if (kind == END_BOTH_PINNED or kind == END_TRAPPED_AFTER) and own_start and start:  # noqa: PLR1714
+    if (kind == END_BOTH_PINNED or kind == END_TRAPPED_AFTER) and own_start and start:
         return DRAWN
     if start and (kind == END_TRAPPED or (kind == END_TRAPPED_AFTER and after[START] == 0)):
         return 2

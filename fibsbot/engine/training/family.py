@@ -6,12 +6,13 @@ it said one roll later and of how the game ended. Nothing but the rules goes in.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from fibsbot.engine.arrays import Floats32, Int64s
 from fibsbot.engine.family.game_loop import NETWORK, GameBuffers, new_game_buffers, play_game
@@ -22,7 +23,6 @@ from fibsbot.engine.family.network import (
     Network,
     encode,
     forward,
-    load_network,
     new_network,
     save_network,
 )
@@ -48,12 +48,12 @@ class FamilyRecipe:
 
     game: str
     games: int
-    hidden: int = 64
+    hidden: int = 40
     seed: int = 1
-    rate: float = 0.1
+    rate: float = 0.05
     """The learning rate of the first game; it falls geometrically."""
     last_rate: float = 0.005
-    trace: float = 0.7
+    trace: float = 0.95
     """Lambda: the share of the game's end in what a position is moved towards; it falls to a half of this."""
 
     def progress_at(self, done: int) -> tuple[float, float]:
@@ -120,7 +120,7 @@ class FamilyTraining:
         self.done = 0
         if self._checkpoint.exists():
             saved = np.load(self._checkpoint, allow_pickle=False)
-            if saved["recipe"].item() == repr(evolve(recipe)):
+            if saved["recipe"].item() == repr(recipe):
                 self.network = Network(*(np.ascontiguousarray(saved[name]) for name in Network._fields))
                 self.done = int(saved["done"])
         game = new_game_buffers(start_of(rules), self.network)
@@ -162,8 +162,6 @@ class FamilyTraining:
 
     def save(self) -> None:
         """Write the checkpoint and the network."""
-        import io  # noqa: PLC0415
-
         room = io.BytesIO()
         arrays = {**self.network._asdict(), "done": np.array(self.done), "recipe": np.array(repr(self.recipe))}
         np.savez(room, allow_pickle=False, **arrays)
@@ -245,7 +243,9 @@ def _learn(
         for roll in range(last, -1, -1):
             if roll < last:
                 for output in range(OUTPUTS):
-                    target[output] = trace * target[output] + (np.float32(1.0) - trace) * buffers.values[roll + 1, output]
+                    target[output] = (
+                        trace * target[output] + (np.float32(1.0) - trace) * buffers.values[roll + 1, output]
+                    )
                 if game.movers[roll] != game.movers[roll + 1]:
                     _turn_target(target)
             encode(rules, game.record[roll], activations.inputs)
