@@ -83,6 +83,12 @@ class MatchState:
     """How many instant redoubles (beaver, raccoon, otter) are still allowed in this exchange (unlimited matches)."""
     cubeless: bool = False
     """Whether the match is played without a cube; nobody is asked to double then."""
+    triple: bool = True
+    """Whether a backgammon counts three times; otherwise it counts as a gammon."""
+    point_game: bool = False
+    """Whether the winner scores for each checker that the loser has left instead (law 21 of 1931)."""
+    may_reject: bool = False
+    """In phase MOVE, whether the player may reject the roll, which doubles the centred cube, and roll again."""
 
     @property
     def away(self) -> tuple[int, int]:

@@ -21,7 +21,7 @@ OFF: Final = 0
 """Where a move ends that bears a checker off."""
 
 
-@frozen(slots=False, order=True)
+@frozen(slots=False)
 class Move:
     """One checker's move by one number of the dice."""
 

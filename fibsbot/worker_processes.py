@@ -14,14 +14,19 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from attrs import define
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 EXIT_TIMEOUT: Final = 5.0
 """Seconds for a worker to exit by itself before it is killed."""
 THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Environment variables that set the number of threads of libraries."""
+CONTEXT: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
+"""How they are started. A fork would copy the locks of our threads."""
 
 MAX_AHEAD: Final = 64
 """Items that `map_ordered` may begin before the answer to an earlier one has come."""
@@ -202,9 +207,8 @@ def _start_worker(
     held_back: tuple[signal.Signals, ...],
     stop: signal.Signals,
 ) -> _Worker:
-    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of our threads
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_run_worker, args=(theirs, work, arguments, stop, gc.get_threshold()), daemon=True)
+    ours, theirs = CONTEXT.Pipe()
+    process = CONTEXT.Process(target=_run_worker, args=(theirs, work, arguments, stop, gc.get_threshold()), daemon=True)
     with signals_held_back(*held_back), single_threaded_libraries():
         process.start()
     theirs.close()

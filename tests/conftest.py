@@ -11,6 +11,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from fibsbot import redaction
+from tests import forked
 
 # What is imported and collected stays: a search for garbage in it finds none, and takes a quarter of the time.
 gc.disable()
@@ -29,6 +30,9 @@ sys.dont_write_bytecode = False
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+forked.fork_workers()
+
+
 @pytest.fixture(autouse=True)
 def _unconfigured_log() -> Iterator[None]:
     """Forget how a command under test has set up this process's log, and which passwords it hides."""
@@ -45,5 +49,4 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     """Stop the process that programs were forked from, if there is one."""
-    if forked := sys.modules.get("tests.forked"):
-        forked.stop()
+    forked.stop()

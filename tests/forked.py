@@ -1,6 +1,7 @@
 """Processes that tests start and kill, forked from one that has imported the program already.
 
 Importing takes half a second of the processor each time; only tests of the start itself have to start Python anew.
+Worker processes of these programs, and of the program in the tests' own process, are forked from it, too.
 """
 
 from __future__ import annotations
@@ -12,23 +13,39 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
+import weakref
 from collections.abc import Mapping
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
 from attrs import frozen
 
+from fibsbot import worker_processes
+from tests.commands import Finished
+
 ROOT: Final = Path(__file__).parents[1]
+SOON: Final = 120.0
+"""Seconds after which a test has waited too long."""
 FORKS: Final = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
+        "fibsbot.arena.duel.pairs",
+        "fibsbot.cli.duel",
         "fibsbot.cli.play",
+        "fibsbot.cli.replay",
         "fibsbot.cli.run",
         "fibsbot.cli.serve",
         "fibsbot.cli.status",
+        "fibsbot.cli.train",
+        "fibsbot.engine.rollout.driver",
+        "fibsbot.engine.training.pipeline",
+        "fibsbot.replay.batch",
+        "fibsbot.strategies.engine_strategy",
         "fibsbot.strategies.heuristic",
         "fibsbot.strategies.loader",
         "tests.records.store.concurrent_writer",
@@ -37,11 +54,36 @@ FORKS.set_forkserver_preload(
 )
 
 
+class _Worker(ForkServerProcess):
+    """A worker process that inherits environment, output and blocked signals of the process that starts it."""
+
+    def start(self) -> None:
+        """Start it."""
+        self._inherited = dict(os.environ), signal.pthread_sigmask(signal.SIG_BLOCK, ()), _duplicates(1, 2)
+        super().start()
+        del self._inherited
+
+    def run(self) -> None:
+        """Work."""
+        environment, blocked, streams = self._inherited
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        _become(environment, *streams)
+        super().run()
+
+
+class WorkerContext(ForkServerContext):
+    """Starts the worker processes of the program."""
+
+    Process = _Worker
+
+
 @frozen
 class Forked:
     """A process that runs a module as a program."""
 
     process: BaseProcess
+    out: IO[str]
+    err: IO[str]
 
     @property
     def pid(self) -> int:
@@ -70,6 +112,19 @@ class Forked:
             await asyncio.sleep(0.005)
         return self.returncode
 
+    @property
+    def errors(self) -> str:
+        """Return what it has written to stderr."""
+        return _text(self.err)
+
+    def finish(self, seconds: float = SOON) -> Finished:
+        """Wait for the end, killing it if that does not come; return exit status, stdout and stderr."""
+        self.process.join(seconds)
+        self.kill()
+        self.process.join()
+        assert self.returncode is not None
+        return Finished(self.returncode, _text(self.out), _text(self.err))
+
 
 def start(
     module: str,
@@ -79,30 +134,44 @@ def start(
     out: int | None = None,
     err: int | None = None,
 ) -> Forked:
-    """Start `python -m MODULE ARGUMENTS ...` in a folder, with the output going to file descriptors."""
+    """Start `python -m MODULE ARGUMENTS ...` in a folder.
+
+    Its output goes to these file descriptors, by default to the files that `Forked.finish` reads.
+    """
     environment = os.environ if environment is None else environment
     words = (module, *map(str, arguments))
-    streams = [Connection(os.dup(number), readable=False) if number is not None else None for number in (out, err)]
+    files = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # noqa: SIM115 - closed below
+    streams = _duplicates(*(file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)))
     process = FORKS.Process(target=_run, args=(words, str(folder), dict(environment), *streams))
-    with contextlib.chdir(ROOT):  # where the server of forks finds the modules to import
-        process.start()
-    for stream in streams:
-        if stream is not None:
-            stream.close()
-    return Forked(process)
+    _start_server()
+    process.start()
+    for file in files:
+        weakref.finalize(process, file.close)
+    return Forked(process, *files)
 
 
-def _run(
-    words: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection | None, err: Connection | None
-) -> None:
+def run(*arguments: object, **options: Any) -> Finished:
+    """Run `fibsbot ARGUMENTS ...` to its end, with the options of `start`; return exit status, stdout and stderr."""
+    return start("fibsbot", *arguments, **options).finish()
+
+
+def fork_workers() -> None:
+    """Let the program in this process fork its worker processes."""
+    worker_processes.CONTEXT = WorkerContext()
+
+
+def _start_server() -> None:
+    """Start the process that the others are forked from, if it is not running."""
+    with worker_processes.single_threaded_libraries(), contextlib.chdir(ROOT):  # there it finds the modules to import
+        forkserver.ensure_running()
+
+
+def _run(words: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection, err: Connection) -> None:
     """Become the program: in the child."""
-    os.environ.clear()
-    os.environ.update(environment)
+    _become(environment, out, err)
     os.chdir(folder)
-    for number, stream in ((1, out), (2, err)):
-        if stream is not None:
-            os.dup2(stream.fileno(), number)
-            stream.close()
+    forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign] # it is our parent
+    fork_workers()
     module, *arguments = words
     sys.argv = [module, *arguments]
     if module == "fibsbot":
@@ -110,6 +179,27 @@ def _run(
     asyncio_main = importlib.import_module(module).main(*arguments)
     if asyncio.iscoroutine(asyncio_main):
         asyncio.run(asyncio_main)
+
+
+def _duplicates(*numbers: int) -> list[Connection]:
+    """Duplicate file descriptors, for another process; they are closed with what is returned."""
+    return [Connection(os.dup(number), readable=False) for number in numbers]
+
+
+def _become(environment: Mapping[str, str], out: Connection, err: Connection) -> None:
+    """Take over environment and output, as Python does when it starts."""
+    for number, stream in ((1, out), (2, err)):
+        os.dup2(stream.fileno(), number)
+        stream.close()
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[:0] = [it for it in environment.get("PYTHONPATH", "").split(os.pathsep) if it and it not in sys.path]
+
+
+def _text(file: IO[str]) -> str:
+    """Read a file without moving the place where others write."""
+    number = file.fileno()
+    return os.pread(number, os.fstat(number).st_size, 0).decode()
 
 
 def stop() -> None:

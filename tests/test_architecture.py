@@ -35,6 +35,7 @@ LAYERS: Final = (
     ("fibsbot.games",),
     ("fibsbot.notation",),
     ("fibsbot.fibs_numbering",),
+    ("fibsbot.table_lines",),
     ("fibsbot.transcript",),
     ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),

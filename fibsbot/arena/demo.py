@@ -173,7 +173,7 @@ class MatchDisplay:
             self._console.print(Text("\n".join(["", *self._drawing(self._board), ""])))
 
     def _drawing(self, board: BoardState) -> list[str]:
-        return draw(board, own_name=self._player)
+        return draw(board, own_name=self._player if board.player == YOU else board.player)
 
     def _refresh(self) -> None:
         if self._live and self._board:

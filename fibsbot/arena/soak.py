@@ -45,8 +45,11 @@ async def play_pair(  # noqa: PLR0913 - the settings of a run
     length: int,
     timings: Timings = QUICK_TIMINGS,
     strict: bool = False,
+    game: str | None = None,
 ) -> tuple[SessionResult, SessionResult]:
     """Register both, log both in, and let the host invite the guest until they have finished `matches` matches.
+
+    `game` is that of the matches, if it is not backgammon.
 
     Raises the errors of a Runner; the other bot is stopped then.
     """
@@ -58,8 +61,8 @@ async def play_pair(  # noqa: PLR0913 - the settings of a run
         agent = AgentSettings(
             name=entrant.name,
             password=password,
-            play=PlaySettings(invite=invite, invite_length=length, matches=matches),
-            policy=Policy(lengths=Lengths(((1, max(length, 1)),))),
+            play=PlaySettings(invite=invite, invite_length=length, invite_game=game, matches=matches),
+            policy=Policy(lengths=Lengths(((1, max(length, 1)),)), games=() if game is None else (game,)),
             strict=strict,
             timings=timings,
         )
@@ -93,6 +96,8 @@ class SoakSettings:
     """Seconds without a play, after which a pair counts as stuck and is stopped."""
     log_dir: Path | None = None
     """Folder for session logs; None writes none."""
+    game: str | None = None
+    """The game, if it is not backgammon."""
 
 
 @define
@@ -214,7 +219,7 @@ async def _run_pair(  # noqa: PLR0913, PLR0917 - the context of `run`
         Entrant(name, strategy, watch, soak.log_dir / f"{name}.jsonl" if soak.log_dir else None)
         for name, strategy, watch in zip(names, strategies, watches, strict=True)
     ]
-    playing = asyncio.create_task(play_pair(server, *entrants, matches=matches, length=soak.length))
+    playing = asyncio.create_task(play_pair(server, *entrants, matches=matches, length=soak.length, game=soak.game))
     while not playing.done():
         await asyncio.wait({playing}, timeout=min(soak.stall / 4, 5.0))
         if not playing.done() and time.monotonic() - max(watch.progressed_at for watch in watches) > soak.stall:

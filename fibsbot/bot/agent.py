@@ -35,6 +35,7 @@ from fibsbot.bot.events_and_actions import (
     QuitRequested,
     SettingsChanged,
     StrategyAnswered,
+    TableKey,
     Woken,
 )
 from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
@@ -133,7 +134,7 @@ class Agent:
         match event:
             case MessageReceived():
                 self._on_message(event.message)
-            case StrategyAnswered(key=DecisionKey() as key):
+            case StrategyAnswered(key=DecisionKey() | TableKey() as key):
                 self._decisions.on_answer(key, event.answer, event.fallback)
             case StrategyAnswered(key=InvitationKey() as key):
                 self._invitations.on_answer(key, event.answer)

@@ -111,9 +111,9 @@ def _words(text: str, own_name: str) -> list[str]:
 def _without_padding(text: str, own_name: str) -> str:
     """Return the words without padding at either end."""
     words = _words(text, own_name)
-    while len(words) > 1 and words[0] in _PADDING:
+    while words and words[0] in _PADDING:
         del words[0]
-    while len(words) > 1 and words[-1] in _PADDING:
+    while words and words[-1] in _PADDING:
         del words[-1]
     return " ".join(words)
 

@@ -20,7 +20,7 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
 from fibsbot.bot.context import AgentContext, feature_of
-from fibsbot.bot.events_and_actions import DecisionKey, Send
+from fibsbot.bot.events_and_actions import AnyDecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
 from fibsbot.match import Phase
 
@@ -47,10 +47,16 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ToggleCommand: (m.ToggleSet, m.TogglesStart),
     c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames, m.SavedCount),
     c.Rawwho: (m.WhoEnd,),
-    c.Invite: (m.YouInvited, m.YouInvitedToResume, m.OpponentJoined, m.OpponentResumed),
-    c.Join: (m.YouJoined, m.YouResumed, m.GameStarts, m.WaitForJoin),
-    c.ShowBoard: (m.Board,),
-    c.Move: (m.Board,),  # that carries out no decision: without moves, as none is possible
+    **dict.fromkeys(
+        (c.Invite, c.InviteToGame),
+        (
+            *(m.YouInvited, m.YouInvitedToResume, m.YouInvitedToGame),
+            *(m.OpponentJoined, m.OpponentJoinedGame, m.OpponentResumed),
+        ),
+    ),
+    c.Join: (m.YouJoined, m.YouJoinedGame, m.YouResumed, m.GameStarts, m.WaitForJoin),
+    c.ShowBoard: (m.Board, m.TableBoard),
+    c.Move: (m.Board, m.TableBoard),  # that carries out no decision: without moves, as none is possible
     c.Leave: (m.YouLeft,),
     c.Unwatch: (m.YouStopWatching,),
     c.Tell: (m.YouSay,),
@@ -72,7 +78,7 @@ class QueuedCommand:
     """A command, and the decision that it carries out, if it does."""
 
     command: Command
-    key: DecisionKey | None = None
+    key: AnyDecisionKey | None = None
 
 
 @frozen
@@ -115,7 +121,7 @@ class CommandQueue:
         self._chat.clear()
         self.in_flight = None
 
-    def send(self, command: Command, key: DecisionKey | None = None) -> None:
+    def send(self, command: Command, key: AnyDecisionKey | None = None) -> None:
         """Queue a command unless it is already pending."""
         queued = QueuedCommand(command, key)
         if queued == self.in_flight or queued in self._waiting:
@@ -147,7 +153,7 @@ class CommandQueue:
     def _drop_stale_chat(self) -> None:
         self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
 
-    def keep_only(self, key: DecisionKey | None) -> None:
+    def keep_only(self, key: AnyDecisionKey | None) -> None:
         """Drop commands of all decisions except the open one, `key`."""
         if self._waiting:
             self._waiting = deque(queued for queued in self._waiting if queued.key in (None, key))
@@ -189,7 +195,7 @@ class CommandQueue:
             self._context.shorten_timer("reply", self._context.settings.timings.watchdog / LACKING_DIVISOR)
         return None
 
-    def decision_closed(self, still_open: DecisionKey | None) -> None:
+    def decision_closed(self, still_open: AnyDecisionKey | None) -> None:
         """Finish a decision in flight that is no longer the open one, because it has been answered.
 
         An opponent's offer to resign answers nothing: the server refuses, in another line, what comes after it.
@@ -298,6 +304,11 @@ def _replies(command: Command, message: Message) -> bool:
         return _tells_time(command, message)
     asked = command.name if isinstance(command, c.Invite | c.Join) else None
     match message:
-        case m.OpponentJoined(name=met) | m.OpponentResumed(name=met) | m.GameStarts(opponent=met):
+        case (
+            m.OpponentJoined(name=met)
+            | m.OpponentJoinedGame(name=met)
+            | m.OpponentResumed(name=met)
+            | m.GameStarts(opponent=met)
+        ):
             return asked is None or met in (asked, "")  # some servers leave the name out
     return True

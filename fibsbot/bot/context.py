@@ -18,6 +18,7 @@ from fibs_protocol import commands as c
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.session import Session
+from fibs_protocol.words import Setting
 from fibsbot.bot.events_and_actions import Action, Disconnect, End, Event, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch
@@ -87,6 +88,8 @@ _KINDS: Final[dict[type[Command], Feature]] = {
 
 def feature_of(command: Command) -> Feature | None:
     """Return the feature that a command needs; None for what every server must have."""
+    if isinstance(command, c.SetCommand) and command.setting is Setting.GAMES:
+        return None  # only our own server has it, and every other one may refuse it
     return _SHOWN.get(command.what) if isinstance(command, c.Show) else _KINDS.get(type(command))
 
 

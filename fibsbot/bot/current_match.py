@@ -30,6 +30,8 @@ class CurrentMatch:
     """Points, 0 for unlimited; None for a resumed match before its first board."""
     agreed: int | None
     """The length that we agreed to; None if any length within our limits is accepted."""
+    game: str | None = None
+    """The game, if it is not backgammon."""
     wrong_length: bool = False
     """Whether it has another length than the one that we agreed to, so that we leave it."""
     unwanted: bool = False
@@ -58,6 +60,16 @@ class Matches:
     def _on_joined(self, message: m.OpponentJoined | m.YouJoined) -> None:
         self._start(message.name, length_from_fibs(message.length), ours=isinstance(message, m.OpponentJoined))
 
+    @on(m.OpponentJoinedGame, m.YouJoinedGame)
+    def _on_joined_game(self, message: m.OpponentJoinedGame | m.YouJoinedGame) -> None:
+        ours = isinstance(message, m.OpponentJoinedGame)
+        agreed = self._lobby.agreed_game(message.name, ours=ours)
+        self._start(message.name, length_from_fibs(message.length), ours=ours, game=message.game)
+        if self.current and agreed != message.game:
+            self.current = evolve(self.current, wrong_length=True)
+            self._context.record("game_swapped", opponent=message.name, agreed=agreed, game=message.game)
+            self._queue.send(c.Leave())
+
     @on(m.OpponentResumed, m.YouResumed)
     def _on_resumed(self, message: m.OpponentResumed | m.YouResumed) -> None:
         self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
@@ -76,7 +88,7 @@ class Matches:
     def _on_interrupted(self, message: Message) -> None:
         self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
-    def _start(self, opponent: str, length: int | None, *, ours: bool) -> None:
+    def _start(self, opponent: str, length: int | None, *, ours: bool, game: str | None = None) -> None:
         """Start a match, or resume a saved one (no length). `ours`: the opponent has accepted our invitation."""
         if self.current is not None:
             self._break_off("another match began")
@@ -84,7 +96,8 @@ class Matches:
         agreed = self._lobby.agreed_length(opponent, resumed=resumed, ours=ours)
         if not resumed:
             memory.note_stuck(opponent, None)  # the server has deleted the saved match
-        self.current = CurrentMatch(opponent, length, agreed, unwanted=memory.history_of(opponent).stuck is not None)
+        unwanted = memory.history_of(opponent).stuck is not None
+        self.current = CurrentMatch(opponent, length, agreed, game, unwanted=unwanted)
         self._lobby.match_started(opponent)
         info = self._lobby.players.users.get(opponent)
         self._context.record(
@@ -95,6 +108,7 @@ class Matches:
             rating=info.rating if info else None,
             experience=info.experience if info else None,
             client=info.client if info else None,
+            **({} if game is None else {"game": game}),
         )
         if length is not None:
             self._check_length(length)
@@ -117,6 +131,20 @@ class Matches:
             if self.current.game_began:
                 self._record_game(self.current)
             self._check_length(length)
+
+    @on(m.TableBoard)
+    def _on_table(self, message: m.TableBoard) -> None:
+        """Take what the first `table:` line says of a resumed match."""
+        line, match = message.state, self.current
+        if line.player != YOU or match is None or match.length is not None:
+            return
+        length = length_from_fibs(line.length)
+        self.current = match = evolve(match, length=length, game=line.game)
+        score = [line.score, line.opponent_score]
+        self._context.record("match_resumed", opponent=match.opponent, length=length, score=score, game=line.game)
+        if match.game_began:
+            self._record_game(match)
+        self._check_length(length)
 
     def _start_unannounced(self, opponent: str, length: int, *, begun: bool) -> None:
         """Start a match whose first sign is a board: a new one if we have agreed to one of this length.
@@ -151,20 +179,26 @@ class Matches:
             self._context.record("length_swapped", opponent=match.opponent, agreed=match.agreed, length=length)
             self._queue.send(c.Leave())
 
-    @on(m.GameWon, m.GaveUp, m.ResignAccepted)
-    def _on_game_won(self, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> None:
+    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy)
+    def _on_game_won(self, message: m.GameWon | m.GaveUp | m.ResignAccepted | m.GameWonBy) -> None:
         if self.current is None:
             return
         self._context.counters.games += 1
-        tracked = self._context.tracked
+        known = self._context.tracked.known
         self._context.record(
             "game_ended",
             winner=message.winner,
             points=message.points,
             how=message.kind(),
-            cube=tracked.state.cube if tracked.state else None,
-            score=list(tracked.state.score) if tracked.state else None,
+            cube=known.cube if known else None,
+            score=list(known.score) if known else None,
         )
+
+    @on(m.GameDrawn)
+    def _on_game_drawn(self, message: m.GameDrawn) -> None:
+        if self.current is not None:
+            self._context.counters.games += 1
+            self._context.record("game_drawn", opponent=self.current.opponent, reason=message.reason)
 
     # -- the end ------------------------------------------------------------------------------------------------
 
@@ -174,29 +208,30 @@ class Matches:
 
         Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
         """
-        state, tracked = self._context.tracked.state, self._context.tracked
-        if state is None or not state.length or self.current is None:
+        tracked = self._context.tracked
+        state, known = tracked.state, tracked.known
+        if known is None or not known.length or self.current is None:
             return None
-        mine, theirs = state.score
-        if tracked.running and state.position.over:
+        mine, theirs = known.score
+        if tracked.running and state is not None and state.position.over:
             won = state.position.off > state.position.opponent_off
             mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
-        return (mine, theirs) if max(mine, theirs) >= state.length else None
+        return (mine, theirs) if max(mine, theirs) >= known.length else None
 
     def conclude(self) -> bool:
         """End a match that is over although no line has said so; return whether we still have to leave it.
 
         Where only a board says so, the server may keep the match, which must not be resumed.
         """
-        score, state, match = self.final_score, self._context.tracked.state, self.current
-        if score is None or state is None or match is None:
+        score, known, match = self.final_score, self._context.tracked.known, self.current
+        if score is None or known is None or match is None:
             return False
         if self._context.tracked.running:
             self.current = evolve(match, final=score)
             self.note_stuck(match.opponent, match.length, "the server does not end a match that is over")
             return True
         self._context.session.state = State.LOBBY
-        self._over(state.length, score)
+        self._over(known.length, score)
         return False
 
     def give_up(self, why: str) -> None:
@@ -234,11 +269,11 @@ class Matches:
 
         A match that somebody has won is over, even if the line that says so was lost.
         """
-        match, state = self.current, self._context.tracked.state
+        match, known = self.current, self._context.tracked.known
         if match is None:
             return
-        if state and (score := match.final or self.final_score):
-            self._over(state.length, score)
+        if known and (score := match.final or self.final_score):
+            self._over(known.length, score)
             return
         self._context.counters.interruptions += 1
         self._context.record(
@@ -296,13 +331,13 @@ def bot_status(
     context: AgentContext, matches: Matches, saved: SavedMatches, invitations: ReceivedInvitations
 ) -> BotStatus:
     """Return the status of an agent, from its parts."""
-    match, state = matches.current, context.tracked.state
+    match, known = matches.current, context.tracked.known
     return BotStatus(
         account=context.settings.name,
         state=context.session.state.name,
         opponent=match.opponent if match else None,
         length=match.length if match else None,
-        score=state.score if match and state else None,
+        score=known.score if match and known else None,
         paused=context.paused,
         finishing=context.finishing,
         saved=len(saved.matches),

@@ -34,14 +34,24 @@ from fibsbot.bot.decisions import (
     question_for,
     xgid_of,
 )
-from fibsbot.bot.events_and_actions import Ask, ConnectionLost, DecisionKey
+from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
 from fibsbot.bot.recovery import Recovery
+from fibsbot.bot.table_decisions import (
+    obvious_table_answer,
+    open_table_key,
+    table_command,
+    table_plays,
+    table_question,
+)
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
+from fibsbot.games.game import TableGame
+from fibsbot.games.text import format_table
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
+from fibsbot.table_lines import game_from_state
 
 MAX_ATTEMPTS: Final = 5
 """Times that one decision is sent at most; then the match is left."""
@@ -97,11 +107,11 @@ class AnswerDetails:
 class PendingDecision:
     """A decision from when it is seen until the server confirms it."""
 
-    key: DecisionKey
+    key: AnyDecisionKey
     direction: int
     seen: float
     """On the agent's clock."""
-    state: MatchState
+    state: MatchState | TableGame
     question: Question | None = None
     """None for a decision that has only one answer."""
     stage: DecisionStage = DecisionStage.SEEN
@@ -131,7 +141,7 @@ class CachedKey:
     state: State
     rest: tuple[int, bool]
     """The least level that we may offer to resign, and whether an offer of the opponent's still waits."""
-    key: DecisionKey | None
+    key: AnyDecisionKey | None
 
 
 def _state_of(tracked: TrackedMatch) -> State:
@@ -157,7 +167,7 @@ class DecisionFlow:
         self._queue = queue
         self._matches = matches
         self._recovery = recovery
-        self._decisions: dict[DecisionKey, PendingDecision] = {}
+        self._decisions: dict[AnyDecisionKey, PendingDecision] = {}
         self._open: PendingDecision | None = None
         self._cached_key: CachedKey | None = None
         self._questions_open = 0
@@ -197,7 +207,7 @@ class DecisionFlow:
             self._resign_from = 1
             self._cube_closed = None
 
-    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
+    @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.OpponentGone, m.YouLeft)
     def _on_game_over(self, _: Message) -> None:
         self._decisions.clear()
 
@@ -230,7 +240,7 @@ class DecisionFlow:
         decision = self._decisions.get(outcome.queued.key) if outcome.queued.key else None
         if decision is not None:
             self._mark_unconfirmed(decision, refused=outcome.refused)
-        elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.Board):
+        elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.Board | m.TableBoard):
             self._on_board()
         elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.UnknownCommand):
             self._on_no_board()
@@ -308,9 +318,7 @@ class DecisionFlow:
             if refused.get(reply.text) == self._progress:
                 decision.stage = DecisionStage.REFUSED
         elif reply.text in refused:
-            replies = (
-                command_for(decision.key, PlayAnswer(play), decision.direction) for play in self._plays(decision)
-            )
+            replies = (self._command(decision, PlayAnswer(play)) for play in self._plays(decision))
             another = next((other for other in replies if other.text not in refused), None)
             if another is None or len(refused) >= MAX_REFUSED:
                 decision.stage = DecisionStage.REFUSED
@@ -322,7 +330,14 @@ class DecisionFlow:
                 )
 
     def _plays(self, decision: PendingDecision) -> tuple[Play, ...]:
-        return legal_plays(decision.key.position, decision.key.dice or (1, 1))
+        key, game = decision.key, decision.state
+        if isinstance(key, TableKey) or isinstance(game, TableGame):
+            return table_plays(game) if isinstance(game, TableGame) else ()
+        return legal_plays(key.position, key.dice or (1, 1))
+
+    def _command(self, decision: PendingDecision, answer: StrategyAnswer) -> DecisionCommand:
+        key = decision.key
+        return table_command(key, answer) if isinstance(key, TableKey) else command_for(key, answer, decision.direction)
 
     def _seconds(self, decision: PendingDecision) -> float:
         return round(self._context.now - decision.seen, 6)
@@ -350,7 +365,7 @@ class DecisionFlow:
         sent = open_one is not None and (open_one.attempts > 0 or open_one.situation in self._refused)
         self._recovery.watch(open_one.situation if open_one else None, sent=sent, match_over=match_over)
 
-    def _opponent_played_on(self, last: PendingDecision, key: DecisionKey | None) -> bool:
+    def _opponent_played_on(self, last: PendingDecision, key: AnyDecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
         later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
         unanswered = not last.attempts and last.key in self._decisions
@@ -367,7 +382,7 @@ class DecisionFlow:
             else:
                 self._context.set_timer("think", decision.due - self._context.now)
 
-    def _open_key(self) -> DecisionKey | None:
+    def _open_key(self) -> AnyDecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""
         tracked, state, rest = (
             self._context.tracked,
@@ -376,28 +391,41 @@ class DecisionFlow:
         )
         seen = self._cached_key
         if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
-            key = open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
+            key: AnyDecisionKey | None = (
+                open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
+                if tracked.table is None
+                else open_table_key(tracked, state, self._resign_from)
+            )
             self._cached_key = seen = CachedKey(tracked, state, rest, key)
         return seen.key
 
-    def _begin(self, key: DecisionKey) -> PendingDecision:
+    def _begin(self, key: AnyDecisionKey) -> PendingDecision:
         tracked, context = self._context.tracked, self._context
         if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
-        state = tracked.decision_state(key.phase)
-        decision = PendingDecision(key, tracked.direction or -1, context.now, state)
+        closed = self._cube_closed == tracked.turn_count
+        if isinstance(key, TableKey):
+            game = game_from_state(key.position)
+            decision = PendingDecision(key, 1, context.now, game)
+            answer = obvious_table_answer(game)
+            question: Question = table_question(
+                key, game, context.settings, cube_closed=closed, resign_from=self._resign_from
+            )
+        else:
+            state = tracked.decision_state(key.phase)
+            decision = PendingDecision(key, tracked.direction or -1, context.now, state)
+            answer = obvious_answer(state, tracked.resigned_points)
+            question = question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
         self._decisions[key] = decision
-        answer = obvious_answer(state, tracked.resigned_points)
         if answer is not None:
             self._answer(decision, answer)
             return decision
-        closed = self._cube_closed == tracked.turn_count
-        decision.question = question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
+        decision.question = question
         timings = context.settings.timings
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
-    def on_answer(self, key: DecisionKey, answer: StrategyAnswer, fallback: str | None) -> None:
+    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> None:
         """Accept the strategy's answer, unless it comes too late."""
         self._questions_open = max(self._questions_open - 1, 0)
         decision = self._decisions.get(key)
@@ -411,7 +439,7 @@ class DecisionFlow:
         self._answer(decision, answer, fallback)
 
     def _answer(self, decision: PendingDecision, answer: StrategyAnswer, fallback: str | None = None) -> None:
-        reply = command_for(decision.key, answer, decision.direction)
+        reply = self._command(decision, answer)
         if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.think_time
         decision.details = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)
@@ -438,7 +466,11 @@ class DecisionFlow:
             phase=key.phase.value,
             game=key.game,
             turn=key.turn,
-            xgid=xgid_of(decision.state),
+            **(
+                {"xgid": xgid_of(decision.state)}
+                if isinstance(decision.state, MatchState)
+                else {"table": format_table(decision.state.table), "rules": decision.state.rules.full_name}
+            ),
             dice=key.dice,
             offer=key.offer,
             answer=reply.text,

@@ -22,6 +22,7 @@ from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
+    NameAnswer,
     PlayQuestion,
     Question,
     ResignAnswer,
@@ -66,7 +67,7 @@ def open_decision_key(
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
-    `standing`: the opponent has played on before we answered an offer to resign, which still waits for our answer.
+    `resignation_pending`: the opponent has played on before we answered an offer to resign, which still waits for it.
     A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
     """
     phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
@@ -145,18 +146,23 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
 
     A play that the rules refuse is never sent: the first legal one goes in its place.
     """
+    if not isinstance(answer, PlayAnswer):
+        return command_without_moves(answer)
+    play = _legal(key, answer.play)
+    return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+
+
+def command_without_moves(answer: CubeAnswer | ResignAnswer | AcceptAnswer | NameAnswer) -> DecisionCommand:
+    """Return the command for an answer that is no play; it is the same in every game."""
     match answer:
-        case PlayAnswer():
-            play = _legal(key, answer.play)
-            return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
         case CubeAnswer():
             return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():
             return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
-        case AcceptAnswer():
-            return DecisionCommand(
-                c.Accept() if answer.accepted else c.Reject(), "accept" if answer.accepted else "reject"
-            )
+        case AcceptAnswer(accepted=accepted):
+            return DecisionCommand(c.Accept() if accepted else c.Reject(), "accept" if accepted else "reject")
+        case NameAnswer():
+            return DecisionCommand(c.Name(str(answer.number)), f"name {answer.number}")
 
 
 def xgid_of(state: MatchState) -> str | None:

@@ -13,6 +13,7 @@ from attrs import field, frozen
 
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
+from fibs_protocol.table_state import TableState
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import Dice, Phase
@@ -39,6 +40,39 @@ class DecisionKey:
 
 
 @frozen
+class TableKey:
+    """Identifies a decision in a game other than backgammon."""
+
+    match: int
+    game: int
+    turn: int
+    """Number of the change on the table."""
+    phase: Phase
+    """MOVE also if something is to be named."""
+    position: TableState
+    """The line that asks for the decision."""
+    offer: int = 0
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """The points of both players, ours first."""
+        return self.position.score, self.position.opponent_score
+
+    @property
+    def dice(self) -> tuple[int, ...]:
+        """The roll, if there is one."""
+        return self.position.dice
+
+    @property
+    def cube(self) -> int:
+        """The value of the cube."""
+        return self.position.cube
+
+
+AnyDecisionKey: TypeAlias = DecisionKey | TableKey
+
+
+@frozen
 class InvitationKey:
     """Identifies an invitation."""
 
@@ -49,7 +83,7 @@ class InvitationKey:
     """Number of the invitation since the program started."""
 
 
-QuestionKey: TypeAlias = DecisionKey | InvitationKey
+QuestionKey: TypeAlias = AnyDecisionKey | InvitationKey
 
 
 @frozen

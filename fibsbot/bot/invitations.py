@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Container
 from typing import Final
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -112,7 +112,10 @@ class SentInvitations:
         self._last = SentInvitation(name, length, purpose, self._context.now + retry)
         self._context.set_timer("answer", retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
-        self._queue.send(c.Invite(name, None if length is None else length_to_fibs(length)))
+        points = None if length is None else length_to_fibs(length)
+        wanted = purpose is InvitationPurpose.WANTED and points is not None
+        game = self._context.settings.play.invite_game if wanted else None
+        self._queue.send(c.Invite(name, points) if game is None else c.InviteToGame(name, points, game))
 
     def attempts(self, name: str) -> int:
         """Return how often this player was invited in vain."""
@@ -166,7 +169,7 @@ class SentInvitations:
         self._last = None
         self._announced_resumes.clear()
         self.reset_attempts(opponent)
-        self._queue.drop(c.Invite)
+        self._queue.drop(c.Invite, c.InviteToGame)
 
     @on(m.YouInvitedToResume)
     def _on_announced(self, message: m.YouInvitedToResume) -> None:
@@ -234,6 +237,8 @@ class ReceivedInvitation:
     awaits_saved_count: bool = False
     """Whether we wait for the number of saved matches of the inviter."""
     accepted: bool = False
+    game: str | None = None
+    """A game other than backgammon."""
 
 
 class ReceivedInvitations:
@@ -269,12 +274,17 @@ class ReceivedInvitations:
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
-    def invited(self, name: str, length: int) -> None:
+    def agreed_game(self, name: str) -> str | None:
+        """Return the game of the invitation from this player that we have accepted; None for backgammon."""
+        invitation = self._received.get(name)
+        return invitation.game if invitation else None
+
+    def invited(self, name: str, length: int, game: str | None = None) -> None:
         """Consider an invitation to a new match."""
         if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
-        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length)
+        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length, game=game)
         self._context.set_timer("invitation", self._context.settings.timings.invitation)
         counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(
             Feature.SAVED_COUNT
@@ -299,7 +309,7 @@ class ReceivedInvitations:
 
     def _against(self, invitation: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
         request = self._players.request(invitation.name, invitation.length, Direction.THEIRS, saved_games)
-        return reasons_to_refuse(self._context.settings.policy, request)
+        return reasons_to_refuse(self._context.settings.policy, evolve(request, game=invitation.game))
 
     def _consider(self, invitation: ReceivedInvitation, saved_games: int | None) -> None:
         if found := self._against(invitation, saved_games):

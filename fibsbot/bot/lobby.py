@@ -57,6 +57,10 @@ class Lobby:
             return self._saved_matches.agreed_length(name)
         return (self._sent_invitations if ours else self._invitations).agreed_length(name)
 
+    def agreed_game(self, name: str, *, ours: bool) -> str | None:
+        """Return the game that we have agreed to play; None for backgammon. `ours` as above."""
+        return self._context.settings.play.invite_game if ours else self._invitations.agreed_game(name)
+
     def match_started(self, opponent: str) -> None:
         """Forget all other invitations."""
         self._invitations.clear()
@@ -93,6 +97,17 @@ class Lobby:
             self._resume_for(message.name)
         else:
             self._invitations.invited(message.name, length)
+
+    @on(m.GameInvitation, m.GameResumeInvitation)
+    def _on_game_invitation(self, message: m.GameInvitation | m.GameResumeInvitation) -> None:
+        if self._context.session.state is not State.LOBBY:
+            return
+        length = length_from_fibs(message.length) if isinstance(message, m.GameInvitation) else None
+        self._context.record("invited", by=message.name, length=length, game=message.game)
+        if length is None:
+            self._resume_for(message.name)
+        else:
+            self._invitations.invited(message.name, length, message.game)
 
     @on(m.SavedMatchWarning)
     def _on_saved_match_warning(self, message: m.SavedMatchWarning) -> None:

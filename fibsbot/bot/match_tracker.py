@@ -23,6 +23,7 @@ from fibsbot.bot.tracked_match import (
     next_match,
     note_double,
     play_on_board,
+    show_table,
 )
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import (
@@ -35,6 +36,7 @@ from fibsbot.fibs_numbering import (
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
+from fibsbot.table_lines import game_from_state
 
 
 def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
@@ -222,6 +224,23 @@ def _apply_after_early_board(
 def _joined(tracked: TrackedMatch, message: m.OpponentJoined | m.YouJoined) -> TrackedMatch:
     state = MatchState(Position.start(), length=length_from_fibs(message.length))
     return next_match(tracked, message.name, state=state)
+
+
+def _joined_game(tracked: TrackedMatch, message: m.OpponentJoinedGame | m.YouJoinedGame) -> TrackedMatch:
+    return next_match(tracked, message.name)
+
+
+def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
+    """Take over a line; one that its game does not allow is a difference, and nothing is decided by it."""
+    try:
+        game_from_state(message.state)
+    except ValueError as error:
+        return evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
+    return show_table(tracked, message.state)
+
+
+def _game_over(tracked: TrackedMatch, _: m.GameWonBy | m.GameDrawn) -> TrackedMatch:
+    return evolve(give_turn(tracked, None), running=False)
 
 
 def _resumed(tracked: TrackedMatch, message: m.OpponentResumed | m.YouResumed) -> TrackedMatch:
@@ -466,6 +485,11 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.OpponentResumed: _resumed,
     m.YouResumed: _resumed,
     m.YouWatch: _watch,
+    m.OpponentJoinedGame: _joined_game,
+    m.YouJoinedGame: _joined_game,
+    m.TableBoard: _table,
+    m.GameWonBy: _game_over,
+    m.GameDrawn: _game_over,
     m.GameStarts: _game_starts,
     m.OpeningRoll: _opening,
     m.CubeRaised: _cube_raised,

@@ -134,8 +134,8 @@ class Recovery:
         if message.player == YOU and self._timeouts.is_waiting_for(Awaited.ROLL):
             self._context.note_feature(Feature.ROLL)
 
-    @on(m.Board)
-    def _on_any_board(self, message: m.Board) -> None:
+    @on(m.Board, m.TableBoard)
+    def _on_any_board(self, message: m.Board | m.TableBoard) -> None:
         self._timeouts.stop(Awaited.REQUESTED_BOARD)
         if message.state.player == YOU and self._context.session.state is State.LOBBY:
             self._start_match_search()
@@ -276,7 +276,7 @@ class Recovery:
             return Awaited.DECISION if sent else None
         if state is State.BETWEEN_GAMES and self._joined:
             return Awaited.OPPONENT
-        if state is State.THEIR_TURN and tracked.state is None:
+        if state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
             return Awaited.BOARD
         return _AWAITED.get(state)
 
@@ -345,10 +345,16 @@ class Recovery:
     def _note_progress(self) -> None:
         """Forget the steps taken for a match that makes progress again."""
         tracked = self._context.tracked
-        if tracked.state is None or self._matches.current is None:
+        if tracked.table is not None:
+            shown: Hashable = tracked.table
+        elif tracked.state is not None:
+            shown = tracked.state.score, tracked.state.position.points, tracked.state.cube
+        else:
+            return
+        if self._matches.current is None:
             return
         opponent = self._matches.current.opponent
-        situation = tracked.game, tracked.state.score, tracked.state.position.points, tracked.state.cube, tracked.turn
+        situation = tracked.game, shown, tracked.turn
         if opponent != self._seen_with:
             self._seen_with, self._seen_situations = opponent, set()
         elif situation in self._seen_situations:

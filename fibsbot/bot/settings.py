@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
-from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_player_name
+from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_game, is_player_name
 from fibsbot.records.session_log import Rotation
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
 from fibsbot.strategies import DEFAULT_STRATEGY
@@ -135,6 +135,13 @@ class PlaySettings:
     invite_length: int = setting(
         1, "Length of the matches to invite that player to.", unit="points", minimum=1, maximum=LONGEST_MATCH
     )
+    invite_game: str | None = setting(
+        None,
+        "Game of those matches, if it is not backgammon, with options after colons; only the embedded server has it.",
+        example="plakoto",
+        expected="the name of a game, such as plakoto",
+        check=is_game,
+    )
     matches: int | None = setting(
         None,
         "Number of matches after which to log out; without a value the bot never stops.",
@@ -163,6 +170,11 @@ class AgentSettings:
     """Seed of the random waits; None: a different one each run."""
     strict: bool = False
     """Whether a difference between our state and the server's board is an error (tests, replay)."""
+
+    @property
+    def knows_games(self) -> bool:
+        """Whether games other than backgammon are played at all."""
+        return bool(self.policy.games or self.play.invite_game)
 
 
 @frozen

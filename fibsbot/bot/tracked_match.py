@@ -8,8 +8,10 @@ from typing import Any
 
 from attrs import frozen
 
+from fibs_protocol.table_state import TablePlayer, TableStage, TableState
 from fibs_protocol.words import YOU
 from fibsbot.evolve import evolve
+from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.plays import can_move
@@ -48,6 +50,17 @@ class EarlyBoard:
     """In what the board contradicts the match if that line does not follow."""
 
 
+@frozen
+class KnownMatch:
+    """What every game of a match has."""
+
+    length: int
+    """Points; 0 is unlimited."""
+    score: tuple[int, int]
+    """The player's points first."""
+    cube: int
+
+
 @frozen(slots=False)
 class TrackedMatch:
     """A match as far as it is known."""
@@ -65,6 +78,8 @@ class TrackedMatch:
     """Whether a game is being played."""
     state: MatchState | None = None
     """The game as the player sees it; None until it is known. Phase, dice and offers are separate fields."""
+    table: TableState | None = None
+    """The last `table:` line of a game other than backgammon; `state` is unknown then."""
     direction: int | None = None
     """The player's; unknown until the game's first board."""
     turn: PlayerSide | None = None
@@ -95,6 +110,15 @@ class TrackedMatch:
     """The opponent's play as a board has shown it, while the line that says it is still to come."""
     differences: tuple[Difference, ...] = ()
     """The differences between the last message and the state before it."""
+
+    @property
+    def known(self) -> KnownMatch | None:
+        """What is known of the match in any game."""
+        if self.table is not None:
+            line = self.table
+            return KnownMatch(length_from_fibs(line.length), (line.score, line.opponent_score), line.cube)
+        state = self.state
+        return None if state is None else KnownMatch(state.length, state.score, state.cube)
 
     def side_of(self, name: str) -> PlayerSide | None:
         """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
@@ -152,6 +176,25 @@ def cannot_move(tracked: TrackedMatch) -> bool:
     if tracked.state is None or tracked.dice is None or tracked.turn is None:
         return False
     return not can_move(tracked.position_of(tracked.turn), tracked.dice)
+
+
+def show_table(tracked: TrackedMatch, line: TableState) -> TrackedMatch:
+    """Take over a `table:` line, which shows everything; one of somebody else's match changes nothing."""
+    if line.player != tracked.player:
+        return tracked
+    if tracked.opponent is None:
+        tracked = next_match(tracked, line.opponent)
+    turn = {TablePlayer.PLAYER: PlayerSide.PLAYER, TablePlayer.OPPONENT: PlayerSide.OPPONENT, None: None}[line.turn]
+    return evolve(
+        tracked,
+        opponent=line.opponent,
+        running=line.stage is not TableStage.OVER,
+        state=None,
+        table=line,
+        turn=turn,
+        turn_count=tracked.turn_count + (line != tracked.table),
+        board_seen=True,
+    )
 
 
 def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> TrackedMatch:

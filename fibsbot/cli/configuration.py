@@ -170,7 +170,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     except UnknownAccountError as error:
         raise UserError(f"{path or 'no file of settings'}: {error}") from None
     direction = Direction.OURS if outgoing else Direction.THEIRS
-    given = MatchRequest(name, length, direction, rating, experience, client, saved_games)
+    given = MatchRequest(name, length, direction, rating, experience, client, saved_games=saved_games)
     known, trouble = _look_up(config, account, name) if path else (None, None)
     request = known.add_to(given) if known else given
     found = reasons_to_refuse(policy, request)

@@ -1,73 +1,105 @@
-"""`fibsbot demo`: the main job, on an embedded server."""
+"""`fibsbot demo`: the main job, on an embedded server; also other games than backgammon for two.
+
+GAMES lists the games: a function for each, which plays with the options of the command.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import sys
+from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
-from attrs import evolve
+from attrs import evolve, frozen
+from click.core import ParameterSource
 from rich.console import Console
 
+from fibsbot.arena import chouette
+from fibsbot.arena.chouette_player import ChouetteError
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.cli import UserError
 from fibsbot.cli.options import FiniteRange
+from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
+from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
 
 BOT, OPPONENT = "fibsbot", "opponent"
+BACKGAMMON: Final = "backgammon"
+T = TypeVar("T")
 
 
-@click.command()
-@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Length of the match.")
-@click.option("--seed", type=int, help="Random seed for the dice, to see the same match again.")
-@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
-@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of its opponent.")
-@click.option(
-    "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
-)
-@click.option(
-    "--log-dir",
-    default="logs",
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the session log.",
-)
-def demo(  # noqa: PLR0913, PLR0917 - one argument an option
-    length: int, seed: int | None, strategy: str, opponent_strategy: str, pause: float | None, log_dir: Path
-) -> None:
-    """Play a whole match on an embedded server and watch it.
+@frozen
+class DemoOptions:
+    """The options of the command."""
 
-    Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
-    come the score sheet and the path of the session log.
-    """
-    configure_log(level=LogLevel.WARNING)
-    console = Console(highlight=False)
+    length: int | None
+    seed: int | None
+    strategy: str
+    opponent_strategy: str
+    pause: float
+    log_dir: Path
+    players: int
+    games: int
+
+
+@frozen
+class DemoGame:
+    """A game that can be shown."""
+
+    play: Callable[[DemoOptions, Console], None]
+    """Plays it."""
+    options: frozenset[str]
+    """The options that not every game has, and this one does."""
+
+
+def _load(name: str) -> Strategy:
+    """Make a strategy; raise UserError if it cannot be made."""
     try:
-        strategies = load(strategy), load(opponent_strategy)
-        log_dir.mkdir(parents=True, exist_ok=True)
+        return load(name)
     except StrategyError as error:
         raise UserError(str(error)) from None
-    except OSError as error:
-        raise UserError(f"cannot make the folder {log_dir}: {error.strerror}") from None
-    if pause is None:
-        pause = 0.15 if console.is_terminal else 0.0
-    started = dt.datetime.now(dt.UTC)
-    log_path = log_dir / f"demo-{started:%Y%m%d-%H%M%S}.jsonl"
-    display = MatchDisplay(console, BOT)
+
+
+def _log_path(options: DemoOptions) -> Path:
+    """Return the path of the session log, in a folder that exists; raise UserError if it cannot be made."""
     try:
-        with closing(strategies[0]), closing(strategies[1]):
-            asyncio.run(_play(display, strategies, length, seed, pause, log_path))
+        options.log_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {options.log_dir}: {error.strerror}") from None
+    return options.log_dir / f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
+
+
+def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
+    """Run the whole game; end the program after Ctrl-C."""
+    try:
+        return asyncio.run(playing)
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; what was said until then is in {log_path}", err=True)
         sys.exit(130)
+
+
+# -- backgammon -----------------------------------------------------------------------------------------------------
+
+
+def _play_backgammon(options: DemoOptions, console: Console) -> None:
+    """Play a match of backgammon between the bot and an opponent."""
+    strategies = _load(options.strategy), _load(options.opponent_strategy)
+    log_path = _log_path(options)
+    length = 3 if options.length is None else options.length
+    display = MatchDisplay(console, BOT)
+    started = dt.datetime.now(dt.UTC)
+    with closing(strategies[0]), closing(strategies[1]):
+        _run(_play(display, strategies, length, options.seed, options.pause, log_path), log_path)
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
     if sheet.winner is None:
@@ -99,3 +131,84 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:
             await play_pair(server, bot, foe, matches=1, length=length, timings=timings)
+
+
+# -- chouette -------------------------------------------------------------------------------------------------------
+
+
+def _play_chouette(options: DemoOptions, console: Console) -> None:
+    """Play a chouette: the first player has the bot's strategy, the others have the opponent's."""
+    names = [options.strategy, *(options.players - 1) * [options.opponent_strategy]]
+    with contextlib.ExitStack() as stack:
+        fallback = stack.enter_context(closing(_load(FALLBACK_STRATEGY)))
+        pairs = [(stack.enter_context(closing(_load(name))), fallback) for name in names]
+        log_path = _log_path(options)
+        display = MatchDisplay(console, chouette.NAMES[0])
+        try:
+            sheet = _run(
+                chouette.play(
+                    display, pairs, games=options.games, seed=options.seed, pause=options.pause, log_path=log_path
+                ),
+                log_path,
+            )
+        except ExceptionGroup as group:
+            failed = group.subgroup((ChouetteError, ConnectionFailedError))
+            if failed is None:
+                raise
+            raise UserError(f"{failed.exceptions[0]}; the session log {log_path} has the details") from None
+    console.print(sheet.table())
+    console.print(f"\nThe session log of {chouette.NAMES[0]} is {log_path}.", soft_wrap=True)
+
+
+# -- the command ----------------------------------------------------------------------------------------------------
+
+GAMES: Final = {
+    BACKGAMMON: DemoGame(_play_backgammon, frozenset({"length"})),
+    "chouette": DemoGame(_play_chouette, frozenset({"players", "games"})),
+}
+"""The games by the name that `--game` takes."""
+
+
+@click.command()
+@click.option(
+    "--game", default=BACKGAMMON, show_default=True, type=click.Choice(tuple(GAMES)), help="Game to play and watch."
+)
+@click.option("--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3]")
+@click.option(
+    "--players",
+    default=4,
+    show_default=True,
+    type=click.IntRange(FEWEST_PLAYERS, MOST_PLAYERS),
+    help="Players of a chouette.",
+)
+@click.option("--games", default=2, show_default=True, type=click.IntRange(1, 99), help="Games of a chouette.")
+@click.option("--seed", type=int, help="Random seed for the dice, to see the same match again.")
+@click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
+@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of its opponents.")
+@click.option(
+    "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
+)
+@click.option(
+    "--log-dir",
+    default="logs",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the session log.",
+)
+@click.pass_context
+def demo(context: click.Context, /, *, game: str, pause: float | None, **others: Any) -> None:
+    """Play a whole match on an embedded server and watch it.
+
+    Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
+    come the score sheet and the path of the session log.
+
+    --game chouette plays some games with three to six players at one table, one of them in the box against the others.
+    """
+    for name in frozenset().union(*(one.options for one in GAMES.values())) - GAMES[game].options:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UserError(f"--{name} does not belong to --game {game}")
+    configure_log(level=LogLevel.WARNING)
+    console = Console(highlight=False)
+    if pause is None:
+        pause = 0.15 if console.is_terminal else 0.0
+    GAMES[game].play(DemoOptions(pause=pause, **others), console)

@@ -45,6 +45,21 @@ class PlayerName(click.ParamType[str]):
         return str(value)
 
 
+class GameName(click.ParamType[str]):
+    """A game other than backgammon by its name, with options after colons."""
+
+    name = "game"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name in lower case, or fail with what was expected."""
+        from fibsbot.games import UnknownGameError, load_ruleset  # noqa: PLC0415 - most commands need no game
+
+        try:
+            return load_ruleset(str(value)).full_name
+        except UnknownGameError as error:
+            self.fail(str(error), param, ctx)
+
+
 def load_config_file(path: Path | None) -> Config:
     """Return the settings of a configuration file, or the defaults without one; raise ConfigError."""
     from fibsbot.config import Config, ConfigProblemsError, load_config  # noqa: PLC0415 - the settings of a whole bot

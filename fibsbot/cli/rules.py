@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from attrs import evolve
 from cattrs import unstructure
 from rich.console import Console
 from rich.progress import Progress
@@ -18,7 +19,7 @@ from rich.progress import Progress
 from fibsbot.cli import UserError
 from fibsbot.cli.positions import ids_of, print_state, read_dice, read_state
 from fibsbot.draw.svg import Board, Theme, ViewOptions
-from fibsbot.match import MatchState
+from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.notation.play_notation import parse_play
 from fibsbot.notation.position_ids import position_id
@@ -33,20 +34,36 @@ CHUNK: Final = 250
 """Positions that a worker counts at a time."""
 
 
+_position: Final = click.argument("position", metavar="XGID|TABLE", required=False)
+_game_option: Final = click.option(
+    "--game",
+    metavar="GAME[:OPTION]",
+    help='A tables game, see `fibsbot rules`. TABLE has two rows, as in "24:12 23 / 24:15"; default: the set-up.',
+)
+
+
 @click.command()
-@click.argument("position", metavar="XGID")
+@_position
 @click.option("--dice", metavar="31", help="The roll, if the XGID has none or another one.")
+@click.option("--play", metavar="MOVES", help='Check this play, as in "24/18 13/11", and name the law that forbids it.')
+@_game_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def legal(position: str, dice: str | None, *, as_json: bool) -> None:
+def legal(position: str | None, dice: str | None, play: str | None, game: str | None, *, as_json: bool) -> None:
     """List the legal plays of a position.
 
-    XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID.
+    XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID. With --game each line has the table after the
+    play, too: the rows of the player and of the opponent.
     """
-    state = read_state(position)
+    if game:
+        from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
+
+        games.print_legal(games.read_game(game, position, dice), play, as_json=as_json)
+        return
+    state = read_state(_given(position))
     roll = read_dice(dice) if dice else state.dice
     if roll is None:
         raise UserError("expected a position with dice, or --dice as in --dice 31, got neither")
-    plays = legal_plays(state.position, roll)
+    plays = [_play(play, evolve(state, phase=Phase.MOVE, dice=roll))] if play else legal_plays(state.position, roll)
     texts = [format_play(play, state.position) for play in plays]
     if as_json:
         rows = [
@@ -60,6 +77,13 @@ def legal(position: str, dice: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps({"dice": roll, "plays": rows}))
     else:
         click.echo("\n".join(texts) or "cannot move")
+
+
+def _given(position: str | None) -> str:
+    """Return an ID of backgammon; raise UsageError if there is none."""
+    if position is None:
+        raise click.UsageError("Missing argument 'XGID|TABLE'.")
+    return position
 
 
 _PICTURE_OPTIONS: Final = (
@@ -86,26 +110,38 @@ def _picture_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@click.argument("position", metavar="XGID")
+@_position
+@_game_option
+@click.option("--dice", metavar="31", help="The roll, with --game.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @_picture_options
-def show(position: str, *, as_json: bool, svg: bool, output: Path | None, **picture: Any) -> None:
+def show(position: str | None, game: str | None, dice: str | None, *, as_json: bool, **picture: Any) -> None:
     """Draw a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID. The board is seen by the player who has to
     decide, who is O in the drawing and X in the XGID below it. As a picture it is dark or light as the viewer prefers.
     """
-    state = read_state(position)
+    svg = picture.pop("svg")
     if svg and as_json:
         raise UserError("expected --svg or --json, got both")
+    if not svg:
+        _check_text_options(**picture)
+    output = picture.pop("output")
+    if game:
+        from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
+
+        table = games.read_game(game, position, dice)
+        if svg:
+            _write(games.picture(table, _view(**picture), picture["names"], picture["play"]), output)
+        else:
+            games.print_game(table, as_json=as_json)
+        return
+    if dice:
+        raise UserError("expected --dice with --game, got it without")
+    state = read_state(_given(position))
     if svg:
         _write(_picture(state, **picture), output)
         return
-    given = [
-        f"--{value if name == 'theme' else name}" for name, value in {"output": output, **picture}.items() if value
-    ]
-    if given:
-        raise UserError(f"expected --svg with {' and '.join(given)}, which concern the picture")
     if as_json:
         pips = [state.position.pips, state.position.opponent_pips]
         click.echo(json.dumps(unstructure(state) | {"pips": pips} | ids_of(state)))
@@ -113,19 +149,19 @@ def show(position: str, *, as_json: bool, svg: bool, output: Path | None, **pict
     print_state(state)
 
 
-def _picture(  # noqa: PLR0913 - a picture's options
-    state: MatchState,
-    *,
-    play: str | None,
-    names: tuple[str, str] | None,
-    theme: str | None,
-    left: bool,
-    white: bool,
-    bare: bool,
-    width: int | None,
-) -> str:
-    look = ViewOptions(Theme(theme or "auto"), dark=not white, left=left, board_only=bare, width=width)
-    return Board(state, play=_play(play, state) if play else None, names=names, view=look).svg()
+def _check_text_options(**picture: Any) -> None:
+    """Raise UserError for options of a picture if none is drawn."""
+    given = [f"--{value if name == 'theme' else name}" for name, value in picture.items() if value]
+    if given:
+        raise UserError(f"expected --svg with {' and '.join(given)}, which concern the picture")
+
+
+def _picture(state: MatchState, *, play: str | None, names: tuple[str, str] | None, **picture: Any) -> str:
+    return Board(state, play=_play(play, state) if play else None, names=names, view=_view(**picture)).svg()
+
+
+def _view(*, theme: str | None, left: bool, white: bool, bare: bool, width: int | None, **_others: Any) -> ViewOptions:
+    return ViewOptions(Theme(theme or "auto"), dark=not white, left=left, board_only=bare, width=width)
 
 
 def _play(text: str, state: MatchState) -> Play:
@@ -151,15 +187,28 @@ def _write(text: str, output: Path | None) -> None:
 
 
 @click.command()
+@click.argument("table", metavar="[TABLE]", required=False)
+@_game_option
 @click.option("--depth", type=click.IntRange(1, MAX_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes for depth 3.  [default: one per core]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-def perft(depth: int, jobs: int | None, *, as_json: bool) -> None:
+def perft(table: str | None, game: str | None, depth: int, jobs: int | None, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
 
     From the opening position, over all 21 rolls and their plays. Equal positions count as often as they are reached,
     and a roll that leaves no play counts one. Depth 3 keeps all cores busy for a minute or two.
+
+    With --game from TABLE, or the set-up of the game, in one process; of a turn in parts only the first is played.
     """
+    if game:
+        from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
+
+        if jobs:
+            raise UserError("expected --jobs without --game, got both")
+        games.print_perft(games.read_game(game, table, None), depth, as_json=as_json)
+        return
+    if table is not None:
+        raise UserError(f"expected --game with a table, got {table!r} without")
     if not as_json:
         click.echo("depth      positions  without a play  seconds")
     reached = PERFT_START

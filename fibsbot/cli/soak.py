@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fibsbot.arena.soak import SoakReport, SoakSettings, run
 from fibsbot.cli import UserError
+from fibsbot.cli.options import GameName
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
@@ -22,6 +23,7 @@ from fibsbot.strategies.loader import StrategyError, load
 @click.command()
 @click.option("--matches", default=20, show_default=True, type=click.IntRange(1), help="Number of matches.")
 @click.option("--length", default=1, show_default=True, type=click.IntRange(1), help="Match length in points.")
+@click.option("--game", type=GameName(), help="Game to play, with options after colons.  [default: backgammon]")
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
 @click.option("--pairs", default=1, show_default=True, type=click.IntRange(1, 500), help="Pairs that play at once.")
 @click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of one bot of each pair.")
@@ -34,6 +36,7 @@ def soak(  # noqa: PLR0913 - one argument per option
     *,
     matches: int,
     length: int,
+    game: str | None,
     seed: int,
     pairs: int,
     strategy: str,
@@ -70,7 +73,7 @@ def soak(  # noqa: PLR0913 - one argument per option
         disable=not sys.stderr.isatty(),
     ) as progress:
         task = progress.add_task("", total=matches)
-        settings = SoakSettings(matches, length, seed, pairs, log_dir=log_dir)
+        settings = SoakSettings(matches, length, seed, pairs, log_dir=log_dir, game=game)
         report = asyncio.run(run(settings, make_strategies, lambda: progress.advance(task)))
     click.echo(json.dumps(report.as_dict()) if as_json else _format_report(report))
     sys.exit(0 if report.clean else 1)

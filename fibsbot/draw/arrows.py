@@ -14,8 +14,7 @@ from fibsbot.draw.layout import RADIUS, XY, Layout
 from fibsbot.draw.markup import coord
 from fibsbot.draw.scene import ShownPlay
 from fibsbot.draw.themes import Role, Theme, paint
-from fibsbot.notation.play_notation import Path, paths_of
-from fibsbot.position import OFF, Position
+from fibsbot.notation.play_notation import Path
 
 BEND: Final = 0.16
 """Bend of an arrow, as a fraction of its length."""
@@ -58,30 +57,29 @@ class _Stacks:
     """Stacks of the moving player, with the checkers that have left and arrived."""
 
     layout: Layout
-    position: Position
+    row: tuple[int, ...]
     below: bool
     gone: Counter[int] = field(factory=Counter)
     come: Counter[int] = field(factory=Counter)
 
     def leave(self, point: int, times: int) -> XY:
-        index = max(self.position.points[point] - self.gone[point] - 1, 0)
+        index = max(self.row[point] - self.gone[point] - 1, 0)
         self.gone[point] += times
         return self.layout.stack_spot(point, index, below=self.below)
 
     def touch(self, point: int) -> XY:
-        return self.layout.stack_spot(point, max(self.position.points[point], 0), below=self.below)
+        return self.layout.stack_spot(point, self.row[point], below=self.below)
 
     def arrive(self, point: int, times: int) -> XY:
-        there = self.position.off if point == OFF else max(self.position.points[point], 0)
-        index = there + self.come[point]
+        index = self.row[point] + self.come[point]
         self.come[point] += times
         return self.layout.stack_spot(point, index, below=self.below)
 
 
 def arrows_of(shown: ShownPlay, layout: Layout) -> list[Arrow]:
     """Return an arrow for each path of checkers."""
-    board = _Stacks(layout, shown.before, shown.below)
-    return [_arrow(path, len(list(group)), board) for path, group in groupby(paths_of(shown.play, shown.before))]
+    board = _Stacks(layout, shown.row, shown.below)
+    return [_arrow(path, len(list(group)), board) for path, group in groupby(shown.paths)]
 
 
 def _arrow(path: Path, times: int, board: _Stacks) -> Arrow:
@@ -91,13 +89,8 @@ def _arrow(path: Path, times: int, board: _Stacks) -> Arrow:
 
 
 def hits_of(shown: ShownPlay, layout: Layout) -> list[XY]:
-    """Return the coordinates of checkers that are hit."""
-    touched = {move.target for move in shown.play.moves if move.target != OFF}
-    return [
-        layout.stack_spot(point, 0, below=shown.below)
-        for point in sorted(touched, reverse=True)
-        if shown.before.points[point] == -1
-    ]
+    """Return the coordinates of checkers that are hit or pinned."""
+    return [layout.stack_spot(point, 0, below=shown.below) for point in shown.hits]
 
 
 def draw_arrows(shown: ShownPlay, layout: Layout, theme: Theme) -> Iterator[str]:

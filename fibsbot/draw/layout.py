@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -10,6 +11,10 @@ from fibsbot.position import BAR, OFF
 
 XY: TypeAlias = tuple[float, float]
 """x from the left, y from above."""
+Facing: TypeAlias = Callable[[int], int]
+"""Takes a point as one side counts; returns what the other side calls it."""
+IN_HAND: Final = 26
+"""Where checkers are that have not entered yet, in games that distinguish them from those on the bar."""
 
 POINT: Final = 40
 """Width of a point."""
@@ -37,6 +42,15 @@ LEFT: Final = MARGIN + EDGE + TRAY + EDGE
 """Left edge of the left half of the points."""
 RIGHT: Final = LEFT + SIX + BAR_WIDTH
 WIDTH: Final = RIGHT + SIX + EDGE + TRAY + EDGE + MARGIN
+START: Final = 24
+"""The first point of a course."""
+LIFT: Final = 16
+"""How much higher a stack is drawn that stands on a checker of the other side."""
+
+
+def contrary(point: int) -> int:
+    """Return what the other side calls a point in games like backgammon."""
+    return BAR - point
 
 
 @frozen
@@ -46,6 +60,7 @@ class Layout:
     left: bool
     """Whether home is on the left."""
     board_only: bool
+    facing: Facing = contrary
 
     @property
     def frame_top(self) -> float:
@@ -86,9 +101,13 @@ class Layout:
         """The middle of the tray for checkers that are off, from the left."""
         return self.mirrored(WIDTH - MARGIN - EDGE - TRAY / 2)
 
+    def off_of(self, *, below: bool) -> float:
+        """Return the middle of the tray for a side's checkers that are off: the one beside the end of its course."""
+        return self.off if below or self.facing(1) in {1, 24} else self.cube
+
     @property
     def cube(self) -> float:
-        """The middle of the cube's tray, from the left."""
+        """The middle of the other tray, from the left; it has the cube."""
         return self.mirrored(MARGIN + EDGE + TRAY / 2)
 
     @property
@@ -109,16 +128,17 @@ class Layout:
         """Return the centre of a checker in a stack; `index` counts from the base, or on the bar from the middle.
 
         Args:
-            point: as its side counts, also BAR and OFF.
+            point: as its side counts, also BAR, OFF and IN_HAND.
             index: 0 is the first checker; beyond the last one shown they coincide.
             below: whose checker it is.
         """
         if point == BAR:
             away = 30.0 + min(index, STACK - 1) * PITCH
             return self.bar, self.middle + (away if below else -away)
-        if point == OFF:
+        if point in {OFF, IN_HAND}:
             away = (index + 0.5) * SLAB + 2
-            return self.off, self.bottom - away if below else self.top + away
-        seen = point if below else BAR - point
+            x = self.off_of(below=below) if point == OFF else self.cube
+            return x, self.bottom - away if below else self.top + away
+        seen = point if below else self.facing(point)
         away = RADIUS + 2 + min(index, STACK - 1) * PITCH
         return self.column(seen), self.bottom - away if seen <= 12 else self.top + away

@@ -7,11 +7,13 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from fibsbot.draw.board_text import describe_state, draw_game, draw_state
+from fibsbot.draw.layout import IN_HAND, Facing, contrary
 from fibsbot.draw.markup import clean
+from fibsbot.draw.situation import dice_text, situation
 from fibsbot.draw.themes import Theme
-from fibsbot.match import Dice, MatchState, Owner, Phase
-from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
-from fibsbot.position import Play, Position
+from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.notation.play_notation import CANNOT_MOVE, Path, format_play, paths_of
+from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Step, Throw
@@ -50,7 +52,11 @@ class Side:
     name: str = field(converter=_name)
     dark: bool
     score: int
-    dice: Dice | None = None
+    row: tuple[int, ...]
+    """Numbers of checkers as the side counts: off, on the points 1 to 24, on the bar, in hand."""
+    pinned: frozenset[int] = frozenset()
+    """Points with a checker that lies under the other side's."""
+    dice: tuple[int, ...] | None = None
     on_turn: bool = False
     """Whether this side has to act."""
     doubles: int = 0
@@ -58,24 +64,42 @@ class Side:
     resigns: int = 0
     """The resignation that this side offers: 1 single, 2 gammon, 3 backgammon; 0: none."""
 
+    @property
+    def pips(self) -> int:
+        """What all checkers have still to go."""
+        return sum(point * count for point, count in enumerate(self.row[: BAR + 1])) + BAR * self.row[IN_HAND]
+
+
+def row_of(position: Position) -> tuple[int, ...]:
+    """Return the row of the player on roll."""
+    return (position.off, *(max(count, 0) for count in position.points[1:]), 0)
+
 
 @frozen
 class ShownPlay:
     """A play shown by arrows."""
 
-    play: Play
-    before: Position
-    """The position before it, seen by the player who made it."""
+    paths: tuple[Path, ...]
+    """The path of each checker, in the mover's numbering; equal ones are neighbours."""
+    row: tuple[int, ...]
+    """The row of the mover before the play."""
+    hits: tuple[int, ...]
+    """Where a checker is hit or pinned."""
     below: bool
     """Whether the side below made it."""
+
+
+def show_play(play: Play, before: Position, *, below: bool) -> ShownPlay:
+    """Return the arrows of a play; `before` is the position before it, seen by the player who made it."""
+    touched = {move.target for move in play.moves if move.target != OFF}
+    hits = (point for point in sorted(touched, reverse=True) if before.points[point] == -1)
+    return ShownPlay(tuple(paths_of(play, before)), row_of(before), tuple(hits), below)
 
 
 @frozen
 class Scene:
     """Content of a picture of a board."""
 
-    position: Position
-    """Seen by the side below."""
     below: Side
     above: Side
     numbers_below: bool
@@ -83,6 +107,7 @@ class Scene:
     length: int
     """Match length in points; 0 is unlimited."""
     cube: int
+    """The value of the cube, or what the game is played for; 0: no cube is shown."""
     owner: Owner
     """Owner of the cube; PLAYER is the side below."""
     crawford: bool
@@ -90,6 +115,9 @@ class Scene:
     title: str
     text: str
     """The board in ASCII and all facts, for screen readers."""
+    facing: Facing = contrary
+    marks_starts: bool = False
+    """Whether it is marked where each side starts, and in which direction."""
 
     @property
     def offered(self) -> bool:
@@ -102,17 +130,24 @@ def scene_of_state(state: MatchState, view: ViewOptions, play: Play | None, name
     own, other = names or ("", "")
     shown_names = (_name(own) or "player", _name(other) or "opponent")
     over = state.position.over
-    player = Side(own, view.dark, state.score[0], state.dice if state.phase is Phase.MOVE else None, on_turn=not over)
+    player = Side(
+        own,
+        view.dark,
+        state.score[0],
+        row_of(state.position),
+        dice=state.dice if state.phase is Phase.MOVE else None,
+        on_turn=not over,
+    )
     opponent = Side(
         other,
         not view.dark,
         state.score[1],
+        row_of(state.position.swapped()),
         doubles=2 * state.cube if state.phase is Phase.DOUBLED else 0,
         resigns=state.resignation if state.phase is Phase.RESIGNED else 0,
     )
     facts = [f"{name}: {fact}" for name, fact in describe_state(state)]
     scene = Scene(
-        position=state.position,
         below=player,
         above=opponent,
         numbers_below=True,
@@ -120,11 +155,11 @@ def scene_of_state(state: MatchState, view: ViewOptions, play: Play | None, name
         cube=state.cube,
         owner=state.owner,
         crawford=state.crawford,
-        shown=ShownPlay(play, state.position, below=True) if play else None,
+        shown=show_play(play, state.position, below=True) if play else None,
         title=_title(state, play, shown_names),
         text="\n".join([*draw_state(state, *shown_names), *facts]),
     )
-    return _as_viewed(scene, view)
+    return as_viewed(scene, view)
 
 
 def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
@@ -132,10 +167,10 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
     if state.position.over:
         return f"{player if state.position.off > state.position.opponent_off else opponent} has borne off"
     if play is not None:
-        return f"{player} plays{_dice_text(state.dice)}: {format_play(play, state.position)}"
+        return f"{player} plays{dice_text(state.dice)}: {format_play(play, state.position)}"
     match state.phase:
         case Phase.MOVE:
-            return f"{player} to play{_dice_text(state.dice)}"
+            return f"{player} to play{dice_text(state.dice)}"
         case Phase.DOUBLED:
             return f"{opponent} doubles to {2 * state.cube}, {player} to answer"
         case Phase.RESIGNED:
@@ -148,10 +183,6 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
             )
 
 
-def _dice_text(dice: Dice | None) -> str:
-    return f" {max(dice)}-{min(dice)}" if dice else ""
-
-
 def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[str, str], last: Step | None) -> Scene:
     """Return the scene of a game seen from one seat, with the last play."""
     shown_names = (_name(names[0]) or "A", _name(names[1]) or "B")
@@ -160,7 +191,6 @@ def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[
     last_play = _last_play_text(last, shown_names)
     owner = Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
     scene = Scene(
-        position=state.position_for(seat),
         below=sides[seat],
         above=sides[seat.other],
         numbers_below=deciding is seat,
@@ -169,10 +199,10 @@ def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[
         owner=owner,
         crawford=state.crawford,
         shown=_shown_play(last, seat),
-        title="; ".join(filter(None, (last_play, _situation_text(state, shown_names)))),
+        title="; ".join(filter(None, (last_play, situation(state, shown_names)))),
         text="\n".join(draw_game(state, seat, shown_names)),
     )
-    return _as_viewed(scene, view)
+    return as_viewed(scene, view)
 
 
 def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
@@ -182,6 +212,7 @@ def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
         name,
         dark,
         state.scores[seat],
+        row_of(state.position_for(seat)),
         dice=state.dice if state.turn is seat and state.stage is Stage.MOVE else None,
         on_turn=_answering(state) is seat,
         doubles=state.offered if doubles else 0,
@@ -202,7 +233,7 @@ def _shown_play(last: Step | None, seat: Seat) -> ShownPlay | None:
     if last is None or not isinstance(last.entry, Throw) or not last.entry.play:
         return None
     mover = last.entry.seat
-    return ShownPlay(last.entry.play, last.before.position_for(mover), below=mover is seat)
+    return show_play(last.entry.play, last.before.position_for(mover), below=mover is seat)
 
 
 def _last_play_text(last: Step | None, names: tuple[str, str]) -> str:
@@ -211,28 +242,10 @@ def _last_play_text(last: Step | None, names: tuple[str, str]) -> str:
     seat, play = last.entry.seat, last.entry.play
     text = format_play(play, last.before.position_for(seat))
     last_play = text if text == CANNOT_MOVE else f"played {text}"
-    return f"{names[seat]} rolled{_dice_text(last.entry.dice)}, {last_play}"
+    return f"{names[seat]} rolled{dice_text(last.entry.dice)}, {last_play}"
 
 
-def _situation_text(state: GameState, names: tuple[str, str]) -> str:
-    if state.resignation:
-        offer = state.resignation
-        return f"{names[offer.seat]} resigns ({offer.level.name.lower()}), {names[offer.seat.other]} to answer"
-    match state.stage:
-        case Stage.OPENING:
-            return "the game begins"
-        case Stage.OVER if state.result:
-            points = "a point" if state.result.points == 1 else f"{state.result.points} points"
-            return f"{names[state.result.winner]} wins {points}"
-        case Stage.DOUBLED if state.answering is not None:
-            seat = state.answering
-            return f"{names[seat.other]} doubles to {state.offered}, {names[seat]} to answer"
-        case Stage.MOVE if state.dice:
-            return f"{names[state.turn]} to play{_dice_text(state.dice)}"
-    return f"{names[state.turn]} to roll"
-
-
-def _as_viewed(scene: Scene, view: ViewOptions) -> Scene:
+def as_viewed(scene: Scene, view: ViewOptions) -> Scene:
     """Return the scene from the side, and with the numbers, of `view`."""
     seen = _turned(scene) if view.opponents_side else scene
     return evolve(seen, numbers_below=True) if view.fixed_numbers else seen
@@ -243,7 +256,6 @@ def _turned(scene: Scene) -> Scene:
     shown = scene.shown
     return evolve(
         scene,
-        position=scene.position.swapped(),
         below=scene.above,
         above=scene.below,
         numbers_below=not scene.numbers_below,

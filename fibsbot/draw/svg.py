@@ -11,7 +11,9 @@ from attrs import field, frozen
 from fibsbot.draw.arrows import draw_arrows
 from fibsbot.draw.layout import (
     EDGE,
+    IN_HAND,
     LEFT,
+    LIFT,
     MARGIN,
     NUMBERS,
     POINT,
@@ -20,9 +22,11 @@ from fibsbot.draw.layout import (
     SIX,
     SLAB,
     STACK,
+    START,
     STRIP,
     TRAY,
     WIDTH,
+    XY,
     Layout,
 )
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
@@ -114,12 +118,14 @@ class Board:
 
 def scene_svg(scene: Scene, view: ViewOptions) -> str:
     """Draw a scene with the theme, direction and size of `view`."""
-    layout, theme = Layout(view.left, view.board_only), view.theme
+    layout, theme = Layout(view.left, view.board_only, scene.facing), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
-        _table(layout, theme),
+        _table(scene, layout, theme),
         _points(layout, theme),
         _numbers(scene, layout, theme),
+        *(_start(scene, side, layout, theme, below=below) for side, below in sides),
+        *(_pinned(side, layout, theme, below=below) for side, below in sides),
         *(_checkers(scene, side, layout, theme, below=below) for side, below in sides),
         _cube(scene, layout, theme),
         *(_resignation(side, layout, theme, below=below) for side, below in sides),
@@ -147,7 +153,7 @@ def _group(role: Role, theme: Theme, body: str, attributes: str = "") -> str:
     return f"<g{' ' if attributes else ''}{attributes}{paint(role, theme)}>{body}</g>" if body else ""
 
 
-def _table(layout: Layout, theme: Theme) -> Iterator[str]:
+def _table(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     """Draw background, frame, field and trays."""
     top, middle, height = layout.top, layout.middle, layout.bottom - layout.top
     yield _group(Role.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))
@@ -156,7 +162,9 @@ def _table(layout: Layout, theme: Theme) -> Iterator[str]:
     yield _group(Role.FIELD, theme, "".join(_rect(x, top, SIX, height) for x in (LEFT, RIGHT)))
     off, cube = layout.off - TRAY / 2, layout.cube - TRAY / 2
     half = height / 2 - EDGE / 2
-    trays = ((off, top, half), (off, middle + EDGE / 2, half), (cube, top, height))
+    lower = middle + EDGE / 2
+    trays = [(off, top, half), (off, lower, half)]
+    trays += [(cube, top, height)] if scene.cube else [(cube, top, half), (cube, lower, half)]
     yield _group(Role.TRAY, theme, "".join(_rect(x, y, TRAY, tall, 4) for x, y, tall in trays))
 
 
@@ -173,36 +181,81 @@ def _points(layout: Layout, theme: Theme) -> Iterator[str]:
 def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     lines = (layout.frame_top + NUMBERS * 0.74, layout.bottom + NUMBERS * 0.74)
     body = "".join(
-        _text(layout.column(point), lines[point <= 12], str(point if scene.numbers_below else BAR - point))
+        _text(layout.column(point), lines[point <= 12], str(point if scene.numbers_below else scene.facing(point)))
         for point in range(1, 25)
     )
     yield _group(Role.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
+
+
+def _start(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    """Mark beside the first point of a side's course where it starts, and in which direction."""
+    if not scene.marks_starts:
+        return
+    point = START if below else scene.facing(START)
+    right, upper = point in {1, START}, point > START // 2
+    x = layout.off if right else layout.cube
+    y = layout.frame_top + NUMBERS / 2 if upper else layout.bottom + NUMBERS / 2
+    if scene.facing(START) == START:  # both start here
+        x += -12 if below else 12
+    way = -1 if right is not layout.left else 1
+    disc = f'<circle cx="{coord(x - way * 5)}" cy="{coord(y)}" r="6"/>'
+    yield _group(Role.DARK if side.dark else Role.LIGHT, theme, disc, 'stroke-width="1.5"')
+    yield f'<path d="M{coord(x + way * 4)} {coord(y - 5)}v10l{way * 7}-5z"{paint(Role.ON_FRAME, theme)}/>'
 
 
 # -- checkers, cube, dice ------------------------------------------------------------------------------------------
 
 
 def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
-    position = scene.position if below else scene.position.swapped()
+    """Draw the checkers of a side, except those that lie under others."""
+    other = scene.above if below else scene.below
     role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
     discs, counts = "", ""
     for point in range(1, BAR + 1):
-        count = position.points[point]
-        for index in range(min(count, STACK)):
-            x, y = layout.stack_spot(point, index, below=below)
-            discs += f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS}"/>'
+        count = 0 if point in side.pinned else side.row[point]
+        lift = 0 if point == BAR or scene.facing(point) not in other.pinned else LIFT
+        spots = [_lifted(layout.stack_spot(point, it, below=below), lift, layout) for it in range(min(count, STACK))]
+        discs += "".join(_disc(spot) for spot in spots)
         if count > STACK:
-            x, y = layout.stack_spot(point, STACK - 1, below=below)
+            x, y = spots[-1]
             counts += _text(x, y + 7, str(count))
     yield _group(role, theme, discs, 'stroke-width="2"')
     yield _group(on, theme, counts, 'text-anchor="middle" font-size="20" font-weight="700"')
-    if position.off:
-        places = (layout.stack_spot(OFF, index, below=below) for index in range(position.off))
-        slabs = "".join(_rect(x - TRAY / 2 + 4, y - SLAB / 2 + 0.8, TRAY - 8, SLAB - 1.6, 3) for x, y in places)
-        yield _group(role, theme, slabs, 'stroke-width="1.2"')
-        y = layout.middle + (20 if below else -9)
-        text = _text(layout.off, y, str(position.off))
-        yield _group(Role.INK, theme, text, 'text-anchor="middle" font-size="16" font-weight="600"')
+    yield from _slabs(side, OFF, layout, theme, below=below)
+    yield from _slabs(side, IN_HAND, layout, theme, below=below)
+
+
+def _pinned(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    """Draw the checkers that lie under others."""
+    discs = "".join(_disc(layout.stack_spot(point, 0, below=below)) for point in sorted(side.pinned))
+    yield _group(Role.DARK if side.dark else Role.LIGHT, theme, discs, 'stroke-width="2"')
+
+
+def _disc(spot: XY) -> str:
+    x, y = spot
+    return f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS}"/>'
+
+
+def _lifted(spot: XY, lift: float, layout: Layout) -> XY:
+    """Return a spot moved towards the middle of the board."""
+    x, y = spot
+    return x, y - lift if y > layout.middle else y + lift
+
+
+def _slabs(side: Side, place: int, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+    """Draw the checkers of a side that are off or in hand, on edge in their tray, and their number."""
+    count = side.row[place]
+    if not count:
+        return
+    places = [layout.stack_spot(place, index, below=below) for index in range(count)]
+    slabs = "".join(_rect(x - TRAY / 2 + 4, y - SLAB / 2 + 0.8, TRAY - 8, SLAB - 1.6, 3) for x, y in places)
+    yield _group(Role.DARK if side.dark else Role.LIGHT, theme, slabs, 'stroke-width="1.2"')
+    y = layout.middle + (20 if below else -9)
+    text = _text(places[0][0], y, str(count))
+    yield _group(Role.INK, theme, text, 'text-anchor="middle" font-size="16" font-weight="600"')
+    if place == IN_HAND:
+        label = _text(places[0][0], y + (12 if below else -13), "hand")
+        yield _group(Role.FAINT, theme, label, 'text-anchor="middle" font-size="12"')
 
 
 def _dice(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
@@ -210,7 +263,7 @@ def _dice(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[
         return
     role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
     x, y = layout.side(below=below)
-    centres = (x - DIE * 0.65, x + DIE * 0.65)
+    centres = [x + (it - (len(side.dice) - 1) / 2) * DIE * 1.3 for it in range(len(side.dice))]
     squares = "".join(_rect(it - DIE / 2, y - DIE / 2, DIE, DIE, 6) for it in centres)
     pips = "".join(
         f'<circle cx="{coord(centre + dx * DIE * 0.27)}" cy="{coord(y + dy * DIE * 0.27)}" r="3.6"/>'
@@ -225,6 +278,8 @@ def _cube(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     if scene.offered:
         below = scene.below.doubles > 0
         yield from _cube_at(*layout.side(below=below), scene.below.doubles or scene.above.doubles, theme)
+        return
+    if not scene.cube:
         return
     x, away = layout.cube, layout.bottom - layout.middle - CUBE / 2 - 4
     y = layout.middle + {Owner.CENTRED: 0.0, Owner.PLAYER: away, Owner.OPPONENT: -away}[scene.owner]
@@ -267,14 +322,13 @@ def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
     role = Role.DARK if side.dark else Role.LIGHT
     yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{coord(y)}" r="11"/>', 'stroke-width="2"')
     score = f"{side.score}/{scene.length}" if scene.length else str(side.score)
-    pips = scene.position.pips if below else scene.position.opponent_pips
     box = max(text_width(score, 20, bold=True) + 16, TRAY + EDGE)
     right = WIDTH - MARGIN
     yield _group(Role.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
     yield _group(
         Role.INK, theme, _text(right - box / 2, y + 7, score), 'text-anchor="middle" font-size="20" font-weight="600"'
     )
-    pip_text = f"{pips} pips"
+    pip_text = f"{side.pips} pips"
     yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, pip_text), 'text-anchor="end" font-size="18"')
     space = right - box - 24 - text_width(pip_text, 18) - (MARGIN + 54)
     size = min(21.0, 21.0 * space / max(text_width(side.name, 21, bold=True), 1))

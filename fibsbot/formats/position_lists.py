@@ -106,10 +106,10 @@ def _read_position(line: str, place: int) -> SnowiePosition:
     problems = {
         "expected a position of at most 15 checkers a side": position.status() is not Flaw.VALID,
         "expected two dice from 1 to 6, or 0 and 0": rolled and not all(1 <= die <= 6 for die in (first, second)),
+        "expected 0 or 1 for the player on roll and a length of at least 0": seat not in {0, 1} or length < 0,
         "expected scores below the length of the match": min(score) < 0 or (length and max(score) >= length),
         f"expected a cube from 1 to {HIGHEST_CUBE}, owned by 1, -1 or 0": not 1 <= cube <= HIGHEST_CUBE
         or abs(owner) > 1,
-        "expected 0 or 1 for the player on roll and a length of at least 0": seat not in {0, 1} or length < 0,
     }
     for problem, there in problems.items():
         if there:

@@ -114,6 +114,15 @@ def start_match(
     )
 
 
+def start_at(rules: Ruleset, table: Table, dice: Numbers | None = None) -> TableGame:
+    """Return a game of an unlimited match in which seat A is on roll at this table, or has rolled these dice.
+
+    Raises DiceError for impossible dice.
+    """
+    state = evolve(start_match(rules, 0, begins=Seat.A), table=table)
+    return roll(state, Seat.A, dice) if dice else state
+
+
 def next_game(state: TableGame) -> TableGame:
     """Return the next game of the match, before its opening roll."""
     if state.stage is not Stage.OVER:
@@ -145,7 +154,9 @@ def roll(state: TableGame, seat: Seat, dice: Numbers) -> TableGame:
     check_before_roll(state, seat)
     check_dice(state.rules, dice)
     table, todo = parts_of(state.rules, state.table, dice, state.throws + 1)
-    cube = 2 * state.cube if state.rules.raises_stake(dice) else state.cube
+    cube, limit = state.cube, state.laws.cube_limit
+    if state.rules.raises_stake(dice) and (limit is None or 2 * cube <= limit):
+        cube *= 2
     return _go_on(evolve(state, table=table, dice=dice, todo=todo, throws=state.throws + 1, cube=cube))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from attrs import frozen
 
 from fibsbot.evolve import evolve
-from fibsbot.games.table import Course, Table, side
+from fibsbot.games.table import HAND, Course, Side, Table, side
 from fibsbot.rules.errors import AnyLaw, NamedLaw
 from fibsbot.rules.laws import Laws, Level
 
@@ -202,6 +202,10 @@ class Ruleset:
     def start(self) -> Table:
         """Return the table before the first roll."""
         return Table(side(self.setup), side(self.setup))
+
+    def in_hand(self, side: Side) -> int:
+        """Return how many checkers of a side have not entered yet; the others in HAND are on the bar."""
+        return side.row[HAND] - side.hit if self.setup.get(HAND) else 0
 
     def with_option(self, name: str) -> Ruleset:
         """Return the ruleset with an option turned on. Raises KeyError if there is none of that name."""

@@ -10,6 +10,7 @@ opponent's side of the board.
 5. No checker lands on two or more, unless they belong to six points in a row that are all held: then any of the six may
 be landed on, and its two checkers are captured.
 6. No checker leaves the opponent's side of the board until five have left the start.
+
 Bearing off all checkers wins 1. Jan wins 15: the opponent has more captured checkers than points where they could
 enter. So does janstork: he has no such point at all when he is hit.
 """

@@ -51,6 +51,11 @@ def parse_table(text: str, rules: Ruleset) -> Table:
     if len(rows) != 2:
         raise TableTextError(f"expected two rows of checkers with a slash between them, got {text!r}")
     own, opponent = (_parse_side(row, rules.checkers) for row in rows)
+    for point in range(OFF + 1, HAND):
+        facing = rules.course.facing(point)
+        pins = (own.pinned >> point & 1) + (opponent.pinned >> facing & 1)
+        if pins != (own.row[point] > 0 < opponent.row[facing]):
+            raise TableTextError(f"expected pinned=... where both sides are and only there, got {point} / {facing}")
     return Table(own, opponent)
 
 

@@ -6,6 +6,7 @@ A point where a checker stops is written between slashes, `*` marks a hit, `(2)`
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
@@ -49,7 +50,9 @@ def paths_of(play: Play, position: Position) -> list[Path]:
 
 
 def _paths(play: Play, blots: set[int]) -> list[Path]:
-    return sorted([_shortened(path, blots) if len(path) > 2 else path for path in _joined(play)], reverse=True)
+    return sorted(
+        [_shortened(path, blots) if len(path) > 2 else path for path in join_moves(play.ordered)], reverse=True
+    )
 
 
 def _blots(position: Position) -> set[int]:
@@ -57,10 +60,10 @@ def _blots(position: Position) -> set[int]:
     return {point for point in range(1, 25) if cells[point] == -1} if -1 in cells else set()
 
 
-def _joined(play: Play) -> list[Path]:
+def join_moves(moves: Iterable[Move]) -> list[Path]:
     """Join moves into paths: a checker that arrives on a point moves on before one that was there already."""
     paths: list[Path] = []
-    for move in play.ordered:
+    for move in moves:
         source, target = move.source, move.target
         for index, path in enumerate(paths):
             if path[-1] == source:

@@ -9,6 +9,7 @@ from fibsbot.policy.policy import (
     Policy,
     RefusalReason,
     is_bot,
+    is_game,
     is_player_name,
 )
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
@@ -23,6 +24,7 @@ __all__ = [
     "RefusalReason",
     "describe_policy",
     "is_bot",
+    "is_game",
     "is_player_name",
     "reasons_not_to_resume",
     "reasons_to_refuse",

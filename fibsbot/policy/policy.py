@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
+from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
 _CODE: Final = "="
@@ -158,6 +159,19 @@ def _is_inverted(least: float | None, most: float | None) -> bool:
     return least is not None and most is not None and least > most
 
 
+def is_game(text: str) -> bool:
+    """Return whether a text names a game of the family, with options after colons."""
+    try:
+        load_ruleset(text)
+    except UnknownGameError:
+        return False
+    return True
+
+
+ANY_GAME: Final = "any"
+"""The word for all games and options."""
+
+
 _DIRECTIONS: Final = "`:from` limits a name to their invitations, `:to` to ours."
 
 
@@ -170,6 +184,13 @@ class Policy:
         Lengths(),
         "Match lengths to play: single lengths, ranges, unlimited.",
         example=Lengths(((1, 9), (11, 11)), unlimited=True),
+    )
+    games: tuple[str, ...] = setting(
+        (),
+        "Games to play besides backgammon, with options after colons, or `any`; only the embedded server has them.",
+        example=("plakoto", "tabula:free"),
+        expected=f"the name of a game, such as plakoto, or {ANY_GAME}",
+        check=lambda text: text == ANY_GAME or is_game(text),
     )
     min_rating: float | None = setting(None, "Lowest rating of the other player.", minimum=0, example=1450.0)
     max_rating: float | None = setting(None, "Highest rating of the other player.", minimum=0, example=1900.0)
@@ -198,6 +219,10 @@ class Policy:
         0.0, "Time after a match before the next one with the same player.", minimum=0, maximum=MONTH
     )
     max_per_day: int | None = setting(None, "New matches with the same player within 24 hours.", minimum=1, example=5)
+
+    def plays(self, game: str) -> bool:
+        """Return whether the bot plays a game other than backgammon."""
+        return is_game(game) and bool({ANY_GAME, game} & set(self.games))
 
     def warnings(self) -> tuple[str, ...]:
         """Return warnings about valid but probably mistaken settings, each beginning with the setting's name."""
@@ -253,6 +278,8 @@ class MatchRequest:
     experience: int | None = None
     client: str | None = None
     """The name of the other player's client."""
+    game: str | None = None
+    """A game other than backgammon."""
     saved_games: int | None = None
     since_last: float | None = None
     """Seconds since the end of the last match with the other player; None if none is known."""

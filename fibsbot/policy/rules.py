@@ -161,6 +161,12 @@ def _length(policy: Policy, request: MatchRequest) -> str | None:
     return f"I only play matches of {policy.lengths}."
 
 
+def _game(policy: Policy, request: MatchRequest) -> str | None:
+    if request.game is None or request.direction is Direction.OURS or policy.plays(request.game):
+        return None
+    return f"I only play {' and '.join(('backgammon', *policy.games))}."
+
+
 # -- strength ------------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +250,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "person": _person,
     "unlimited": _unlimited,
     "length": _length,
+    "game": _game,
     "rating_low": _rating_low,
     "rating_high": _rating_high,
     "experience_low": _experience_low,

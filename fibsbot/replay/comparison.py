@@ -18,7 +18,7 @@ from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.questions import ResignAnswer, StrategyFailedError, ask_strategy
+from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
 from fibsbot.text import describe_error
 from fibsbot.transcript import Decision, Resign, Transcript
@@ -237,7 +237,9 @@ def _transcript_answer(reply: Reply) -> Answer:
             return reply.action
         case ResignAnswer():
             return Level(reply.level)
-    return reply.accepted
+        case AcceptAnswer():
+            return reply.accepted
+    raise TypeError(f"expected an answer of backgammon, got {reply!r}")
 
 
 # -- values of answers ----------------------------------------------------------------------------------------------

@@ -348,7 +348,7 @@ def next_game(state: Chouette, players: Iterable[str] | None = None) -> Chouette
         wanted = tuple(players)
         order = (*filter(wanted.__contains__, order), *(player for player in wanted if player not in order))
     _check_players(order)
-    ledger = dict.fromkeys(order, 0) | dict(state.ledger)
+    ledger = {**state.ledger, **dict.fromkeys((player for player in order if player not in state.ledger), 0)}
     return _new_game(order, ledger, state.game.laws, dropped_captain_last=state.dropped_captain_last)
 
 

@@ -291,6 +291,9 @@ def decision(state: GameState, seat: Seat) -> MatchState | None:
         jacoby=state.laws.jacoby and not state.length,
         redoubles=redoubles_left(state),
         cubeless=not state.laws.cube,
+        triple=state.laws.triple,
+        point_game=state.laws.point_game,
+        may_reject=phase is Phase.MOVE and may_reject_roll(state),
     )
 
 

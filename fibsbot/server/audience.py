@@ -58,9 +58,11 @@ class MatchView:
 
 
 def match_views(world: World, match: ServerMatch) -> Iterator[MatchView]:
-    """Yield the views of both players, then those of their watchers."""
+    """Yield the views of both players, then those of a chouette's other players and of the watchers."""
     for seat, user in match.users.items():
         yield MatchView(match, user, seat, is_watcher=False)
+    for user in match.teammates:
+        yield MatchView(match, user, Seat.B, is_watcher=True)
     for seat in Seat:
         for watcher in world.watchers.get(match.names[seat], ()):
             yield MatchView(match, watcher, seat, is_watcher=True)

@@ -60,20 +60,21 @@ def whisper(world: World, user: User, command: c.Whisper) -> None:
 
 def _match_audience(world: World, user: User) -> tuple[list[User], list[User]]:
     """Return the players and watchers of the match that a user plays or watches; an idle user has watchers, too."""
-    subject = user if user.match is not None else world.users.get(user.watching or "")
+    subject = user if user.board_match is not None else world.users.get(user.watching or "")
     if subject is None:
         raise CommandError(m.NotWatchingOrPlaying())
-    players = list(subject.match.users.values()) if subject.match is not None else [subject]
+    match = subject.board_match
+    players = [subject] if match is None else [*match.users.values(), *match.teammates]
     return players, world.watchers_of(*(player.name for player in players))
 
 
 @HANDLERS.on(c.Say)
 def say(world: World, user: User, command: c.Say) -> None:
     """Talk to the opponent, gagged or not. The echo has no name (specification: "Say")."""
-    if user.opponent is None:
+    if user.opposing_user is None:
         raise CommandError(m.SayOutsideGame())
     world.send(user, m.YouSay(command.text))
-    world.send(world.users[user.opponent], m.Says(user.name, command.text))
+    world.send(user.opposing_user, m.Says(user.name, command.text))
 
 
 @HANDLERS.on(c.Tell, c.Tellx, c.AlertCommand)

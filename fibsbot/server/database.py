@@ -61,6 +61,15 @@ CREATE INDEX mail_by_recipient ON mail (recipient);
 CREATE TABLE panics (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, state TEXT NOT NULL);
 """
 
+_CHOUETTES: Final = """
+CREATE TABLE IF NOT EXISTS chouettes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    saved_at INTEGER NOT NULL,
+    state TEXT NOT NULL
+)
+"""
+"""Added later. A program that does not know this table works with the others, so the version stays the same."""
+
 
 class DatabaseError(Exception):
     """The database cannot be used, for the given reason."""
@@ -126,6 +135,8 @@ class Database:
         with self._transaction():
             oldest = int(now) - KEPT_DAYS * 86400
             self._db.execute("DELETE FROM matches WHERE over AND saved_at < ?", (oldest,))
+            self._db.execute(_CHOUETTES)
+            self._db.execute("DELETE FROM chouettes WHERE saved_at < ?", (oldest,))
 
     def close(self) -> None:
         """Close the database."""
@@ -247,6 +258,29 @@ class Database:
         with self._transaction():
             row = self._db.execute("INSERT INTO panics (time, state) VALUES (?, ?)", (int(now), state)).lastrowid
             self._db.execute("DELETE FROM panics WHERE id <= ?", ((row or 0) - MAX_PANICS,))
+
+    # -- chouettes --------------------------------------------------------------------------------------------------
+
+    def add_chouette(self, now: float) -> int:
+        """Add a table, which `save_chouette` fills; return its number, which no other table ever has."""
+        with self._transaction():
+            return (
+                self._db.execute("INSERT INTO chouettes (saved_at, state) VALUES (?, '')", (int(now),)).lastrowid or 0
+            )
+
+    def save_chouette(self, number: int, state: str, now: float) -> None:
+        """Save the state of a table, as JSON."""
+        with self._transaction():
+            self._db.execute("UPDATE chouettes SET state = ?, saved_at = ? WHERE number = ?", (state, int(now), number))
+
+    def delete_chouette(self, number: int) -> None:
+        """Delete a table at which nobody plays any more."""
+        with self._transaction():
+            self._db.execute("DELETE FROM chouettes WHERE number = ?", (number,))
+
+    def chouettes(self) -> list[tuple[int, str]]:
+        """Return number and state of every table."""
+        return self._db.execute("SELECT number, state FROM chouettes ORDER BY number").fetchall()
 
     # -- mail -------------------------------------------------------------------------------------------------------
 

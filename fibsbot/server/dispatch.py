@@ -10,16 +10,28 @@ from fibs_protocol.commands import Command
 from fibs_protocol.errors import CommandError, UnknownCommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.messages import Message, Refusal
-from fibsbot.server import chat, game_commands, info, match_commands, sessions, texts, watchers, who
+from fibsbot.server import (
+    chat,
+    chouette_commands,
+    chouette_flow,
+    game_commands,
+    info,
+    laws,
+    match_commands,
+    sessions,
+    texts,
+    watchers,
+    who,
+)
 from fibsbot.server.users import User
-from fibsbot.server.world import CommandHandlers, World
+from fibsbot.server.world import CommandHandlers, Handler, World
 
 REPEAT: Final = "!!"
 """The line that repeats the last command (`help !!`)."""
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
-for _module in (chat, game_commands, info, match_commands, sessions, watchers, who):
+for _module in (chat, chouette_commands, game_commands, info, laws, match_commands, sessions, watchers, who):
     HANDLERS.update(_module.HANDLERS)
 
 
@@ -36,12 +48,20 @@ def handle(world: World, user: User, line: str) -> None:
         try:
             command = parse_line(text)
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
-            HANDLERS[type(command)](world, user, command)
+            _handler(user, command)(world, user, command)
         except CommandError as error:
             world.send(user, *refusal_messages(error.refusal))
+    if user.table is not None:
+        chouette_flow.after_command(world, user.table)
     if user.away is not None:
         world.send(user, m.YouAreAway())
     world.save_matches()
+
+
+def _handler(user: User, command: Command) -> Handler:
+    """Return the handler of a command; at a chouette's table some commands have another one."""
+    at_table = chouette_commands.TABLE_HANDLERS.get(type(command)) if user.table is not None else None
+    return at_table or HANDLERS[type(command)]
 
 
 def parse_line(text: str) -> Command:

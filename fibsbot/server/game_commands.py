@@ -39,6 +39,10 @@ RESIGN_LEVELS: Final = {
 def require_match(user: User) -> tuple[ServerMatch, Seat]:
     """Return the user's match and seat; refuse if there is none."""
     if user.match is None:
+        if user.board_match is not None:
+            raise CommandError(
+                m.ChouetteRefused(f"{user.board_match.names[Seat.B]} is the captain and acts for the team")
+            )
         raise CommandError(m.NotPlaying())
     return user.match, user.match.seat(user.name)
 
@@ -191,7 +195,7 @@ def reject(world: World, user: User, command: c.Reject) -> None:  # noqa: ARG001
     game_flow.end_game(world, match)
 
 
-def _check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
+def check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
     """Refuse if it is not this player's turn to act."""
     check_no_resignation(match, seat)
     state = match.state
@@ -205,7 +209,7 @@ def _check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
 def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - all handlers are called alike
     """Roll the dice."""
     match, seat = require_match(user)
-    _check_turn(match, seat, m.NotYourRoll())
+    check_turn(match, seat, m.NotYourRoll())
     if match.state.stage is Stage.MOVE:
         raise CommandError(m.AlreadyRolled())
     game_flow.continue_game(world, match, skip_board=game_flow.roll(world, match))
@@ -215,7 +219,7 @@ def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - a
 def move(world: World, user: User, command: c.Move) -> None:
     """Make a play."""
     match, seat = require_match(user)
-    _check_turn(match, seat, m.NotYourMove())
+    check_turn(match, seat, m.NotYourMove())
     if match.state.dice is None:
         raise CommandError(m.RollFirst())
     direction = match.direction(seat)
@@ -232,7 +236,7 @@ def move(world: World, user: User, command: c.Move) -> None:
 def off(world: World, user: User, command: c.Off) -> None:  # noqa: ARG001 - as above
     """Bear off a checker with every number."""
     match, seat = require_match(user)
-    _check_turn(match, seat, m.NotYourTurn())
+    check_turn(match, seat, m.NotYourTurn())
     if match.state.dice is None:
         raise CommandError(m.RollFirst())
     play = game_flow.greedy_play(match.state.position, match.state.dice)
@@ -247,6 +251,8 @@ def board(world: World, user: User, command: c.ShowBoard) -> None:  # noqa: ARG0
     """Show the board of the match that the user plays or watches."""
     if user.match is not None:
         view = MatchView(user.match, user, user.match.seat(user.name), is_watcher=False)
+    elif user.board_match is not None:
+        view = MatchView(user.board_match, user, Seat.B, is_watcher=True)
     elif user.watching is not None:
         view = watched_view(world, user, user.watching)
     else:
@@ -266,9 +272,12 @@ def pip(world: World, user: User, command: c.Pip) -> None:  # noqa: ARG001 - as 
         own = YOU
     else:
         player = world.users.get(user.watching or "")
-        if player is None or player.match is None:
+        if user.board_match is not None:
+            match, seat, own = user.board_match, Seat.B, user.board_match.names[Seat.B]
+        elif player is not None and player.match is not None:
+            match, seat, own = player.match, player.match.seat(player.name), player.name
+        else:
             raise CommandError(m.NotWatchingOrPlaying())
-        match, seat, own = player.match, player.match.seat(player.name), player.name
     position = match.state.position_for(seat)
     world.send(user, m.PipCounts(own, position.pips, match.names[seat.other], position.opponent_pips))
 

@@ -137,6 +137,7 @@ def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> No
     _store_movable_checkers(match)
     send_to_viewers(world, match, lambda view: m.FirstMove(view.name(seat)))
     send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
+    offer_rethrow(world, match)
     world.mark_unsaved(match)
 
 
@@ -199,6 +200,9 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     """Make the play that the player's toggles leave to the server, or ask the player for `count` moves."""
     dice = match.state.dice or (0, 0)
     settings, position = match.users[seat].settings, match.state.position
+    if offer_rethrow(world, match):
+        world.send(match.users[seat], m.MovePrompt(count))
+        return
     if settings[Toggle.GREEDY]:
         play = greedy_play(position, dice)
         if play is not None:
@@ -211,6 +215,14 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
             make_play(world, match, play, lambda _: made)
             return
     world.send(match.users[seat], m.MovePrompt(count))
+
+
+def offer_rethrow(world: World, match: ServerMatch) -> bool:
+    """Offer the player on turn to reject the roll, if the laws allow it; return whether they do."""
+    offered = game.may_reject_roll(match.state)
+    if offered:
+        world.send(match.users[match.state.turn], m.MayRethrow(2 * match.state.cube))
+    return offered
 
 
 def _store_movable_checkers(match: ServerMatch) -> int:
@@ -302,7 +314,7 @@ def _end_match(world: World, match: ServerMatch, winner: Seat) -> None:
     """Update the ratings and end the match."""
     length, scores = match.length, match.state.scores
     won, lost = match.users[winner].account, match.users[winner.other].account
-    if length != UNLIMITED:
+    if length != UNLIMITED and match.agreed is None:  # the formula belongs to the laws of FIBS
         calculation = RatingCalculation(won.rated_player, lost.rated_player, length)
         won.rating += calculation.gain
         lost.rating -= calculation.loss

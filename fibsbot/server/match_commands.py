@@ -13,8 +13,9 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
 from fibsbot.rules.game import next_game
+from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import game_commands, game_flow, watchers
+from fibsbot.server import game_commands, game_flow, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
@@ -31,7 +32,7 @@ HANDLERS: Final = CommandHandlers()
 # -- invite ---------------------------------------------------------------------------------------------------------
 
 
-@HANDLERS.on(c.Invite)
+@HANDLERS.on(c.Invite, c.InviteByLaws)
 def invite(world: World, user: User, command: c.Invite) -> None:
     """Invite another user. An invitation never expires, but a user has only one at a time."""
     if user.match is not None:
@@ -41,19 +42,27 @@ def invite(world: World, user: User, command: c.Invite) -> None:
         world.show_status(user)
     guest = _find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
-    length = command.length
+    length, agreed = command.length, None
     if length is None:
         if saved is None:
             raise CommandError(m.NoSavedMatch(guest.name))
-        world.send(guest, m.ResumeInvitation(user.name), m.JoinHint(user.name))
-        world.send(user, m.YouInvitedToResume(guest.name))
+        old = ServerMatch.from_saved(saved)
+        if old is not None:
+            laws.check_knows(old, user, guest)
+        shown = laws.law_lines(old.agreed if old else None)
+        world.send(guest, m.ResumeInvitation(user.name), *shown, m.JoinHint(user.name))
+        world.send(user, m.YouInvitedToResume(guest.name), *shown)
     else:
-        _check_length(user, length)
-        world.send(guest, m.Invitation(user.name, length), m.JoinHint(user.name))
+        _check_length(length)
+        agreed = laws.agreed_laws(world, user, guest, command.laws if isinstance(command, c.InviteByLaws) else None)
+        if agreed is None and SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
+            raise CommandError(m.NotExperienced())
+        shown = laws.law_lines(agreed)
+        world.send(guest, m.Invitation(user.name, length), *shown, m.JoinHint(user.name))
         if saved is not None:
             world.send(guest, m.SavedMatchWarning(_saved_length(saved)))
-        world.send(user, m.YouInvited(guest.name, length))
-    user.invitation = PendingInvitation(guest.name, length)
+        world.send(user, m.YouInvited(guest.name, length), *shown)
+    user.invitation = PendingInvitation(guest.name, length, agreed)
     if guest.away is not None:
         world.send(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
 
@@ -64,18 +73,16 @@ def _find_guest(world: World, user: User, name: str) -> User:
         raise CommandError(m.NoSuchUser(name))
     if guest is user:
         raise CommandError(m.InviteSelf())
-    if guest.match is not None:
+    if guest.busy:
         raise CommandError(m.AlreadyPlayingOther(guest.name, joining=False))
     if not guest.ready:
         raise CommandError(m.RefusesGames(guest.name))
     return guest
 
 
-def _check_length(user: User, length: int) -> None:
+def _check_length(length: int) -> None:
     if length != UNLIMITED and not 1 <= length <= MAX_LENGTH:
         raise CommandError(m.InviteBadLength())
-    if SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
-        raise CommandError(m.NotExperienced())
 
 
 def _unfinished(world: World, name: str, other: str) -> SavedMatchRow | None:
@@ -105,7 +112,7 @@ def join(world: World, user: User, command: c.Join) -> None:
     host = world.find(command.name)
     if host is None:
         raise CommandError(m.CantFindPlayer(command.name))
-    if host.match is not None:
+    if host.busy:
         raise CommandError(m.AlreadyPlayingOther(host.name, joining=True))
     if not host.ready:
         raise CommandError(m.RefusesGames(host.name))
@@ -116,7 +123,7 @@ def join(world: World, user: User, command: c.Join) -> None:
     if invitation.length is None:
         _resume(world, host, user)
     else:
-        _start(world, host, user, invitation.length)
+        _start(world, host, user, invitation.length, invitation.laws)
 
 
 def _join_next_game(world: World, user: User, match: ServerMatch) -> None:
@@ -134,16 +141,17 @@ def _start_next_game(world: World, match: ServerMatch, *, resumed: bool = False)
     game_flow.start_game(world, match, resumed=resumed)
 
 
-def _start(world: World, host: User, guest: User, length: int) -> None:
-    """Start a new match; a saved one between the two is discarded."""
+def _start(world: World, host: User, guest: User, length: int, agreed: Laws | None) -> None:
+    """Start a new match by the agreed laws; a saved one between the two is discarded."""
     last = world.database.match(host.name, guest.name)
     serial = last.serial + 1 if last else 1
-    match = new_match(host, guest, length, serial)
+    match = new_match(host, guest, length, serial, agreed)
     if world.dice.coin(match.key):
         match.swap_colours()
     _begin_playing(world, match, host, guest)
     world.send(guest, m.YouJoined(host.name, length))
     world.send(host, m.OpponentJoined(guest.name, length))
+    _show_laws(world, match)
     _announce_match(world, match, m.MatchReportStart(host.name, guest.name, length))
     game_flow.start_game(world, match)
 
@@ -157,9 +165,11 @@ def _resume(world: World, host: User, guest: User) -> None:
     if match is None:
         world.send(host, m.SavedMatchCorrupt())
         raise CommandError(m.SavedMatchCorrupt())
+    laws.check_knows(match, host, guest)
     _begin_playing(world, match, host, guest)
     world.send(guest, m.YouResumed(host.name))
     world.send(host, m.OpponentResumed(guest.name))
+    _show_laws(world, match)
     update_laws(match)
     for user in (host, guest):
         user.settings.begin_game()
@@ -179,6 +189,12 @@ def _resume(world: World, host: User, guest: User) -> None:
     _repeat_prompt(world, match)
 
 
+def _show_laws(world: World, match: ServerMatch) -> None:
+    """Show both players and the watchers by which laws the match is played, if not by those of FIBS."""
+    viewers = [view.user for view in match_views(world, match) if view.user.knows_laws]
+    world.send_all(viewers, *laws.law_lines(match.agreed))
+
+
 def _repeat_prompt(world: World, match: ServerMatch) -> None:
     """Repeat the prompt that was open when the match was interrupted."""
     state = match.state
@@ -187,6 +203,7 @@ def _repeat_prompt(world: World, match: ServerMatch) -> None:
     elif state.answering is not None:
         game_commands.announce_double(world, match)
     elif state.stage is Stage.MOVE:
+        game_flow.offer_rethrow(world, match)
         world.send(match.users[state.turn], m.MovePrompt(match.can_move[state.turn]))
     else:
         game_flow.continue_game(world, match, skip_board=not world.quirks.board_after_resume)
@@ -202,13 +219,16 @@ def _begin_playing(world: World, match: ServerMatch, host: User, guest: User) ->
 
 
 def _announce_match(world: World, match: ServerMatch, message: m.MatchReportStart | m.MatchReportResume) -> None:
-    """Announce a match to its watchers, removing those whom a player has banned, then to all users who want reports."""
+    """Announce a match to its watchers, then to all users who want reports.
+
+    Watchers whom a player has banned, or whose clients know no other laws, stop watching.
+    """
     banned = {name for user in match.users.values() for name in user.blinded}
     for view in list(match_views(world, match)):
         if not view.is_watcher:
             continue
         world.send(view.user, message)
-        if view.user.name in banned:
+        if view.user.name in banned or (match.agreed and not view.user.knows_laws):
             world.send(view.user, m.CantWatchMatch(message.player1, message.player2))
             watchers.stop_watching(world, view.user)
     game_flow.report_match(world, match, message)

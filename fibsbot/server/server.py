@@ -18,13 +18,15 @@ import structlog
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.words import Departure
-from fibsbot.server import dispatch, sessions
+from fibsbot.rules.laws import Laws
+from fibsbot.server import chouette_flow, dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render
 from fibsbot.server.connection import CLOSE_TIME, ClientConnection
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
 from fibsbot.server.info import change_password
+from fibsbot.server.laws import playable_laws
 from fibsbot.server.limits import FairQueue, RateLimitedLog, ServerLimits
 from fibsbot.server.login import LoginDialog, LoginThrottle
 from fibsbot.server.users import ClientMode, User
@@ -32,6 +34,8 @@ from fibsbot.server.world import Quirks, World
 
 _log = structlog.get_logger(__name__)
 
+CHOUETTE_INTERVAL: Final = 1.0
+"""Seconds between two looks for players of chouettes who have not decided in time."""
 SAMPLE_INTERVAL: Final = 60.0
 """Seconds between two samples of the number of users for `average`."""
 REFUSED_LOG_INTERVAL: Final = 1.0
@@ -54,6 +58,7 @@ class Server:
         quirks: Quirks | None = None,
         dice: DiceSource | None = None,
         clock: Callable[[], float] = time.time,
+        laws: Laws | None = None,
     ) -> None:
         """Prepare a server.
 
@@ -65,6 +70,7 @@ class Server:
             limits: bounds of the connections.
             quirks: deliberate differences, for tests of clients.
             dice: source of dice for a test, in place of `seed`.
+            laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
             clock: returns seconds since 1970 UTC, as users see them.
 
         Raises:
@@ -79,6 +85,7 @@ class Server:
             clock,
             quirks=quirks,
             user_limit=self.limits.connections,
+            house_laws=laws and playable_laws(laws),
         )
         self.passwords = Passwords(self.limits.password_cost)
         self._fair_queue = FairQueue()
@@ -90,7 +97,8 @@ class Server:
         self._tasks: set[asyncio.Task[None]] = set()
         self._logging_in: set[asyncio.Task[None]] = set()
         self._open: set[ClientConnection] = set()
-        self._sampler: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
+        """Tasks that run while the server does."""
         self.failure: sqlite3.Error | None = None
         """The error after which the database can no longer be used."""
         self.failed = asyncio.Event()
@@ -116,7 +124,7 @@ class Server:
         await self._server.start_serving()
         self.port = self._server.sockets[0].getsockname()[1]
         self.world.port = self.port
-        self._sampler = asyncio.create_task(self._sample())
+        self._background = [asyncio.create_task(self._sample()), asyncio.create_task(self._drop_late_players())]
         _log.info("listening", host=self.host, port=self.port)
 
     async def stop(self) -> None:
@@ -129,8 +137,8 @@ class Server:
         if self.failure is None:
             sessions.shut_down(self.world)
         self._deliver(None)
-        if self._sampler is not None:
-            self._sampler.cancel()
+        for task in self._background:
+            task.cancel()
         await self._end_connections()
         for log in (self._refused, self._failed_logins):
             log.close()
@@ -290,6 +298,18 @@ class Server:
         while True:
             self.world.sample_user_count()
             await asyncio.sleep(SAMPLE_INTERVAL)
+
+    async def _drop_late_players(self) -> None:
+        while True:
+            await asyncio.sleep(CHOUETTE_INTERVAL)
+            if not self.world.tables:
+                continue
+            try:
+                chouette_flow.drop_late_players(self.world)
+            except sqlite3.Error as error:
+                self._fail(error)
+                return
+            self._deliver(None)
 
 
 def _log_refused(counts: Counter[str]) -> None:

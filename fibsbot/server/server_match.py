@@ -1,4 +1,4 @@
-"""ServerMatch: a match between two users: the state of its game, the players, the list of moves."""
+"""ServerMatch: a match of backgammon between two users, its board and its laws."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 import cattrs
-from attrs import define, evolve, field
+from attrs import define, evolve
 
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
@@ -15,16 +15,15 @@ from fibs_protocol.words import Colour, Toggle
 from fibsbot import fibs_numbering
 from fibsbot.match import Dice
 from fibsbot.position import Play
-from fibsbot.rules.game import match_winner, start_match
+from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.server.database import SavedMatchRow
+from fibsbot.server.pair_match import MAX_SHOWN, PairMatch
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
 """The highest value of the cube: a `board:` line holds four digits."""
-MAX_SHOWN: Final = 9999
-"""The highest score that a `board:` line can show; an unlimited match may pass it."""
 CRAWFORD_OFF: Final = 3
 """The token "forced move" in a match without the Crawford rule (docs/protocol.md, token 50)."""
 
@@ -32,77 +31,31 @@ _CONVERTER: Final = cattrs.Converter()
 
 
 @define(eq=False)
-class ServerMatch:
-    """A match between two users, until its end or until one of them leaves."""
+class ServerMatch(PairMatch[GameState]):
+    """A match of backgammon between two users."""
 
-    names: tuple[str, str]
-    """The names of seat A, who invited, and seat B."""
-    state: GameState
-    colours: tuple[Colour, Colour]
-    serial: int
-    """The number of this match of the pair, from 1; with the names it determines seeded dice."""
-    rolls: int = 0
-    """Number of rolls so far."""
-    moves: list[str] = field(factory=list)
-    """The list of moves of the current game, as `oldmoves` shows it."""
     can_move: tuple[int, int] = (0, 0)
     """Checkers that each player could move after the last own roll; as on FIBS it is never reset."""
-    joined: set[Seat] = field(factory=set)
-    """Between two games, the players who have joined the next one."""
-    users: dict[Seat, User] = field(factory=dict)
-    """The players; empty for a match that is not being played."""
-
-    @property
-    def length(self) -> int:
-        """The length as in messages: UNLIMITED for an unlimited match."""
-        return fibs_numbering.length_to_fibs(self.state.length)
-
-    @property
-    def key(self) -> str:
-        """The match's name for seeded dice."""
-        return f"{self.names[0]}:{self.names[1]}:{self.serial}"
-
-    @property
-    def between_games(self) -> bool:
-        """Whether a game is over and the next one has not begun."""
-        return self.state.stage is Stage.OVER
-
-    @property
-    def on_turn(self) -> Seat:
-        """The player on turn according to the server: while a double waits, the one who answers."""
-        return self.state.turn if self.state.answering is None else self.state.answering
-
-    def seat(self, name: str) -> Seat:
-        """Return a player's seat."""
-        return Seat(self.names.index(name))
 
     def direction(self, seat: Seat) -> int:
         """Return the direction in which a player moves."""
         return fibs_numbering.DIRECTIONS[self.colours[seat]]
-
-    def swap_colours(self) -> None:
-        """Swap the colours, as before every game but the first."""
-        self.colours = (self.colours[1], self.colours[0])
-
-    # -- the list of moves ------------------------------------------------------------------------------------------
 
     def record_play(self, seat: Seat, dice: Dice, play: Play) -> None:
         """Add a play to the list."""
         moves = fibs_numbering.play_to_fibs(play, self.direction(seat))
         self.moves.append(write(m.MovesPlay(self.colours[seat], dice, moves)))
 
-    def record_action(self, seat: Seat, text: str) -> None:
-        """Add any other action to the list."""
-        self.moves.append(write(m.MovesAction(self.colours[seat], text)))
-
-    def list_moves(self, seat: Seat) -> tuple[m.Message, ...]:
-        """Return the list of the current game, with the score from a seat's side."""
-        own, other = self.state.scores[seat], self.state.scores[seat.other]
-        x = self.colours.index(Colour.X)
-        head = (m.MovesScore(own, other, self.length), m.MovesColours(self.names[x], self.names[1 - x]), m.Unknown(""))
-        return (*head, *map(m.Unknown, self.moves))
+    def pips(self, seat: Seat) -> tuple[int, int]:
+        """Return the pip counts of a seat and of the other one."""
+        position = self.state.position_for(seat)
+        return position.pips, position.opponent_pips
 
     # -- the board --------------------------------------------------------------------------------------------------
+
+    def shown(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> m.Board:
+        """Return the board from a seat's side, with the names to show."""
+        return m.Board(self.board(seat, player, opponent, requested=requested))
 
     def board(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> BoardState:
         """Return the board from a seat's side, with the names to show (docs/protocol.md).
@@ -146,24 +99,18 @@ class ServerMatch:
 
     # -- saving -----------------------------------------------------------------------------------------------------
 
-    def to_saved(self) -> SavedMatchRow:
-        """Return the database row of this match."""
-        low, high = sorted(self.names)
-        return SavedMatchRow((low, high), self.serial, match_winner(self.state) is not None, self.to_json())
-
     def to_json(self) -> str:
         """Return everything except the users as JSON."""
-        return json.dumps(
-            {
-                "names": self.names,
-                "state": _CONVERTER.unstructure(self.state),
-                "colours": self.colours,
-                "serial": self.serial,
-                "throws": self.rolls,
-                "moves": self.moves,
-                "can_move": self.can_move,
-            }
-        )
+        values = {
+            "names": self.names,
+            "state": _CONVERTER.unstructure(self.state),
+            "colours": self.colours,
+            "serial": self.serial,
+            "throws": self.rolls,
+            "moves": self.moves,
+            "can_move": self.can_move,
+        }
+        return json.dumps(values if self.agreed is None else {**values, "agreed": True})
 
     @classmethod
     def from_saved(cls, saved: SavedMatchRow) -> ServerMatch | None:
@@ -181,7 +128,8 @@ class ServerMatch:
                 int(values["serial"]),
                 int(values["throws"]),
                 list(map(str, values["moves"])),
-                (int(can_a), int(can_b)),
+                can_move=(int(can_a), int(can_b)),
+                agreed=state.laws if values.get("agreed") else None,
             )
             flaw = match.board(Seat.A, a, b).flaw()
         except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
@@ -189,15 +137,17 @@ class ServerMatch:
         return None if flaw or sorted(match.names) != list(saved.names) else match
 
 
-def new_match(inviter: User, joiner: User, length: int, serial: int) -> ServerMatch:
-    """Return a new match by both players' toggles, the inviter as X; `length` is as in messages."""
+def new_match(inviter: User, joiner: User, length: int, serial: int, agreed: Laws | None = None) -> ServerMatch:
+    """Return a new match by the agreed laws or both players' toggles, the inviter as X; `length` is as in messages."""
     own_length = fibs_numbering.length_from_fibs(length)
-    state = start_match(_laws(inviter, joiner), own_length)
-    return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)
+    state = start_match(agreed or _laws(inviter, joiner), own_length)
+    return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial, agreed=agreed)
 
 
 def update_laws(match: ServerMatch) -> None:
     """Apply both players' toggles before a game (autodouble) or a resumed match (redoubles)."""
+    if match.agreed is not None:
+        return
     a, b = match.users[Seat.A], match.users[Seat.B]
     match.state = evolve(match.state, laws=evolve(_laws(a, b), crawford=match.state.laws.crawford))
 

@@ -7,7 +7,7 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.words import YOU, Departure, Toggle
-from fibsbot.server import match_commands, watchers
+from fibsbot.server import chouette_flow, match_commands, watchers
 from fibsbot.server.accounts import Account
 from fibsbot.server.texts import goodbye, motd
 from fibsbot.server.user_settings import UserSettings
@@ -49,6 +49,7 @@ def log_in(  # noqa: PLR0913 - all that is known about a login
         world.send(user, *(other.who_info(now) for other in world.users.values()), m.WhoEnd())
     how = "just registered and logs in." if new else "logs in again." if old is not None else "logs in."
     _announce(world, user, f"{user.name} {how}")
+    chouette_flow.come_back(world, user)
     return user
 
 
@@ -74,6 +75,8 @@ def log_out(world: World, user: User, how: Departure) -> None:
     if world.users.get(user.name) is not user:
         return
     text = _DEPARTURES[how].format(user.name)
+    if user.table is not None:
+        chouette_flow.go_away(world, user)
     match_commands.break_off(world, user, how)
     watchers.stop_watching(world, user)
     user.invitation = None

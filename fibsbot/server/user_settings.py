@@ -45,6 +45,8 @@ class UserSettings:
     """Instant redoubles allowed in unlimited matches; None is unlimited."""
     sortwho: str = "login"
     timezone: str = "UTC"
+    games: bool = False
+    """Whether the client understands games other than backgammon."""
 
     def __getitem__(self, toggle: Toggle) -> bool:
         """Return whether a toggle is on."""
@@ -61,6 +63,8 @@ class UserSettings:
 
     def text(self, setting: Setting) -> str:
         """Return a variable's value as the server writes it."""
+        if setting is Setting.GAMES:
+            return "on" if self.games else "off"
         if setting is Setting.REDOUBLES:
             return "unlimited" if self.redoubles is None else str(self.redoubles) if self.redoubles else "none"
         return str(getattr(self, setting.value))
@@ -126,6 +130,12 @@ def _timezone(setting: Setting, value: str) -> str:  # noqa: ARG001 - as above
     return value
 
 
+def _games(setting: Setting, value: str) -> bool:
+    if value not in ("on", "off"):
+        raise BadArgumentError(m.BadSettingValue(setting))
+    return value == "on"
+
+
 _READERS: Final = {
     Setting.BOARDSTYLE: _boardstyle,
     Setting.LINELENGTH: _size,
@@ -133,6 +143,7 @@ _READERS: Final = {
     Setting.REDOUBLES: _redoubles,
     Setting.SORTWHO: _sortwho,
     Setting.TIMEZONE: _timezone,
+    Setting.GAMES: _games,
 }
 
 

@@ -10,10 +10,12 @@ from attrs import define, field, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
+from fibsbot.rules.laws import Laws
 from fibsbot.server.accounts import Account
 from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
+    from fibsbot.server.chouette_table import ChouetteTable
     from fibsbot.server.server_match import ServerMatch
 
 MAX_NAMES: Final = 100
@@ -56,6 +58,8 @@ class PendingInvitation:
     """The invited user."""
     length: int | None
     """Points, UNLIMITED, or None to resume the saved match."""
+    laws: Laws | None = None
+    """Other laws than those of FIBS."""
 
 
 @define(eq=False)
@@ -73,6 +77,8 @@ class User:
     """The time of the last command, in seconds since 1970 UTC."""
     match: ServerMatch | None = None
     """The match that is being played."""
+    table: ChouetteTable | None = None
+    """The chouette at which the user has a seat; box and captain have its game as their match."""
     watching: str | None = None
     invitation: PendingInvitation | None = None
     away: str | None = None
@@ -85,6 +91,8 @@ class User:
     """Messages received since the login."""
     last_command: str = ""
     """The command that `!!` repeats."""
+    asked_for_laws: bool = False
+    """Whether a client has said that it knows other laws than those of FIBS."""
 
     @property
     def name(self) -> str:
@@ -97,9 +105,24 @@ class User:
         return self.mode is ClientMode.CLIP
 
     @property
+    def knows_laws(self) -> bool:
+        """Whether the user can be invited to matches by other laws: people can, clients if they have asked."""
+        return not self.clip or self.asked_for_laws
+
+    @property
     def ready(self) -> bool:
         """Whether the user wants to play."""
         return self.settings[Toggle.READY]
+
+    @property
+    def busy(self) -> bool:
+        """Whether the user plays, or has a seat at a chouette."""
+        return self.match is not None or self.table is not None
+
+    @property
+    def board_match(self) -> ServerMatch | None:
+        """The match whose board belongs to the user: as a player, or at a chouette as any member of the team."""
+        return self.match if self.table is None else self.table.match
 
     @property
     def opponent(self) -> str | None:
@@ -107,6 +130,11 @@ class User:
         if self.match is None:
             return None
         return self.match.names[self.match.seat(self.name).other]
+
+    @property
+    def opposing_user(self) -> User | None:
+        """The opponent; at a chouette it may be one who is not logged in at the moment."""
+        return None if self.match is None else self.match.users[self.match.seat(self.name).other]
 
     def idle(self, now: float) -> int:
         """Return the seconds since the last command."""
@@ -118,7 +146,7 @@ class User:
             name=self.name,
             opponent=self.opponent,
             watching=self.watching,
-            ready=self.ready,
+            ready=self.ready and self.table is None,
             away=self.away is not None,
             rating=round(self.account.rating, 2),
             experience=self.account.experience,

@@ -8,6 +8,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import YOU
+from fibsbot.server import laws
 from fibsbot.server.audience import watched_view
 from fibsbot.server.users import User, toggle_name
 from fibsbot.server.world import CommandHandlers, World
@@ -33,14 +34,19 @@ def watch(world: World, user: User, command: c.Watch) -> None:
     blocker = _banned_by(player, user)
     if blocker is not None:
         raise CommandError(m.NoWatchAllowed(player.name))
+    match = player.match
+    if match is not None:
+        laws.check_knows(match, user)
     user.watching = player.name
     world.watchers.setdefault(player.name, []).append(user)
     world.send(user, m.YouWatch(player.name))
     if player.match is None:
         world.send(user, m.NothingInteresting(player.name))
+    else:
+        world.send(user, *laws.law_lines(player.match.agreed))
     world.send(player, m.WatchesYou(user.name))
-    if player.opponent is not None:
-        world.send(world.users[player.opponent], m.StartsWatching(user.name, player.name))
+    if player.opposing_user is not None:
+        world.send(player.opposing_user, m.StartsWatching(user.name, player.name))
     world.show_status(user)
 
 
@@ -63,8 +69,8 @@ def stop_watching(world: World, user: User) -> None:
     player = world.users.get(name)
     if player is not None:
         world.send(player, m.StopsWatching(user.name, YOU))
-        if player.opponent is not None:
-            world.send(world.users[player.opponent], m.StopsWatching(user.name, name))
+        if player.opposing_user is not None:
+            world.send(player.opposing_user, m.StopsWatching(user.name, name))
     world.show_status(user)
 
 
@@ -110,6 +116,6 @@ def blind(world: World, user: User, command: c.Blind) -> None:
     world.send(user, m.BlindSet(name, value=banned))
     if banned and other is not None and other.watching is not None and other.watching in (user.name, user.opponent):
         world.send(other, m.BansWatcher(user.name, YOU))
-        if user.opponent is not None:
-            world.send(world.users[user.opponent], m.BansWatcher(user.name, name))
+        if user.opposing_user is not None:
+            world.send(user.opposing_user, m.BansWatcher(user.name, name))
         stop_watching(world, other)

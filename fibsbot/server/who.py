@@ -21,6 +21,7 @@ from fibs_protocol.grammar.arguments import shorten
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
 from fibsbot.server.accounts import LISTED_EXPERIENCE
+from fibsbot.server.laws import law_lines
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -39,7 +40,7 @@ _ORDERS: Final[dict[str, Callable[[User], Any]]] = {
     "rrating": lambda user: user.account.rating,
 }
 _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
-    "ready": lambda user: user.ready and user.match is None,
+    "ready": lambda user: user.ready and not user.busy,
     "playing": lambda user: user.match is not None,
     "away": lambda user: user.away is not None,
 }
@@ -206,7 +207,7 @@ def oldmoves(world: World, user: User, command: c.Oldmoves) -> None:
     match = user.match if user.opponent == command.name else _last_match(world, user, command.name)
     if match is None:
         raise CommandError(m.NoOldmoves(command.name))
-    world.send(user, *match.list_moves(match.seat(user.name)))
+    world.send(user, *law_lines(match.agreed), *match.list_moves(match.seat(user.name)))
 
 
 def _last_match(world: World, user: User, name: str) -> ServerMatch | None:

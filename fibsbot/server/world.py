@@ -14,7 +14,9 @@ from attrs import define, evolve, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
+from fibsbot.rules.laws import Laws
 from fibsbot.server.accounts import Account
+from fibsbot.server.chouette_table import ChouetteTable, saved_tables
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, DiceTest
 from fibsbot.server.server_match import ServerMatch
@@ -54,7 +56,7 @@ class TrafficCounts:
 class World:
     """The state of the server: users, matches, watchers, and the messages to be delivered."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server is made of
         self,
         database: Database,
         dice: DiceSource,
@@ -62,6 +64,7 @@ class World:
         *,
         quirks: Quirks | None = None,
         user_limit: int = 1000,
+        house_laws: Laws | None = None,
     ) -> None:
         """Start without users.
 
@@ -71,11 +74,13 @@ class World:
             clock: returns seconds since 1970 UTC.
             quirks: deliberate differences, for tests of clients.
             user_limit: the limit that `show max` prints.
+            house_laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
         """
         self.database = database
         self.dice = dice
         self.quirks = quirks or Quirks()
         self.user_limit = user_limit
+        self.house_laws = house_laws
         self._clock = clock
         self.users: dict[str, User] = {}
         self.watchers: dict[str, list[User]] = {}
@@ -86,6 +91,8 @@ class World:
         """Users whose connections are closed once the outbox is delivered."""
         self.unsaved_matches: list[ServerMatch] = []
         """Matches that have changed since they were saved."""
+        self.tables: list[ChouetteTable] = saved_tables(database.chouettes())
+        """The tables at which a chouette is played, or people wait for one."""
         self.statistics = DiceTest()
         self.recent_logins: deque[tuple[float, str]] = deque(maxlen=LAST_LOGINS)
         self.started = clock()
@@ -159,9 +166,7 @@ class World:
     def save_matches(self) -> None:
         """Save every match that is marked."""
         for match in self.unsaved_matches:
-            saved = match.to_saved()
-            accounts = [user.account for user in match.users.values()] if saved.over else []
-            self.database.save_match(saved, self.now(), *accounts)
+            match.save(self.database, self.now())
         self.unsaved_matches.clear()
 
     def sample_user_count(self) -> None:

@@ -64,7 +64,8 @@ class EngineDecisions:
             take = self.engine.analyse_cube(state, self.cube).double_take
         else:
             take = -self.engine.analyse_cube(_opponents_roll(state), self.cube).double_take
-        answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length)
+        passed = Stakes.of(state).loss_value if state.point_game else -1.0
+        answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length, passed=passed)
         return CubeAnswer(answer.action, answer.best)
 
     def accept_resignation(self, state: MatchState) -> bool:

@@ -38,7 +38,14 @@ class AcceptAnswer:
     """A sentence for the player whose invitation is refused."""
 
 
-StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer
+@frozen
+class NameAnswer:
+    """The double to play or the point to open, in games in which one is named."""
+
+    number: int
+
+
+StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer | NameAnswer
 
 
 class InvalidAnswerError(ValueError):

@@ -16,6 +16,8 @@ CHECKERS: Final = 15
 TOKENS: Final = 53
 CELLS: Final = 26
 """Number of cells in `points`."""
+CUBE_FACTORS: Final = (1, 3, 5)
+"""A cube is a power of two, or 3 or 5 times one where ties in the opening roll add one to it (up to 6)."""
 PREFIX: Final = "board:"
 CACHED_ROWS: Final = 32
 """Number of cached rows of cells."""
@@ -233,8 +235,8 @@ def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> 
     for pair in (dice, opponent_dice):
         if pair != (0, 0) and not (1 <= pair[0] <= 6 and 1 <= pair[1] <= 6):
             return f"expected two dice or none, got {pair[0]} and {pair[1]}"
-    if cube < 1 or cube & (cube - 1):
-        return f"expected a power of two on the cube, got {cube}"
+    if cube < 1 or cube // (cube & -cube) not in CUBE_FACTORS:
+        return f"expected a power of two on the cube, or 3 or 5 times one, got {cube}"
     if direction not in (-1, 1):
         return f"expected the direction -1 or 1, got {direction}"
     return None

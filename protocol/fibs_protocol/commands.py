@@ -45,7 +45,7 @@ class Login(Command):
 
 @frozen
 class Name(Command):
-    """`name X`: choose a name (guest)."""
+    """`name X`: choose a name (guest). `name 4`: name a double or a point, in games that have such a law."""
 
     name: str
 
@@ -169,6 +169,22 @@ class Invite(Command):
 
 
 @frozen
+class InviteToGame(Invite):
+    """`invite X 3 plakoto:exception`: to a match of a game other than backgammon (only this project's server)."""
+
+    game: str = ""
+    """Its name, with options after colons."""
+
+
+@frozen
+class InviteByLaws(Invite):
+    """`invite X 5 laws 1931 point`: to a match by other laws than those of FIBS (only this project's server)."""
+
+    laws: str = ""
+    """The words after `laws`."""
+
+
+@frozen
 class Join(Command):
     """`join X`, or `join` for the next game."""
 
@@ -178,6 +194,13 @@ class Join(Command):
 @frozen
 class Leave(Command):
     """`leave`: break the match off; it is saved."""
+
+
+@frozen
+class Chouette(Command):
+    """`chouette`, `chouette open`, `chouette join X` and so on: a table for three to six players (ours, not FIBS')."""
+
+    argument: str | None = None
 
 
 @frozen
@@ -220,9 +243,17 @@ class Roll(Command):
 
 @frozen
 class Move(Command):
-    """`move bar-22 13-7`: the whole turn, in the server's numbering."""
+    """`move bar-22 13-7`: the whole turn, in the server's numbering.
+
+    In games other than backgammon a part of the turn, in the player's own numbering; the hand is `bar`.
+    """
 
     moves: tuple[FibsMove, ...]
+
+
+@frozen
+class Rethrow(Command):
+    """`rethrow`: reject the first roll, which doubles the cube; only where the laws of the match allow it."""
 
 
 @frozen
@@ -303,6 +334,13 @@ class SetCommand(Command):
 
     setting: Setting | None = None
     value: str | None = None
+
+
+@frozen
+class ShowLaws(Command):
+    """`laws`: show the laws of the match; `laws on`, `laws off`: whether the client knows other laws than FIBS'."""
+
+    known: bool | None = None
 
 
 @frozen

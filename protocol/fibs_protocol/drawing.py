@@ -6,16 +6,17 @@ source shows how FIBS draws an unlimited match or a board without a player on tu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
+
+from attrs import frozen
 
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import UNLIMITED, Colour
 
 ROWS: Final = 5
 """Number of rows of each half. The innermost row shows the number of checkers on a point if there are more."""
-
-_BAR: Final = 0
-"""Stands for the bar in a row of points."""
 
 
 def draw(board: BoardState, *, style: int = 1, own_name: str | None = None) -> list[str]:
@@ -26,50 +27,96 @@ def draw(board: BoardState, *, style: int = 1, own_name: str | None = None) -> l
         style: 1, or 2 with the point numbers outside the frame.
         own_name: the name to draw for the player; in the board itself it may be YOU.
     """
-    if style not in {1, 2}:
-        raise ValueError(f"expected board style 1 or 2, got {style}")
     down = board.direction < 0
-    upper = [*range(13, 19), _BAR, *range(19, 25)] if down else [*range(1, 7), _BAR, *range(7, 13)]
-    lower = [*range(12, 6, -1), _BAR, *range(6, 0, -1)] if down else [*range(24, 18, -1), _BAR, *range(18, 12, -1)]
     own, other = board.colour, Colour(-board.colour)
     match = "unlimited match" if board.length == UNLIMITED else f"{board.length}-point match"
+    upper, lower = (
+        Half(
+            numbers,
+            [_stack(board.points[point]) for point in numbers],
+            _stack(_on_bar(board, colour)),
+            f"{colour.name}: {name} - score: {score}",
+        )
+        for numbers, colour, name, score in (
+            (UPPER if down else LOWER[::-1], other, board.opponent, board.opponent_score),
+            (LOWER if down else UPPER[::-1], own, own_name or board.player, board.score),
+        )
+    )
+    return [*draw_frame(upper, lower, match, style, turn_left=down), _summary(board)]
+
+
+UPPER: Final = tuple(range(13, 25))
+"""Points of the upper half from the left, for a player who bears off below on the right."""
+LOWER: Final = tuple(range(12, 0, -1))
+
+
+@frozen
+class Half:
+    """One half of a drawn board."""
+
+    numbers: Sequence[int]
+    """The numbers of its twelve points, from the left."""
+    columns: Sequence[Sequence[str]]
+    """What is drawn on each point: a cell of two characters for each row, from the edge."""
+    bar: Sequence[str]
+    label: str
+
+
+def draw_frame(upper: Half, lower: Half, note: str, style: int, *, turn_left: bool = True) -> list[str]:
+    """Draw a board with its frame.
+
+    Args:
+        upper: the half above.
+        lower: the half below.
+        note: a text beside the middle.
+        style: as for `draw`.
+        turn_left: whether the player comes down from the upper half to the lower on the left.
+    """
+    if style not in {1, 2}:
+        raise ValueError(f"expected board style 1 or 2, got {style}")
     return [
-        *_edge(upper, f"{other.name}: {board.opponent} - score: {board.opponent_score}", style),
-        *(_row(board, upper, other, depth) for depth in range(ROWS)),
-        f"  {'v' if down else ' '}|{'':18}|BAR|{'':19}|{'' if down else 'v'}    {match}",
-        *(_row(board, lower, own, depth) for depth in reversed(range(ROWS))),
-        *reversed(_edge(lower, f"{own.name}: {own_name or board.player} - score: {board.score}", style)),
-        _summary(board),
+        *_edge(upper, style),
+        *(_row(upper, depth) for depth in range(ROWS)),
+        f"  {'v' if turn_left else ' '}|{'':18}|BAR|{'':19}|{'' if turn_left else 'v'}    {note}",
+        *(_row(lower, depth) for depth in reversed(range(ROWS))),
+        *reversed(_edge(lower, style)),
     ]
 
 
-def _edge(places: list[int], label: str, style: int) -> list[str]:
+def _edge(half: Half, style: int) -> list[str]:
     """Draw the frame's upper edge, its numbers outside first; the lower edge is the same in reverse."""
-    left, right = ((f"{point:>2}" for point in half) for half in (places[:6], places[7:]))
+    left, right = ((f"{point:>2}" for point in points) for points in (half.numbers[:6], half.numbers[6:]))
     if style == 1:
         numbers = f"{'-'.join(left)}-------{'-'.join(right)}-".replace(" ", "-")
-        return [f"   +{numbers}+ {label}"]
-    return [f"    {' '.join(left)}       {' '.join(right)}", f"   +{'-' * 42}+ {label}"]
+        return [f"   +{numbers}+ {half.label}"]
+    return [f"    {' '.join(left)}       {' '.join(right)}", f"   +{'-' * 42}+ {half.label}"]
 
 
-def _row(board: BoardState, places: list[int], bar: Colour, depth: int) -> str:
-    """Draw the row `depth` places from the edge; `bar` is the colour of the checkers on the bar in this half."""
-    cells = [_cell(_on_bar(board, bar) if place == _BAR else board.points[place], depth) for place in places]
-    return f"   |{' '.join(cells[:6])} |{cells[6]} | {' '.join(cells[7:])} |"
+def _row(half: Half, depth: int) -> str:
+    """Draw the row `depth` places from the edge."""
+    cells = [column[depth] for column in half.columns]
+    return f"   |{' '.join(cells[:6])} |{half.bar[depth]} | {' '.join(cells[6:])} |"
 
 
 def _on_bar(board: BoardState, colour: Colour) -> int:
     return board.points[25] if colour is Colour.O else board.points[0]
 
 
-def _cell(checkers: int, depth: int) -> str:
-    """Draw two characters of a column; the sign of `checkers` is that of their colour."""
-    count = abs(checkers)
-    if count <= depth:
-        return "  "
-    if depth == ROWS - 1 and count > ROWS:
-        return f"{count:>2}"
-    return " O" if checkers > 0 else " X"
+def _stack(checkers: int) -> Sequence[str]:
+    """Draw the checkers of a column; their sign is that of their colour."""
+    return draw_stack(("O" if checkers > 0 else "X") * abs(checkers))
+
+
+@lru_cache
+def draw_stack(checkers: str) -> Sequence[str]:
+    """Draw a column of checkers, each given by a letter, from the edge: a cell of two characters for each row.
+
+    Of more than there are rows, the innermost shows how many have the last letter.
+    """
+    cells = [f" {letter}" for letter in checkers[:ROWS].ljust(ROWS)]
+    if len(checkers) > ROWS:
+        cells[-1] = f"{checkers.count(checkers[-1]):>2}"
+    return tuple(cells)
 
 
 def _summary(board: BoardState) -> str:

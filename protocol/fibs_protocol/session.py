@@ -23,6 +23,7 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.commands import Command
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.messages import Message
+from fibs_protocol.table_state import TablePlayer, TableStage, TableState
 from fibs_protocol.words import YOU
 
 
@@ -58,6 +59,8 @@ class State(enum.Enum):
     """Our turn, dice not rolled."""
     MY_MOVE = "my move"
     """Our turn, dice rolled."""
+    MY_NAMING = "my naming"
+    """In games other than backgammon: we have to name a double or a point."""
     THEIR_TURN = "their turn"
     I_DOUBLED = "I doubled"
     THEY_DOUBLED = "they doubled"
@@ -75,8 +78,12 @@ class TriggerCase(enum.Enum):
     OTHER = "other"
     YOUR_ROLL = "your roll"
     YOUR_MOVE = "your move"
+    YOUR_NAMING = "your naming"
     THEIR_TURN = "their turn"
     DOUBLED = "you were doubled"
+    THEIR_ANSWER = "you doubled"
+    RESIGNED = "they resigned"
+    YOUR_RESIGNATION = "you resigned"
     OVER = "game over"
 
 
@@ -97,7 +104,13 @@ PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNE
 Boards are no help here: a pending double flips their turn (docs/protocol.md, token 32), and they do not show a pending
 resignation.
 """
-IN_GAME: Final[frozenset[State]] = PENDING | {State.UNCLEAR, State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN}
+IN_GAME: Final[frozenset[State]] = PENDING | {
+    State.UNCLEAR,
+    State.MY_ROLL,
+    State.MY_MOVE,
+    State.MY_NAMING,
+    State.THEIR_TURN,
+}
 IN_MATCH: Final[frozenset[State]] = IN_GAME | {State.BETWEEN_GAMES}
 LOGGED_IN: Final[frozenset[State]] = IN_MATCH | {State.LOBBY, State.WATCHING}
 
@@ -117,6 +130,8 @@ def trigger_of(event: Message | Command) -> Trigger:
     """Return the trigger of a message or a command."""
     if isinstance(event, m.Board):
         return Trigger(m.Board, _board_case(event.state))
+    if isinstance(event, m.TableBoard):
+        return Trigger(m.TableBoard, _table_case(event.state))
     kind = type(event)
     if isinstance(event, Message) and (name := _WHOSE.get(type(event))):
         return Trigger(kind, TriggerCase.YOU if getattr(event, name) == YOU else TriggerCase.OTHER)
@@ -136,6 +151,31 @@ def _board_case(board: BoardState) -> TriggerCase | None:
     return TriggerCase.YOUR_ROLL if board.dice == (0, 0) else TriggerCase.YOUR_MOVE
 
 
+_CASES_OF_STAGES: Final = {
+    TableStage.ROLL: TriggerCase.YOUR_ROLL,
+    TableStage.MOVE: TriggerCase.YOUR_MOVE,
+    TableStage.NAME: TriggerCase.YOUR_NAMING,
+    TableStage.DOUBLED: TriggerCase.DOUBLED,
+}
+"""The case of a table of our match in which we decide."""
+
+
+def _table_case(table: TableState) -> TriggerCase | None:
+    """Return the case of a table of our match; None if we only watch, or if the server goes on by itself."""
+    if table.player != YOU:
+        return None
+    if table.stage is TableStage.OVER:
+        return TriggerCase.OVER
+    if table.decides is None:
+        return None
+    own = table.decides is TablePlayer.PLAYER
+    if table.resignation:
+        return TriggerCase.RESIGNED if own else TriggerCase.YOUR_RESIGNATION
+    if own:
+        return _CASES_OF_STAGES.get(table.stage)
+    return TriggerCase.THEIR_ANSWER if table.stage is TableStage.DOUBLED else TriggerCase.THEIR_TURN
+
+
 # -- the table ------------------------------------------------------------------------------------------------------
 
 _ANYTIME_COMMANDS: Final = (
@@ -143,21 +183,22 @@ _ANYTIME_COMMANDS: Final = (
     *(c.Gag, c.Blind, c.Away, c.Back, c.Wave),
     *(c.ToggleCommand, c.SetCommand, c.Save, c.Address, c.Password),
     *(c.Who, c.Rawwho, c.Show, c.Whois, c.Where, c.Ratings, c.Last, c.Time, c.Help, c.Motd, c.About, c.Average),
-    *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look),
+    *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look, c.ShowLaws),
 )
 
 _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | None], ...]] = (
     ((State.LOGIN,), (c.Login,), State.AUTHENTICATING),
     ((State.REGISTERING,), (c.Name,), None),
     (LOGGED_IN, _ANYTIME_COMMANDS, None),
-    ((State.LOBBY, State.WATCHING), (c.Invite, c.Join, c.Watch), None),
+    ((State.LOBBY, State.WATCHING), (c.Invite, c.InviteToGame, c.InviteByLaws, c.Join, c.Watch), None),
     # `board` in the lobby finds out whether we are in a match: the line that announced it may have been lost.
     ((State.LOBBY,), (c.ShowBoard,), None),
     ((State.WATCHING,), (c.Unwatch, c.ShowBoard, c.Pip), None),
     (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
     ((State.BETWEEN_GAMES,), (c.Join,), None),
     ((State.MY_ROLL,), (c.Roll, c.Double, c.Resign), None),
-    ((State.MY_MOVE,), (c.Move, c.Off, c.Resign), None),
+    ((State.MY_MOVE,), (c.Move, c.Off, c.Rethrow, c.Resign), None),
+    ((State.MY_NAMING,), (c.Name, c.Resign), None),
     ((State.THEIR_TURN,), (c.Resign,), None),
     ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
     ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
@@ -178,6 +219,7 @@ _SERVER: Final[
     ((State.LOGIN,), State.REGISTERING, (m.GuestWelcome,)),
     # A user who watches can be invited, and messages about the user's own match can still arrive.
     (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoined, m.YouJoined)),
+    (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoinedGame, m.YouJoinedGame)),
     (LOGGED_IN, State.UNCLEAR, (m.OpponentResumed, m.YouResumed)),
     ((State.LOBBY,), State.WATCHING, (m.YouWatch,)),
     ((State.WATCHING,), State.LOBBY, (m.YouStopWatching, m.WatchedGone)),
@@ -187,7 +229,7 @@ _SERVER: Final[
     ((State.LOBBY,), State.THEIR_TURN, ((m.Board, TriggerCase.THEIR_TURN),)),
     ((State.LOBBY,), State.THEY_DOUBLED, ((m.Board, TriggerCase.DOUBLED),)),
     ((State.LOBBY,), State.BETWEEN_GAMES, ((m.Board, TriggerCase.OVER),)),
-    (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected)),
+    (IN_MATCH, State.UNCLEAR, (m.GameStarts, m.ResignRejected, m.RollRejected)),
     (PENDING, State.UNCLEAR, (m.NothingToAnswer,)),
     (IN_MATCH, State.MY_ROLL, (m.RollOrDouble, (m.CannotMove, _other), (m.Moves, _other))),
     (IN_MATCH, State.MY_ROLL, ((m.DoubleAccepted, _other), (m.RedoubleAccepted, _other))),
@@ -199,12 +241,28 @@ _SERVER: Final[
     (IN_MATCH, State.I_RESIGNED, ((m.ResignOffer, _you), m.AlreadyResigned, m.ResignPending)),
     (IN_MATCH, State.THEY_RESIGNED, ((m.ResignOffer, _other), m.AnswerResign)),
     (IN_MATCH, State.BETWEEN_GAMES, (m.GameWon, m.GaveUp, m.ResignAccepted, m.JoinNextGame)),
+    (IN_MATCH, State.BETWEEN_GAMES, (m.GameWonBy, m.GameDrawn)),
     (IN_MATCH, State.LOBBY, (m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved)),
     (IN_MATCH, State.LOBBY, (m.NotPlaying, m.NobodyToLeave, m.JoinWho)),
     (IN_GAME - PENDING, State.MY_ROLL, ((m.Board, TriggerCase.YOUR_ROLL),)),
     (IN_GAME - PENDING, State.MY_MOVE, ((m.Board, TriggerCase.YOUR_MOVE),)),
     (IN_GAME - PENDING, State.THEIR_TURN, ((m.Board, TriggerCase.THEIR_TURN),)),
     (IN_GAME - PENDING, State.BETWEEN_GAMES, ((m.Board, TriggerCase.OVER),)),
+    # A table shows what it waits for, offers included.
+    *(
+        (IN_MATCH | {State.LOBBY}, state, ((m.TableBoard, case),))
+        for state, case in (
+            (State.MY_ROLL, TriggerCase.YOUR_ROLL),
+            (State.MY_MOVE, TriggerCase.YOUR_MOVE),
+            (State.MY_NAMING, TriggerCase.YOUR_NAMING),
+            (State.THEIR_TURN, TriggerCase.THEIR_TURN),
+            (State.I_DOUBLED, TriggerCase.THEIR_ANSWER),
+            (State.THEY_DOUBLED, TriggerCase.DOUBLED),
+            (State.I_RESIGNED, TriggerCase.YOUR_RESIGNATION),
+            (State.THEY_RESIGNED, TriggerCase.RESIGNED),
+            (State.BETWEEN_GAMES, TriggerCase.OVER),
+        )
+    ),
     (set(State) - {State.CLOSED}, State.CLOSED, (m.Goodbye, m.ConnectionTimedOut)),
 )
 """States, the next state, and the messages that lead to it."""

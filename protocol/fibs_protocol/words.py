@@ -77,3 +77,14 @@ class Setting(enum.Enum):
     REDOUBLES = "redoubles"
     SORTWHO = "sortwho"
     TIMEZONE = "timezone"
+    GAMES = "games"
+    """Whether the client plays games other than backgammon: `on` or `off`. FIBS does not have it."""
+
+
+class TableNaming(enum.Enum):
+    """What a player may have to name in games other than backgammon."""
+
+    DOUBLE = "double"
+    """The double to play, 1 to 6."""
+    POINT = "point"
+    """The point to open, in the player's own numbering."""

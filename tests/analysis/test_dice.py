@@ -7,7 +7,7 @@ import math
 from typing import Final
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,6 +155,13 @@ def test_entering_is_compared_with_its_expectation() -> None:
         assert pytest.approx(20 / 36) == a.expected_entered
 
 
+def test_a_run_of_doublets_ends_at_a_gap() -> None:
+    begun = evolve(START, stage=Stage.ROLL, turns=8)
+    doublet = Throw(seat=Seat.A, dice=(3, 3), play=legal_plays(begun.position, (3, 3))[0])
+    a, _ = dice_statistics(match(Game(1, begun, (doublet, Gap(reason="lost", then=begun), doublet))))
+    assert (2, 1) == (a.rolls, a.doublets_in_a_row)
+
+
 def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
     fair = DiceStatistics(counts=tuple(100 * ways for _, ways in ROLLS))
     assert pytest.approx(49 / 6) == fair.pips
@@ -162,6 +169,11 @@ def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
         assert test is not None
         assert (0, 1) == (test.statistic, test.p_value)
     assert (DiceStatistics().pips, DiceStatistics().rolls_test) == (None, None)
+
+
+def test_statistics_begin_at_zero() -> None:
+    assert not any(value for name, value in asdict(DiceStatistics()).items() if name != "counts")
+    assert not any(DiceStatistics().counts)
 
 
 def test_loaded_dice_are_detected_with_enough_rolls() -> None:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import Final
+from collections.abc import Callable
+from typing import Final, cast
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.analysis.luck import LuckAdjustedResults, luck_adjusted_result, mean_interval
 from fibsbot.analysis.match_analysis import AnalysisError
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
-from fibsbot.analysis.results import Z_95, ConnectionStatistics, WinLossRecord, chance_before, chance_by_rating, wilson
+from fibsbot.analysis.results import (
+    Z_95,
+    ConnectionStatistics,
+    WinLossRecord,
+    account_results,
+    chance_before,
+    chance_by_rating,
+    wilson,
+)
+from fibsbot.records.store.reader import Store
 from fibsbot.records.stored_rows import Connection, Match, Outcome
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Transcript
@@ -133,6 +143,30 @@ def test_only_finished_matches_count() -> None:
     assert WinLossRecord().share is None
 
 
+class MatchStore:
+    """A store that only has matches."""
+
+    def __init__(self, *matches: Match) -> None:
+        """Store matches."""
+        self._matches = matches
+
+    def matches(self, **_: object) -> tuple[Match, ...]:
+        """Return all matches."""
+        return self._matches
+
+    def __getattr__(self, _: str) -> Callable[..., tuple[()]]:
+        """Return nothing of any other kind."""
+        return lambda *_, **__: ()
+
+
+def test_a_match_counts_in_the_month_of_its_end() -> None:
+    later = MATCH.seen + dt.timedelta(days=31)
+    store = MatchStore(evolve(MATCH, seen=later), evolve(MATCH, ended=later), evolve(MATCH, seen=later, ended=None))
+    found = account_results(cast("Store", store), "marvin")
+    assert [("2026-01", 1), ("2026-02", 2)] == [(month, record.matches) for month, record in found.months]
+    assert (NOON, later) == (found.first, found.last)
+
+
 def test_connections_are_counted_as_far_as_recorded() -> None:
     hour = dt.timedelta(hours=1)
     online = ConnectionStatistics.of(
@@ -169,6 +203,10 @@ def test_luck_adjusted_results_of_both_players_add_up_to_one(seed: int, length: 
     assert pytest.approx(1) == a + b
     won = found.transcript.winner is Seat.A
     assert pytest.approx(won - 0.2) == a
+
+
+def test_sums_of_a_player_begin_at_zero() -> None:
+    assert not any(asdict(PlayerStatistics()).values())
 
 
 def test_an_incomplete_match_is_not_adjusted() -> None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
 from fibsbot.cli.duel import duel
+from tests import forked
 from tests.arena.duel_strategies import install
+from tests.commands import Finished
 
 PAGE = (Path(__file__).parents[2] / "docs" / "duel.md").read_text("utf-8")
-Run = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
@@ -33,13 +35,12 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return install(folder)
 
 
-def call(environment: dict[str, str], *arguments: str) -> Run:
+def call(environment: dict[str, str], *arguments: str) -> Finished:
     """Run a duel to its end."""
-    command = [sys.executable, "-m", "fibsbot", "duel", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+    return forked.run("duel", *arguments, environment=environment)
 
 
-def report_of(run: Run) -> dict[str, Any]:
+def report_of(run: Finished) -> dict[str, Any]:
     """Parse a report, and check that there is no other output."""
     assert "" == run.stderr or run.stderr.startswith("going on from "), run.stderr
     report: dict[str, Any] = json.loads(run.stdout)
@@ -56,16 +57,21 @@ def figures(path: Path) -> dict[int, Any]:
 
 
 def start(environment: dict[str, str], path: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start a duel, and wait until three pairs have been played."""
+    """Start a duel as a terminal does, and wait until three pairs have been played."""
     command = [sys.executable, "-m", "fibsbot", "duel", *arguments, "--output", str(path)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    wait_for_pairs(path, lambda: process.poll() is None)
+    return process
+
+
+def wait_for_pairs(path: Path, runs: Callable[[], bool]) -> None:
+    """Wait until three pairs have been played."""
     until = time.monotonic() + 60
     while not path.exists() or path.read_bytes().count(b"\n") < 4:
-        assert process.poll() is None, process.communicate()
+        assert runs()
         assert time.monotonic() < until
         time.sleep(0.02)
-    return process
 
 
 def living(group: int) -> list[str]:
@@ -145,9 +151,11 @@ def test_the_result_does_not_depend_on_the_number_of_processes(environment: dict
 def test_a_killed_run_can_be_continued(environment: dict[str, str], tmp_path: Path) -> None:
     options = ("racer", "runner", "--no-luck", "--no-cube", "--jobs", "2")
     path = tmp_path / "duel.jsonl"
-    process = start(environment, path, *options, "--games", "4000")
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    words = ("duel", *options, "--games", "4000", "--output", path)
+    process = forked.start("fibsbot", *words, environment=environment)
+    wait_for_pairs(path, lambda: process.returncode is None)
+    process.kill()
+    process.finish()
     played = path.read_bytes().count(b"\n") - 1
     assert 3 <= played < 2000
     wanted = 2 * (played + 3)
@@ -182,7 +190,7 @@ def test_an_interrupted_run_prints_its_result(
     [
         ("raising", (), "raising raised RuntimeError: no idea"),
         ("nonsense", (), "nonsense answered nonsense: expected "),
-        ("hanging", ("--deadline", "0.02"), "hanging gave no answer within 0.02 s"),
+        ("hanging", ("--deadline", "0.05"), "hanging gave no answer within 0.05 s"),
     ],
 )
 def test_faults_are_counted_and_the_duel_goes_on(

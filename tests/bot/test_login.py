@@ -89,6 +89,40 @@ def test_a_toggle_whose_answer_gets_lost_is_not_undone_by_another() -> None:
     assert [] == script.server("The current settings are:", "ready           YES")
 
 
+def test_a_login_takes_as_long_as_its_answers_if_each_comes_in_time() -> None:
+    script = Script()
+    script.connect()
+    script.raw(b"login: ")
+    script.server(f"1 {ME} 1 h", f"2 {ME} 1 0 1 1 0 1 0 0 2396 1 0 1 0 1457.85 0 0 0 0 0 UTC", "6")
+    answers = {
+        "autoboard": "** The board will be refreshed after every move.",
+        "moreboards": "** Will send rawboards after rolling.",
+        "notify": "** You'll be notified when new users log in.",
+        "automove": "** Forced moves won't be done automatically.",
+        "greedy": "** Won't use automatic greedy bearoffs.",
+        "bell": "** Your terminal won't ring the bell if someone talks to you or invites you",
+    }
+    sent = script.server("no saved games.") + script.wait(3.9)
+    sent = script.server("Value of 'boardstyle' set to 3.")
+    for toggle, line in answers.items():
+        assert [f"toggle {toggle}"] == sent
+        assert [] == script.wait(3.9), "no answer is overdue"
+        sent = script.server(line)
+        if toggle == "greedy":
+            assert ["toggle autodouble"] == sent
+            sent = script.server("** You don't agree that doublets during opening double the cube.")
+    assert ["toggle moves"] == sent, "after 27 seconds, nothing was given up"
+
+
+def test_a_question_that_stays_unanswered_twice_marks_its_feature_as_missing() -> None:
+    script = Script().to_lobby()
+    assert ["toggle ready"] == script.server(f"5 {ME} - - 0 0 1500.00 0 0 1 h - -")
+    assert ["toggle"] == script.wait(4.1)
+    assert [] == script.events("server_feature")
+    script.wait(4.1)
+    assert [{"feature": "toggle", "lacking": True}] == script.events("server_feature")
+
+
 def test_the_board_style_is_set_again_if_there_was_no_answer() -> None:
     script = Script()
     script.connect()

@@ -110,10 +110,10 @@ def test_a_match_is_finished_whichever_line_is_lost() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_answered_twice_whichever_line_is_duplicated() -> None:
-    chosen, usual = lines_of(8, length=1)
+    chosen, usual = lines_of(114, length=1)
     for line in chosen:
         if line.down and kind_of(line) != "login_prompt":  # a second prompt says that the password is wrong
-            with match(8, doubling(line.bot, line.number, down=True), length=1) as simulation:
+            with match(114, doubling(line.bot, line.number, down=True), length=1) as simulation:
                 check(simulation, usual + 60)
 
 
@@ -121,9 +121,9 @@ def test_nothing_is_answered_twice_whichever_line_is_duplicated() -> None:
 @pytest.mark.parametrize("seconds", [10, 40, 400])
 def test_nothing_is_answered_twice_whichever_line_is_late(seconds: float) -> None:
     """A bot without a connection at the end does not learn the result; the server has it."""
-    chosen, usual = lines_of(8, length=1)
+    chosen, usual = lines_of(114, length=1)
     for line in random.Random(seconds).sample(chosen, 8):
-        with match(8, stalling(line.bot, line.number, seconds, down=line.down), length=1) as simulation:
+        with match(114, stalling(line.bot, line.number, seconds, down=line.down), length=1) as simulation:
             check_server(simulation)
             assert any(bot.end for bot in simulation.bots.values())
             assert seconds >= 400 or simulation.now <= usual + seconds + RECOVERY

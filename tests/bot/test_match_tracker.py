@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-from fibsbot.bot.match_tracker import apply_message
+from fibs_protocol.words import YOU
+from fibsbot.bot.match_tracker import _apply_expected_board, apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.match import Owner, Phase
 from fibsbot.position import Play
-from tests.bot.agent_script import AFTER_61, PROMPT, START_CELLS, board
+from fibsbot.rules.plays import legal_plays
+from tests.bot.agent_script import AFTER_61, PROMPT, START_CELLS, after, board
 
 WATCHED = Path(__file__).parents[1] / "data" / "protocol" / "session_watch.txt"
 
@@ -43,6 +45,11 @@ STARTED = (
     "You rolled 1, ford rolled 6",
     "ford makes the first move.",
 )
+
+
+def test_a_new_track_knows_nothing_but_its_user() -> None:
+    known = {name: value for name, value in asdict(TrackedMatch(user="marvin"), recurse=False).items() if value}
+    assert {"user": "marvin", "player": YOU} == known
 
 
 def test_a_match_watched_on_fibs_has_no_differences() -> None:
@@ -114,6 +121,16 @@ def test_each_part_of_a_board_is_compared(wrong: dict[str, object], what: str) -
 def test_the_order_of_the_dice_on_a_board_is_ignored() -> None:
     for dice in ("6:1", "1:6"):
         assert () == tracked(*STARTED, board(turn=-1, other_dice=dice)).differences
+
+
+def test_a_board_after_our_own_play_is_recognised_at_once() -> None:
+    """This is what makes most boards cheap."""
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 17-23 19-20 .", board(cells=AFTER_61))
+    played = legal_plays(track.state.position, (6, 4))[0] if track.state else Play()
+    track = evolve(tracked("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4"), track=track), own_play=played)
+    shown = parse(board(cells=after(AFTER_61, played), turn=-1))
+    assert isinstance(shown, m.Board)
+    assert _apply_expected_board(track, shown.state) == apply_message(track, shown) != track
 
 
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
@@ -240,6 +257,13 @@ def test_a_won_match_is_not_continued_by_the_next_game() -> None:
         "Starting a new game with ford.", *STARTED[2:], board(length=3, turn=-1, other_dice="6:1"), track=track
     )
     assert ((), 2, 1) == (track.differences, track.match, track.game)
+
+
+def test_a_match_of_one_point_is_won_by_one_game() -> None:
+    start = "** You are now playing a 1 point match with ford"
+    track = tracked(start, *THROWN[1:3], board(length=1, turn=-1, other_dice="6:1"))
+    track = tracked("ford wins the game and gets 1 point. Sorry.", "Starting a new game with ford.", track=track)
+    assert (2, 1) == (track.match, track.game)
 
 
 def test_the_play_that_wins_the_game_is_made_although_no_board_follows() -> None:

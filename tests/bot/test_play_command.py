@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NoReturn
@@ -17,7 +16,9 @@ from click.testing import CliRunner
 from fibsbot.cli import main, play
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
+from tests import forked
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
+from tests.forked import Forked
 
 SECRET = "swordfish"
 HINT = "; --register creates the account if the server has none of this name"
@@ -30,29 +31,19 @@ async def server() -> AsyncIterator[Server]:
         yield running
 
 
-async def start(tmp_path: Path, port: int, *arguments: str, password: str = SECRET) -> asyncio.subprocess.Process:
+def start(tmp_path: Path, port: int, *arguments: str) -> Forked:
     """Start `fibsbot play` in an empty folder."""
-    command = (
-        sys.executable,
-        "-m",
-        "fibsbot",
-        "play",
-        "--server",
-        f"127.0.0.1:{port}",
-        "--account",
-        "marvin",
-        *arguments,
-    )
-    environment = {**os.environ, "FIBSBOT_PASSWORD": password, "PYTHONPATH": str(Path(__file__).parents[2])}
-    pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment)
+    words = ("play", "--server", f"127.0.0.1:{port}", "--account", "marvin", *arguments)
+    environment = {**os.environ, "FIBSBOT_PASSWORD": SECRET}
+    return forked.start("fibsbot", *words, folder=tmp_path, environment=environment)
 
 
-async def end_of(process: asyncio.subprocess.Process) -> tuple[int, str, str]:
+async def end_of(process: Forked) -> tuple[int, str, str]:
     """Return exit status, stdout and stderr."""
     async with asyncio.timeout(60):
-        out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+        await process.wait()
+    done = process.finish()
+    return done.returncode, done.stdout, done.stderr
 
 
 def everything_written(folder: Path) -> str:
@@ -63,7 +54,7 @@ def everything_written(folder: Path) -> str:
 async def test_matches_are_played_and_the_password_is_never_written(server: Server, tmp_path: Path) -> None:
     ford = asyncio.create_task(play_session(settings(server.port, "ford"), LastResort()))
     options = ("--register", "--invite", "ford", "--matches", "1", "--pause", "0", "--verbose", "--log-format", "json")
-    status, out, err = await end_of(await start(tmp_path, server.port, *options))
+    status, out, err = await end_of(start(tmp_path, server.port, *options))
     await ford
     assert 0 == status, err
     assert out.startswith("1 matches played, ")
@@ -80,7 +71,7 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
             play_session(settings(server.port, "ford", matches=None), LastResort(), observer=playing)
         )
         options = ("--register", "--invite", "ford", "--length", "3", "--pause", "0.01", "--strategy", "random")
-        process = await start(tmp_path, server.port, *options)
+        process = start(tmp_path, server.port, *options)
         async with asyncio.timeout(60):
             await playing.reached.wait()
         process.send_signal(signal.SIGINT)
@@ -96,7 +87,7 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
 
 @pytest.mark.slow
 async def test_a_wrong_password_is_one_line_and_no_traceback(server: Server, tmp_path: Path) -> None:
-    status, _, err = await end_of(await start(tmp_path, server.port))
+    status, _, err = await end_of(start(tmp_path, server.port))
     assert 1 == status
     last = err.strip().splitlines()[-1]
     assert f"fibsbot: 127.0.0.1:{server.port} does not accept the name 'marvin' with this password{HINT}" == last

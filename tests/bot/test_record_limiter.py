@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
+from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.bot.driver import DEFAULT_LIMIT, MATCH_RECORDS, UNLIMITED_RECORDS, RecordLimiter
 from fibsbot.bot.events_and_actions import Record
+
+ROOT: Final = Path(__file__).parents[2]
 
 
 class Notes:
@@ -92,3 +97,12 @@ def test_every_record_is_passed_or_counted(floods: list[tuple[str, int, float]])
     notes.through += notes.sieve.pop_suppressed()
     for name in ("invited", "refused"):
         assert wanted[name] == notes.count(name) + notes.suppressed(name)
+
+
+def test_every_record_is_in_the_documentation() -> None:
+    sources = (ROOT / "fibsbot" / "bot").glob("*.py")
+    call = re.compile(r'(?:[rR]ecord|event)\(\s*"([a-z_]+)"')
+    names = {name for source in sources for name in call.findall(source.read_text("utf-8"))}
+    document = (ROOT / "docs" / "agent.md").read_text("utf-8")
+    documented = set(re.findall(r"^\| `([a-z_]+)` \|", document, re.MULTILINE))
+    assert names == documented

@@ -11,6 +11,7 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.context import AgentMemory, Feature
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT
 from fibsbot.strategies.base import CubeAction
+from fibsbot.strategies.questions import ResignationQuestion
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, Script, after, board
 
 FORD = "5 ford - - 1 0 1500.00 0 0 1 h - -"
@@ -169,6 +170,7 @@ def test_our_own_status_line_that_contradicts_the_match_leads_to_a_new_connectio
     [
         ({"score": "5:3"}, [[5, 3]]),
         ({"score": "4:3", "cells": "0:-5:-5:-5:" + ":".join(["0"] * 22)}, [[5, 3]]),
+        ({"score": "3:4", "cells": "0:5:5:5:" + ":".join(["0"] * 22)}, [[3, 5]]),
         ({"score": "1:3", "cells": "0:-5:-5:-5:" + ":".join(["0"] * 22), "turn": 0}, []),
     ],
 )
@@ -240,6 +242,7 @@ def test_an_offer_to_resign_is_answered_although_the_opponent_has_played_on() ->
     script.server(board(cells=cells, turn=-1), "ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
     script.server("ford rolls 2 and 1.", "ford moves 19-21 19-20 .", PROMPT)
     script.questions = script.questions[-1:]
+    assert isinstance(script.questions[0].question, ResignationQuestion)
     assert ["reject"] == script.verdict(accepted=False)
     assert ["board"] == script.server("You reject. The game continues.")
     assert State.UNCLEAR is script.agent.state
@@ -252,6 +255,7 @@ def test_an_expired_offer_causes_one_refusal() -> None:
     script.server(board(cells=cells, turn=-1), "ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
     script.server("ford rolls 2 and 1.", "ford moves 19-21 19-20 .", PROMPT)
     script.questions = script.questions[-1:]
+    assert isinstance(script.questions[0].question, ResignationQuestion)
     assert ["reject"] == script.verdict(accepted=False)
     assert ["board"] == script.server("** ford didn't double or resign.")
     script.server(board(cells=cells), PROMPT)

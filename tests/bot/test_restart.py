@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import random
 import socket
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import Counting, Watcher, settings
+from tests.forked import Forked, start
 
 
 def free_port() -> int:
@@ -32,10 +32,9 @@ def free_port() -> int:
 
 
 @contextlib.asynccontextmanager
-async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run `fibsbot serve` as a subprocess."""
-    command = (sys.executable, "-m", "fibsbot", "serve", "--port", str(port), "--database", str(db), "--seed", "11")
-    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
+async def serving(port: int, db: Path) -> AsyncIterator[Forked]:
+    """Run `fibsbot serve` in another process."""
+    process = start("fibsbot", "serve", "--port", port, "--database", db, "--seed", 11)
     try:
         async with asyncio.timeout(30):
             while True:
@@ -47,8 +46,7 @@ async def serving(port: int, db: Path) -> AsyncIterator[asyncio.subprocess.Proce
                 await asyncio.sleep(0.05)
         yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+        process.kill()
         await process.wait()
 
 

@@ -204,6 +204,13 @@ def test_a_login_without_a_status_line_is_looked_up() -> None:
     assert ["invite ford"] == script.server(who("ford"), who(ME), "6")
 
 
+def test_a_list_of_users_that_does_not_come_is_requested_once_more() -> None:
+    script = Script().to_lobby(saved=SAVED)
+    script.server("7 ford ford logs in.")
+    assert ["rawwho"] == script.wait(1.1)
+    assert ["rawwho"] == [line for line in quiet(script, 60) if line == "rawwho"]
+
+
 def test_the_list_of_users_is_refreshed_while_waiting_for_a_player() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(BUSY, who("zaphod", "ford"))

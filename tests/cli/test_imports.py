@@ -48,6 +48,7 @@ IMPORTED: Final = {
     "report --help": "",
     "replay --help": "fibs_protocol.messages",
     "rollout --help": "",
+    "rules --help": "",
     "run --help": "asyncio fibs_protocol.messages sqlalchemy structlog telnetlib3",
     "serve --help": "asyncio",
     "show --help": "",

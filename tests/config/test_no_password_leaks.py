@@ -29,6 +29,7 @@ from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 from tests.commands import fibsbot
+from tests.forked import Forked, start
 
 ROOT: Final = Path(__file__).parents[2]
 SECRET: Final = "Zq7-unmistakable-Xw9"
@@ -116,18 +117,13 @@ class Program:
         self._port = port
         self._source = source
 
-    async def start(self, command: str, *, register: bool = True, crash: bool = False) -> asyncio.subprocess.Process:
+    async def start(self, command: str, *, crash: bool = False) -> asyncio.subprocess.Process:
         """Start it."""
-        password, more = named(self._source, self.safe)
-        form = "json" if self._source in {"file", "keyring"} else "console"
-        file = FILE.format(port=self._port, register=str(register).lower(), password=password, form=form)
-        (self.folder / "bot.toml").write_text(file)
-        paths = [str(ROOT), str(self.safe)]
+        environment = self._prepare(register=True)
         if crash:
             (self.folder / "crash").mkdir()
             (self.folder / "crash" / "sitecustomize.py").write_text(CRASH)
-            paths.insert(0, str(self.folder / "crash"))
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": ":".join(paths), **more}
+            environment["PYTHONPATH"] = f"{self.folder / 'crash'}:{environment['PYTHONPATH']}"
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             return await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "fibsbot", command, "--config", "bot.toml"),
@@ -136,6 +132,22 @@ class Program:
                 cwd=self.folder,
                 env=environment,
             )
+
+    def fork(self, command: str) -> Forked:
+        """Start it for an account that does not exist."""
+        environment = self._prepare(register=False)
+        with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
+            words = ("fibsbot", command, "--config", "bot.toml")
+            return start(*words, folder=self.folder, environment=environment, out=out.fileno(), err=err.fileno())
+
+    def _prepare(self, *, register: bool) -> dict[str, str]:
+        """Write the settings; return the environment."""
+        password, more = named(self._source, self.safe)
+        form = "json" if self._source in {"file", "keyring"} else "console"
+        file = FILE.format(port=self._port, register=str(register).lower(), password=password, form=form)
+        (self.folder / "bot.toml").write_text(file)
+        paths = f"{ROOT}:{self.safe}"
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": paths, **more}
 
     def look(self, process: asyncio.subprocess.Process) -> str:
         """Return what other users of the machine see of the process, and where the password is not meant to be."""
@@ -156,7 +168,7 @@ class Program:
         )
 
 
-async def end_of(process: asyncio.subprocess.Process) -> int:
+async def end_of(process: asyncio.subprocess.Process | Forked) -> int:
     """Wait for the end of a process; return its exit status."""
     async with asyncio.timeout(60):
         return await process.wait()
@@ -211,7 +223,7 @@ async def test_a_refused_login_leaves_no_trace_of_the_password(
     command: str, source: str, server: Server, tmp_path: Path
 ) -> None:
     program = Program(tmp_path, server.port, source)
-    status = await end_of(await program.start(command, register=False))
+    status = await end_of(program.fork(command))
     written = program.written()
     assert status
     assert "refuses this name and password" in written

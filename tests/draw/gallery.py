@@ -12,9 +12,12 @@ from attrs import evolve
 from fibsbot.draw.axes import Scale, seconds
 from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
 from fibsbot.draw.svg import Theme, ViewOptions, board_svg
+from fibsbot.draw.table_svg import table_svg
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation import Xgid, parse_play
+from fibsbot.notation import Xgid, parse_play, table_plays
 from fibsbot.position import Position
+from fibsbot.rules.state import Seat
+from tests.draw.table_boards import NAMES, board_of
 
 OPENING: Final = MatchState(Position.start(), 5, (1, 2), phase=Phase.MOVE, dice=(3, 1))
 HITS: Final = MatchState(
@@ -37,7 +40,6 @@ RACE: Final = MatchState(
     dice=(2, 2),
 )
 MIDDLE: Final = Xgid.parse("XGID=-a-B--E-B-a-dDB--b-bcb----:0:0:-1:D:2:1:0:5:10").state()
-NAMES: Final = ("marvin", "ford")
 
 
 def _wave(count: int, *, rise: float = 0.0) -> list[float]:
@@ -68,6 +70,12 @@ def _dice() -> str:
     return bars_svg(bars, title="Dice of marvin", x_label="roll", y_label="count")
 
 
+def _table(name: str, play: str) -> str:
+    game = board_of(name)
+    made = table_plays.parse_play(play, game.rules, game.table, game.part)
+    return table_svg(game, Seat.A, names=NAMES, play=made)
+
+
 GALLERY: Final[Mapping[str, Callable[[], str]]] = {
     "opening": lambda: board_svg(OPENING, names=NAMES, play=parse_play("8/5 6/5", OPENING.position, (3, 1))),
     "hits": lambda: board_svg(HITS, names=NAMES, play=parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))),
@@ -82,6 +90,9 @@ GALLERY: Final[Mapping[str, Callable[[], str]]] = {
     "resigned": lambda: board_svg(evolve(MIDDLE, phase=Phase.RESIGNED, resignation=2), names=NAMES),
     "above": lambda: board_svg(OPENING, names=NAMES[::-1], view=ViewOptions(opponents_side=True)),
     "bare": lambda: board_svg(OPENING, view=ViewOptions(board_only=True, width=334)),
+    "tabula": lambda: _table("tabula", "bar/21 hand/19* 9/5"),
+    "plakoto": lambda: _table("plakoto", "7/1^ 13/12"),
+    "swedish": lambda: _table("swedish", "bar/22*"),
     "rating": _rating,
     "equity": _equity,
     "dice": _dice,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fibsbot.draw.arrows import arrows_of, hits_of
 from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.layout import STACK, WIDTH, Layout
-from fibsbot.draw.scene import ShownPlay
+from fibsbot.draw.scene import show_play
 from fibsbot.draw.svg import Board, Theme, ViewOptions, board_svg, game_svg
 from fibsbot.draw.themes import DARK, LIGHT, Palette, Role, stylesheet
 from fibsbot.match import MatchState, Owner, Phase
@@ -224,7 +224,7 @@ def test_every_legal_play_can_be_shown(position: Position, dice: tuple[int, int]
         parsed(text)
         assert len(text.encode()) < LARGEST
         layout = Layout(view.left, view.board_only)
-        arrows = arrows_of(ShownPlay(play, position, below=not view.opponents_side), layout)
+        arrows = arrows_of(show_play(play, position, below=not view.opponents_side), layout)
         assert len(arrows) <= len(play)
         spots = [spot for arrow in arrows for spot in arrow.spots]
         assert all(0 < x < WIDTH and 0 < y < layout.height for x, y in spots)
@@ -232,7 +232,7 @@ def test_every_legal_play_can_be_shown(position: Position, dice: tuple[int, int]
 
 def test_arrows_connect_checkers_and_targets_and_hits_get_rings() -> None:
     play = parse_play("bar/21* 8/4*(2) 13/9", HITS.position, (4, 4))
-    shown = ShownPlay(play, HITS.position, below=True)
+    shown = show_play(play, HITS.position, below=True)
     arrows = {arrow.spots: arrow.times for arrow in arrows_of(shown, BELOW)}
     expected = {
         (BELOW.stack_spot(25, 0, below=True), BELOW.stack_spot(21, 0, below=True)): 1,
@@ -245,13 +245,13 @@ def test_arrows_connect_checkers_and_targets_and_hits_get_rings() -> None:
 
 
 def test_a_checker_borne_off_goes_to_its_tray() -> None:
-    (arrow,) = arrows_of(ShownPlay(Play.of((4, 0)), RACE.position, below=True), BELOW)
+    (arrow,) = arrows_of(show_play(Play.of((4, 0)), RACE.position, below=True), BELOW)
     assert BELOW.off == arrow.spots[-1][0]
     assert arrow.spots[-1][1] > BELOW.middle
 
 
 def test_checkers_arriving_from_different_points_are_stacked() -> None:
-    one, other = arrows_of(ShownPlay(Play.of((8, 5), (6, 5)), Position.start(), below=True), BELOW)
+    one, other = arrows_of(show_play(Play.of((8, 5), (6, 5)), Position.start(), below=True), BELOW)
     assert [BELOW.stack_spot(5, 0, below=True), BELOW.stack_spot(5, 1, below=True)] == [one.spots[-1], other.spots[-1]]
 
 

@@ -92,6 +92,12 @@ def test_the_gammon_rate_is_that_of_the_end_of_the_table() -> None:
 
 
 def test_figures_beyond_the_end_of_the_table() -> None:
+    assert pytest.approx([0.997197, 0.993602, 0.530238, 0.974359], abs=1e-6) == [
+        chance(4, 30),
+        chance(10, 40),
+        chance(25, 26),
+        chance(30, 64),
+    ], "as the formula was fitted"
     assert pytest.approx(0.337 * 0.00182 + 0.163 * 0.00303) == after_crawford(26)
     assert pytest.approx(0.337 * 0.00123 + 0.163 * 0.00203) == after_crawford(27)
     assert pytest.approx(0.337 * after_crawford(25) + 0.163 * after_crawford(24)) == 1 - match_chance(

@@ -85,7 +85,16 @@ def test_a_state_survives_its_position_line(state: MatchState, seat: Seat, name:
         (START.replace("1;", "one;", 1), "line 1: expected a number in field 1 of a position line, got 'one'"),
         (START.replace("-5;", "-9;"), "line 1: expected a position of at most 15 checkers a side"),
         (START[:-4] + "7;1;", "line 1: expected two dice from 1 to 6, or 0 and 0"),
+        (START[:-4] + "0;1;", "line 1: expected two dice from 1 to 6, or 0 and 0"),
         (START.replace("bob;0;0;", "bob;0;1;"), "line 1: expected scores below the length of the match"),
+        (START.replace("bob;0;0;", "bob;0;-1;"), "line 1: expected scores below the length of the match"),
+        (START.replace("bob;0;0;0;1;0", "bob;0;0;0;0;0"), "line 1: expected a cube from 1 to "),
+        (START.replace("bob;0;0;0;1;0", "bob;0;0;0;1;2"), "line 1: expected a cube from 1 to "),
+        (
+            START.replace("0;alice", "2;alice"),
+            "line 1: expected 0 or 1 for the player on roll and a length of at least 0",
+        ),
+        (START.replace("1;", "-1;", 1), "line 1: expected 0 or 1 for the player on roll and a length of"),
     ],
 )
 def test_errors_are_one_line(line: str, told: str) -> None:

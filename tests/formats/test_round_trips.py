@@ -162,6 +162,8 @@ def test_only_details_that_a_match_has_are_reported_as_lost() -> None:
     assert {"times", "ratings"} <= set(lost_details(Format.OLDMOVES, match))
     bare = next(iter(read_matches(Format.OLDMOVES, WRITERS[Format.OLDMOVES](match))))
     assert not any(lost_details(kind, bare) for kind in NOT_REPRESENTED)
+    for dated in (evolve(bare, site="FIBS"), evolve(bare, started=match.started)):
+        assert "when and where it was played" in lost_details(Format.OLDMOVES, dated)
 
 
 def test_several_matches_follow_each_other() -> None:

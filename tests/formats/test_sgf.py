@@ -130,6 +130,13 @@ def test_a_game_seen_from_its_middle_and_a_gap_are_boards_that_are_set_up() -> N
     assert match.games == read_sgf(write_sgf(match)).games
 
 
+@pytest.mark.parametrize("turn", Seat)
+def test_a_board_that_is_set_up_is_that_of_the_player_on_turn(turn: Seat) -> None:
+    seen = evolve(START, stage=Stage.ROLL, turn=turn, turns=6, position=Position.start().play(THROW.play or Play()))
+    match = evolve(match_of(), games=(Game(1, seen, (evolve(THROW, seat=turn),)),))
+    assert match.games == read_sgf(write_sgf(match)).games
+
+
 @pytest.mark.parametrize("turns", [0, 6])
 def test_dice_on_a_board_that_is_set_up_belong_to_it(turns: int) -> None:
     seen = evolve(START, stage=Stage.MOVE, turn=Seat.A, turns=turns, dice=(4, 1))

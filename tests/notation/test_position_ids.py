@@ -241,6 +241,23 @@ def test_an_xgid_cannot_hold_a_resignation_or_a_cube_of_3() -> None:
             write(MatchState(Position.start(), cube=3))
 
 
-def test_a_match_id_cannot_hold_a_match_of_40_000_points() -> None:
-    with pytest.raises(NotationError, match="expected length and scores below 32768, got 40000"):
-        format_gnubg_id(MatchState(Position.start(), length=40_000))
+def test_a_match_id_holds_matches_of_up_to_32_767_points() -> None:
+    longest = MatchState(Position.start(), length=32_767)
+    assert longest == parse_gnubg_id(format_gnubg_id(longest))
+    with pytest.raises(NotationError, match="expected length and scores below 32768, got 32768"):
+        format_gnubg_id(MatchState(Position.start(), length=32_768))
+
+
+@pytest.mark.parametrize(
+    ("field", "least", "most"),
+    [(1, 0, 20), (2, -1, 1), (5, 0, 32_767), (6, 0, 32_767), (7, 0, 3), (8, 0, 32_767), (9, 0, 20)],
+)
+def test_a_number_in_an_xgid_has_a_least_and_a_greatest_value(field: int, least: int, most: int) -> None:
+    fields = OPENING.split(":")
+    for number in (least, most):
+        fields[field] = str(number)
+        assert ":".join(fields) == str(Xgid.parse(":".join(fields)))
+    for number in (least - 1, most + 1):
+        fields[field] = str(number)
+        with pytest.raises(NotationError, match=f"from {least} to {most} in field {field + 1} of the XGID"):
+            Xgid.parse(":".join(fields))

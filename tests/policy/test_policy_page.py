@@ -38,6 +38,7 @@ EXAMPLES: Final[dict[str, tuple[Policy, dict[str, Any]]]] = {
     "bot": (POLICY, {"client": "fibsbot_0.2"}),
     "unlimited": (POLICY, {"length": 0}),
     "length": (POLICY, {"length": 9}),
+    "game": (Policy(games=("plakoto",)), {"game": "tabula"}),
     "rating_low": (POLICY, {"rating": 1423.45}),
     "rating_high": (POLICY, {"rating": 1976.54}),
     "experience_low": (Policy(min_experience=50), {"experience": 45}),

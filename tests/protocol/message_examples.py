@@ -13,7 +13,8 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.grammar.blocks import BLOCKS
 from fibs_protocol.grammar.table import WORDINGS
 from fibs_protocol.grammar.wording import Wording
-from fibs_protocol.words import UNLIMITED, YOU, Colour, FibsMove, Setting, Toggle
+from fibs_protocol.table_state import SideState, TableCourse, TablePlayer, TableStage, TableState
+from fibs_protocol.words import UNLIMITED, YOU, Colour, FibsMove, Setting, TableNaming, Toggle
 
 PRINTABLE: Final = "".join(map(chr, range(32, 127)))
 
@@ -76,6 +77,85 @@ def boards(draw: st.DrawFn) -> BoardState:
     )
 
 
+game_names = st.from_regex(r"[a-z][a-z0-9-]{0,20}(:[a-z0-9-]{1,20}){0,3}", fullmatch=True)
+parts = st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple)
+choices = st.lists(points, min_size=1, max_size=6, unique=True).map(tuple)
+marks = st.lists(st.sampled_from(["released", "five_left", "started"]), unique=True).map(tuple)
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> tuple[SideState, SideState, TableCourse]:
+    """Generate the two sides of a table: checkers where the other side has none, or on top of one."""
+    course = draw(st.sampled_from(TableCourse))
+    checkers = draw(st.integers(1, 15))
+    rows = [[0] * 26, [0] * 26]
+    pinned: list[set[int]] = [set(), set()]
+    places = draw(st.permutations(range(1, 25)))
+    for side, own in ((0, places[:12]), (1, [course.facing(place) for place in places[12:]])):
+        for place in draw(st.lists(st.sampled_from([*own, 0, 25]), min_size=checkers, max_size=checkers)):
+            rows[side][place] += 1
+    for place in draw(st.lists(st.sampled_from(places), max_size=3, unique=True)):
+        side, under = (0, place) if rows[0][place] else (1, course.facing(place))
+        over = course.facing(under)
+        if rows[side][under] == 1 and rows[1 - side][25]:
+            rows[1 - side][25] -= 1
+            rows[1 - side][over] += 1
+            pinned[side].add(under)
+    made = [
+        SideState(
+            row=tuple(row),
+            pinned=tuple(sorted(under)),
+            hit=draw(st.integers(0, row[25])),
+            throws=draw(st.integers(0, 99)),
+            marks=draw(marks),
+            head=draw(st.integers(0, 2)),
+            held=tuple(draw(st.lists(points, max_size=3))),
+        )
+        for row, under in zip(rows, pinned, strict=True)
+    ]
+    return made[0], made[1], course
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> TableState:
+    """Generate states of any tables game, wherever a line can show them."""
+    side, opponent_side, course = draw(sides())
+    stage = draw(st.sampled_from(TableStage))
+    nobody = stage in {TableStage.OPENING, TableStage.OVER}
+    resignation = 0 if stage is TableStage.OVER else draw(st.integers(0, 9))
+    decides = (not nobody and stage is not TableStage.CONTEST) or bool(resignation)
+    following = draw(st.lists(st.sampled_from(["55", "5555", "66<=?+", "roll", "name_double"]), max_size=3))
+    part = draw(st.from_regex(r"[1-6]{1,4}<?=?\??\+?", fullmatch=True))
+    names_now = stage is TableStage.NAME
+    cube = 2 ** draw(st.integers(0, 10))
+    return TableState(
+        player=draw(names),
+        opponent=draw(names),
+        game=draw(game_names),
+        course=course,
+        length=draw(lengths),
+        score=draw(st.integers(0, 99)),
+        opponent_score=draw(st.integers(0, 99)),
+        colour=draw(st.sampled_from(Colour)),
+        stage=stage,
+        turn=None if nobody else draw(st.sampled_from(TablePlayer)),
+        decides=draw(st.sampled_from(TablePlayer)) if decides else None,
+        dice=draw(parts) if stage is TableStage.MOVE else (),
+        rolls=draw(st.integers(0, 3)),
+        todo=(part, *following) if stage is TableStage.MOVE else ("roll",) if names_now else (),
+        passed=draw(st.booleans()),
+        naming=draw(st.sampled_from(TableNaming)) if names_now else None,
+        choices=draw(choices) if names_now else (),
+        cube=cube,
+        offered=2 * cube if stage is TableStage.DOUBLED else 0,
+        resignation=resignation,
+        may_double=draw(st.booleans()),
+        opponent_may_double=draw(st.booleans()),
+        side=side,
+        opponent_side=opponent_side,
+    )
+
+
 FORMS: Final[dict[str, st.SearchStrategy[Any]]] = {
     "name": names,
     "typed": words.map(lambda word: word.strip("'.")).filter(bool),
@@ -125,6 +205,13 @@ FORMS: Final[dict[str, st.SearchStrategy[Any]]] = {
     "moves": moves,
     "offs": st.lists(points, min_size=1, max_size=4).map(tuple),
     "board": boards(),
+    "table": tables(),
+    "naming": st.sampled_from(TableNaming),
+    "three_dice": st.tuples(*3 * [st.integers(1, 6)]),
+    "part": parts,
+    "odd_part": parts.filter(lambda numbers: len(numbers) != 2),
+    "choices": choices,
+    "game": game_names,
     "weektime": st.just("Wed 11:08 UTC"),
     "local": filled.map(lambda text: f"Friday, {text}"),
     "period": st.just("12:00-12:59"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import pytest
 from hypothesis import given
@@ -59,7 +61,7 @@ def test_the_board_of_the_specification() -> None:
         (with_token(4, "-1"), "scores"),
         (with_token(33, "7"), "two dice"),
         (with_token(34, "0"), "two dice"),
-        (with_token(37, "3"), "power of two"),
+        (with_token(37, "7"), "power of two"),
         (with_token(7, "-3"), "15 checkers a side, got O 15, X 16"),
         (with_token(30, "1"), "15 checkers a side, got O 14, X 15"),
         (with_token(45, "1"), "15 checkers a side"),
@@ -86,6 +88,22 @@ def test_a_contradictory_board_is_refused_with_its_reason(line: str, reason: str
 @pytest.mark.parametrize("index", [38, 39, 40, 43, 44, 49, 50, 51, 52])
 def test_fields_that_servers_do_not_update_are_not_checked(index: int) -> None:
     assert isinstance(parse(with_token(index, "9")), m.Board)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pending"),
+    [
+        ({}, True),
+        ({"was_doubled": False}, False),
+        ({"dice": (6, 2)}, False),
+        ({"opponent_dice": (6, 2)}, False),
+        ({"may_double": True}, False),
+        ({"opponent_may_double": True}, False),
+    ],
+)
+def test_a_double_is_pending_if_nobody_has_rolled_or_may_double(changes: dict[str, Any], *, pending: bool) -> None:
+    doubled = {"was_doubled": True, "dice": (0, 0), "may_double": False, "opponent_may_double": False}
+    assert pending is attrs.evolve(BoardState.from_line(START), **{**doubled, **changes}).double_pending
 
 
 @more_examples(2.5)

@@ -21,7 +21,7 @@ from fibs_protocol.grammar import parse, parse_command, write, write_command
 from fibs_protocol.grammar.commands import COMMAND_FORMS, SHORT_FORMS
 from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 from tests.examples import more_examples
-from tests.protocol.message_examples import PRINTABLE, filled, moves, names, points, words
+from tests.protocol.message_examples import PRINTABLE, filled, game_names, moves, names, points, words
 
 passwords = words.filter(lambda word: ":" not in word)
 lengths = st.none() | st.integers(1, 99) | st.just(UNLIMITED)
@@ -43,6 +43,8 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "topic": st.none() | filled,
     "zone": st.none() | filled,
     "names": st.lists(names, max_size=4).map(tuple),
+    "known": st.sampled_from([None, True, False]),
+    "laws": st.lists(st.sampled_from(["1931", "point", "limit", "4"]), max_size=5).map(" ".join),
 }
 NAMED = {"name": names}
 MAYBE_NAMED = {"name": st.none() | names}
@@ -54,6 +56,10 @@ def said(form: Any) -> st.SearchStrategy[c.Command]:
         return st.just(c.SetCommand()) | st.builds(c.SetCommand, st.sampled_from(Setting), st.none() | filled)
     if kind is c.Mail:
         return st.just(c.Mail()) | st.builds(c.Mail, names, filled)
+    if kind is c.InviteToGame:
+        return st.builds(kind, names, lengths.filter(bool), game_names.filter(lambda game: game != "laws"))
+    if kind is c.InviteByLaws:
+        return st.builds(kind, names, lengths.filter(bool), FIELDS["laws"])
     fields = {field.name: field for field in kind.__attrs_attrs__}
     optional = "name" in fields and "None" in str(fields["name"].type)
     strategies = {**FIELDS, **(MAYBE_NAMED if optional else NAMED)}

@@ -50,6 +50,14 @@ def test_a_drawing_with_a_wrong_number_of_checkers_is_not_a_board(board: BoardSt
     assert [] == read(lines)
 
 
+def test_columns_of_checkers_have_no_gaps_and_no_other_letters() -> None:
+    lines = captures()[0]["ascii"]
+    assert [" ", "O", "O"] == [line[5] for line in lines[9:12]]
+    for column in ["O", " ", "O"], [" ", "Z", "Z"]:
+        changed = [line[:5] + letter + line[6:] for line, letter in zip(lines[9:12], column, strict=True)]
+        assert [] == read([*lines[:9], *changed, *lines[12:]])
+
+
 def test_the_player_is_you_unless_a_player_is_watched() -> None:
     lines = captures()[0]["ascii"]
     assert [YOU] == [board.player for board in read(lines)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.errors import LocalProtocolError
-from fibs_protocol.lines import PROMPTS, Line, LineSplitter
+from fibs_protocol.lines import BLOCK, PROMPTS, Line, LineSplitter
 from tests.examples import more_examples
 
 PIECES = [
@@ -100,12 +100,14 @@ def test_examples_of_bytes_and_their_lines(data: bytes, lines: list[str]) -> Non
     assert lines == texts(data)
 
 
-def test_a_prompt_is_returned_at_once() -> None:
+@pytest.mark.parametrize("before", [b"", b"hello\r\n", b"caf\xe9\r\n"])
+def test_a_prompt_is_returned_at_once(before: bytes) -> None:
     splitter = LineSplitter()
-    splitter.receive_data(b"login:")
+    splitter.receive_data(before + b"login:")
+    assert bool(before) == (splitter.next_line() is not None)
     assert splitter.next_line() is None
     splitter.receive_data(b" ")
-    assert Line("login: ", 0, b"login: ", terminated=False) == splitter.next_line()
+    assert Line("login: ", len(before), b"login: ", terminated=False) == splitter.next_line()
 
 
 def test_prompts_are_not_recognised_by_a_server() -> None:
@@ -116,6 +118,26 @@ def test_the_rest_of_a_line_that_is_too_long_never_becomes_a_line() -> None:
     """Otherwise a long kibitz could imitate any line of the server."""
     data = b"15 villain " + b"x" * (128 - 11) + b"board:forged\r\n6\r\n"
     assert ["15 villain " + "x" * 117, "6"] == texts(data)
+
+
+@pytest.mark.parametrize("start", [b"x", b"\xe9"])
+def test_a_line_of_exactly_the_longest_length_is_not_cut(start: bytes) -> None:
+    data = start + b"x" * 127 + b"\r\n"
+    for chunks in [data], [data[:128], data[128:]]:
+        assert [(data, True)] == [(line.raw, line.terminated) for line in split(chunks)]
+
+
+def test_plain_lines_that_arrive_together_are_found_at_once() -> None:
+    """This is what makes long streams cheap."""
+    splitter = LineSplitter()
+    splitter.receive_data(b"one line\r\n~ two\r\nthree\r\n")
+    assert Line("one line", 0, b"one line\r\n", terminated=True) == splitter.next_line()
+    assert ["~ two", "three"] == [line.text for line in splitter._plain]
+
+
+def test_a_block_that_is_not_plain_is_cut_between_lines() -> None:
+    lines = [b"x" * 200 + b"\r\n", *[b"plain\r\n"] * (BLOCK // 7 - 3), b"caf\xe9\r\n"]
+    assert lines[1:] == [line.raw for line in split([b"".join(lines)])][1:]
 
 
 def test_memory_stays_bounded_when_no_line_ever_ends() -> None:

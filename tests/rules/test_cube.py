@@ -15,6 +15,7 @@ from fibsbot.rules.game import (
     next_game,
     play,
     redouble,
+    redoubles_left,
     refusal_to_double,
     refusal_to_redouble,
     reject_roll,
@@ -201,9 +202,10 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
 
 
 def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
-    seen = decision(double(b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0), B), A)
+    before = b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0)
+    seen = decision(double(before, B), A)
     assert seen is not None
-    assert 3 == seen.redoubles
+    assert 3 == seen.redoubles == redoubles_left(before)
 
 
 # -- automatic doubles ----------------------------------------------------------------------------------------------

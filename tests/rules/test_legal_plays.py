@@ -10,13 +10,25 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from fibsbot.match import Dice
 from fibsbot.notation.position_ids import parse_position_id, position_id
 from fibsbot.position import OFF, Play, Position
 from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, Law
-from fibsbot.rules.plays import PERFT_START, PerftCount, check_play, has_choice, legal_plays, perft_count, perft_level
+from fibsbot.rules.plays import (
+    PERFT_START,
+    PerftCount,
+    check_play,
+    has_choice,
+    legal_plays,
+    perft_count,
+    perft_level,
+    play_between,
+    resulting_positions,
+    resulting_positions_via,
+)
 from tests.examples import more_examples
 from tests.hypothesis_strategies import bear_offs, dice, positions
 
@@ -40,6 +52,10 @@ def test_a_roll_that_leaves_no_play_counts_one() -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
     assert PerftCount(positions=21, without_play=21) == perft_count([(closed.points, 1)])
     assert {closed.swapped().points: 21} == perft_level({closed.points: 1})
+
+
+def test_counts_of_parts_add_up() -> None:
+    assert PerftCount(4, 6) == PerftCount(1, 2) + PerftCount(3, 4)
 
 
 @pytest.mark.slow
@@ -139,6 +155,27 @@ def test_only_plays_to_a_legal_position_are_accepted(
         accepted += 1
         assert position.play(checked) in reached or position.play(checked).over
     assert accepted >= len(legal)
+
+
+@given(positions() | bear_offs(), dice())
+def test_a_play_of_all_numbers_is_found_by_its_result_alone(position: Position, roll: Dice) -> None:
+    numbers = 4 if roll[0] == roll[1] else 2
+    for after, steps in resulting_positions(position.points, roll).items():
+        assert (steps if len(steps) == numbers else ()) == play_between(position.points, roll, after)
+
+
+ONE_BLOCKED_CHECKER: Final = Position.from_sides(own=[0] * 12 + [1] + [0] * 12, opponent=[0] * 22 + [2, 0, 0])
+"""It can move six points or five, and then no farther; three rejects the result of the six."""
+
+
+@example(ONE_BLOCKED_CHECKER, (6, 5), 3)
+@given(positions() | bear_offs(), dice(), st.integers(2, 7))
+def test_results_can_be_filtered_while_they_are_generated(position: Position, roll: Dice, divisor: int) -> None:
+    def keep(after: tuple[int, ...], left: int) -> bool:
+        return left > 0 or sum(point * count for point, count in enumerate(after)) % divisor != 0
+
+    kept = {after for after in resulting_positions(position.points, roll) if keep(after, 0)}
+    assert kept == resulting_positions_via(position.points, roll, keep).keys()
 
 
 @pytest.mark.parametrize("roll", [(0, 1), (7, 1), (1, -1)])

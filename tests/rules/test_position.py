@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from fibsbot.match import MatchState
-from fibsbot.position import CHECKERS, Flaw, Position
+from fibsbot.position import CHECKERS, Flaw, Move, Position
 from tests.hypothesis_strategies import match_states, positions
 
 
@@ -66,6 +66,10 @@ def test_a_checker_on_the_bar_is_in_contact() -> None:
 )
 def test_all_flaws_of_a_position_are_reported(cells: list[int], flaws: Flaw) -> None:
     assert flaws == Position(cells).status()
+
+
+def test_moves_are_written_as_people_write_them() -> None:
+    assert ["24/18", "bar/22", "6/off"] == [str(move) for move in (Move(24, 18), Move(25, 22), Move(6, 0))]
 
 
 def test_points_still_needed_exist_in_matches_only() -> None:

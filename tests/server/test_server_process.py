@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from attrs import define, field
 
 from fibs_protocol import messages as m
 from fibsbot.server.server import Server
+from tests.forked import Forked, run, start
 from tests.server.tcp_clients import PASSWORD, PATIENCE, Player, Raw, two_raw_players
 
 pytestmark = pytest.mark.slow
@@ -24,9 +24,8 @@ pytestmark = pytest.mark.slow
 class Serve:
     """A running `fibsbot serve`."""
 
-    process: asyncio.subprocess.Process
+    process: Forked
     port: int
-    log: list[str]
 
     async def end(self, number: signal.Signals) -> int:
         """Send a signal; return the exit status."""
@@ -35,37 +34,20 @@ class Serve:
             return await self.process.wait()
 
 
-async def run(*arguments: str) -> asyncio.subprocess.Process:
-    """Start `fibsbot serve`."""
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fibsbot", "serve", *arguments, stderr=asyncio.subprocess.PIPE
-    )
-
-
 @asynccontextmanager
 async def serve(*arguments: str) -> AsyncIterator[Serve]:
     """Start `fibsbot serve` on a free port and wait until it listens."""
-    process = await run("--port", "0", *arguments)
-    assert process.stderr is not None
-    stderr = process.stderr
-    log: list[str] = []
-    async with asyncio.timeout(PATIENCE):
-        log.append((await stderr.readline()).decode())
-    found = re.search(r"port\S*?=\S*?(\d{2,5})", re.sub("\x1b\\[[0-9;]*m", "", log[0]))
-    assert found, log
-
-    async def gather() -> None:
-        while line := await stderr.readline():
-            log.append(line.decode())
-
-    gathering = asyncio.create_task(gather())
+    process = start("fibsbot", "serve", "--port", "0", *arguments)
     try:
-        yield Serve(process, int(found[1]), log)
+        async with asyncio.timeout(PATIENCE):
+            while "\n" not in process.errors:  # noqa: ASYNC110 - a file
+                await asyncio.sleep(0.01)
+        found = re.search(r"port\S*?=\S*?(\d{2,5})", re.sub("\x1b\\[[0-9;]*m", "", process.errors))
+        assert found, process.errors
+        yield Serve(process, int(found[1]))
     finally:
-        if process.returncode is None:
-            process.kill()
+        process.kill()
         await process.wait()
-        await gathering
 
 
 async def register(port: int, *names: str) -> None:
@@ -140,36 +122,33 @@ async def test_sigterm_is_announced_and_ends_with_status_0(tmp_path: Path) -> No
         raw = await Raw.log_in(served.port, "alice")
         assert 0 == await served.end(signal.SIGTERM)
         assert "** System administrator causes shutdown. FIBS is terminating." in await raw.rest()
-    assert PASSWORD not in "".join(served.log)
-    assert "stopped" in served.log[-1]
+    assert PASSWORD not in served.process.errors
+    assert "stopped" in served.process.errors.splitlines()[-1]
 
 
 async def test_a_port_in_use_is_one_line_and_status_2() -> None:
     async with Server() as server:
-        process = await run("--port", str(server.port))
-        _, stderr = await process.communicate()
-    assert 2 == process.returncode
-    assert re.fullmatch(rb"[^\n]*cannot listen on 127.0.0.1:\d+: [^\n]*--port[^\n]*\n", stderr), stderr
+        done = run("serve", "--port", server.port)
+    assert 2 == done.returncode
+    assert re.fullmatch(r"[^\n]*cannot listen on 127.0.0.1:\d+: [^\n]*--port[^\n]*\n", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize("content", [b"this is no database, but it is long enough to be looked at" * 20, None])
-async def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path: Path, content: bytes | None) -> None:
+def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path: Path, content: bytes | None) -> None:
     db = tmp_path / "server.db"
     if content is None:
         db = tmp_path / "missing" / "server.db"
     else:
         db.write_bytes(content)
-    process = await run("--port", "0", "--database", str(db))
-    _, stderr = await process.communicate()
-    assert 2 == process.returncode
-    assert 1 == stderr.count(b"\n"), stderr
-    assert b"cannot use the database" in stderr
+    done = run("serve", "--port", 0, "--database", db)
+    assert 2 == done.returncode
+    assert 1 == done.stderr.count("\n"), done.stderr
+    assert "cannot use the database" in done.stderr
 
 
 async def test_two_servers_cannot_share_a_database(tmp_path: Path) -> None:
     db = str(tmp_path / "server.db")
     async with serve("--database", db):
-        process = await run("--port", "0", "--database", db)
-        _, stderr = await process.communicate()
-    assert 2 == process.returncode
-    assert b"cannot use the database" in stderr
+        done = run("serve", "--port", 0, "--database", db)
+    assert 2 == done.returncode
+    assert "cannot use the database" in done.stderr

@@ -181,6 +181,7 @@ def test_settings(simulation: Simulation, alice: User) -> None:
         "redoubles:  none",
         "sortwho:    login",
         "timezone:   UTC",
+        "games:      off",
     ] == simulation.say(alice, "set")
     for command, answer in {
         "set boardstyle": "Value of 'boardstyle' is 3",

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from fibsbot.engine.arrays import LOSE, OUTCOMES, WIN, Bools, Floats64, Outcomes, cubeless_equity
 from fibsbot.engine.cube import janowski
 from fibsbot.engine.cube.janowski import CENTRED, OWNED, THEIRS, TURNED
+from fibsbot.engine.game_points import PLAIN, GamePoints, chance_after_points, points_scale
 from fibsbot.engine.match_equity import chance_after_game, equity_scale
 from fibsbot.match import MatchState, Owner
 
@@ -43,18 +44,22 @@ class Stakes:
     """At a match score: the chance to win the match at equity 0."""
     half: float = 1.0
     """At a match score: the difference of that chance between equity 0 and 1."""
+    points: GamePoints = PLAIN
+    """What the results count; in the Point Game an estimate that belongs to the position of the decision."""
 
     @classmethod
     def of(cls, state: MatchState) -> Stakes:
         """Return the stakes of a state, seen by its player, who need not be on roll."""
         live = not (state.crawford or state.cubeless)
+        points = GamePoints.of(state)
         if state.length:
             away = (max(state.away[0], 1), max(state.away[1], 1))
-            scale = equity_scale(away, state.cube)
+            scale = points_scale(away, state.cube) if state.point_game else equity_scale(away, state.cube)
             if scale is not None:
-                return cls(away, state.cube, live, middle=scale[0], half=scale[1])
+                return cls(away, state.cube, live, middle=scale[0], half=scale[1], points=points)
         beavers = state.redoubles > 0 and not state.length
-        return cls((0, 0), state.cube, live, state.jacoby and not state.length, beavers, unit=state.cube)
+        jacoby = state.jacoby and not (state.length or state.point_game)
+        return cls((0, 0), state.cube, live, jacoby, beavers, unit=state.cube * points.unit, points=points)
 
     @property
     def match(self) -> bool:
@@ -64,17 +69,20 @@ class Stakes:
     @cached_property
     def swapped(self) -> Stakes:
         """The same stakes seen by the other player."""
-        return evolve(self, away=self.away[::-1], middle=1 - self.middle if self.match else 0.0)
+        middle = 1 - self.middle if self.match else 0.0
+        return evolve(self, away=self.away[::-1], middle=middle, points=self.points.swapped)
 
     @cached_property
     def turned(self) -> Stakes:
         """The stakes once the cube has been turned, seen by the same player, in the same unit."""
         return evolve(self, cube=2 * self.cube)
 
-    def equity(self, points: int) -> float:
-        """Return the equity of points won in this game, negative ones lost."""
+    def equity(self, points: float) -> float:
+        """Return the equity of points won in this game, negative ones lost; only the Point Game has fractions."""
         if self.match:
-            return (chance_after_game(self.away, points) - self.middle) / self.half
+            if self.points.point_game:
+                return (chance_after_points(self.away, points) - self.middle) / self.half
+            return (chance_after_game(self.away, int(points)) - self.middle) / self.half
         return points / self.unit
 
     def match_chance(self, equity: float) -> float:
@@ -139,14 +147,19 @@ class Stakes:
     @property
     def pass_value(self) -> float:
         """The equity of a double that is passed."""
-        return float(self._won[0, 0])
+        return float(self._won[0, janowski.PASS])
+
+    @property
+    def loss_value(self) -> float:
+        """The equity of passing a double."""
+        return float(self._lost[0, janowski.PASS])
 
     def cubeless(self, outcomes: Outcomes) -> Floats64:
         """Return the equities if the cube is never turned again, shape (n,) for (n, 6); gammons count."""
         chances = np.asarray(outcomes, np.float64)
-        if not self.match:
+        if not self.match and self.points is PLAIN:
             return np.asarray(cubeless_equity(chances) * (self.cube / self.unit), np.float64)
-        won, lost = self._won[0], self._lost[0]
+        won, lost = self._won[0, :3], self._lost[0, :3]
         steps = np.array([won[0], *np.diff(won), lost[0], *np.diff(lost)])
         sure = chances[..., 0] + chances[..., LOSE]
         return np.asarray(chances @ steps / np.where(sure > 0, sure, 1))
@@ -163,7 +176,8 @@ class Stakes:
     def _useful(self, cube: int) -> tuple[bool, bool]:
         if not self.match:
             return (self.live, self.live)
-        return (self.live and self.away[0] > cube, self.live and self.away[1] > cube)
+        won, lost = cube * self.points.won[0], cube * self.points.lost[0]
+        return (self.live and self.away[0] > won, self.live and self.away[1] > lost)
 
     @cached_property
     def _cubes(self) -> tuple[int, ...]:
@@ -175,11 +189,13 @@ class Stakes:
 
     @cached_property
     def _won(self) -> Floats64:
-        return np.array([[self.equity(multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
+        counted = (*self.points.won, self.points.cashed)
+        return np.array([[self.equity(points * cube) for points in counted] for cube in self._cubes])
 
     @cached_property
     def _lost(self) -> Floats64:
-        return np.array([[self.equity(-multiple * cube) for multiple in (1, 2, 3)] for cube in self._cubes])
+        counted = (*self.points.lost, self.points.passed)
+        return np.array([[self.equity(-points * cube) for points in counted] for cube in self._cubes])
 
     @cached_property
     def _turnable(self) -> Bools:
@@ -197,11 +213,16 @@ RESIGN_LIMIT: Final = 5e-4
 def resigned_equity(stakes: Stakes, owner: Owner, level: int) -> float:
     """Return the equity of a resignation, negative levels resigned by the player.
 
-    Under the Jacoby rule it counts as a single game as long as the cube has not been turned.
+    Under the Jacoby rule it counts as a single game as long as the cube has not been turned; in the Point Game the
+    checkers count where they stand.
     """
+    points = stakes.points
     if stakes.jacoby and owner is Owner.CENTRED:
         level = max(-1, min(level, 1))
-    return stakes.equity(level * stakes.cube)
+    if points.point_game:
+        return stakes.equity(stakes.cube * (points.cashed if level > 0 else -points.passed))
+    counted = points.won[level - 1] if level > 0 else -points.lost[-level - 1]
+    return stakes.equity(counted * stakes.cube)
 
 
 def accepts_resignation(stakes: Stakes, owner: Owner, level: int, equity: float) -> bool:
@@ -215,9 +236,10 @@ def accepts_resignation(stakes: Stakes, owner: Owner, level: int, equity: float)
 def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency: Floats64) -> int:
     """Return the level that the player on roll should resign: 0 nothing, 1 single, 2 gammon, 3 backgammon.
 
-    Only a certain loss is resigned, at the lowest level that a well-informed opponent accepts.
+    Only a certain loss is resigned, at the lowest level that a well-informed opponent accepts. The Point Game is never
+    resigned: playing on brings checkers home.
     """
-    if outcomes[WIN] > RESIGN_LIMIT:
+    if outcomes[WIN] > RESIGN_LIMIT or stakes.points.point_game:
         return 0
     equity = float(stakes.values(outcomes, efficiency)[0, OWNER_COLUMN[owner]])
     return next(

@@ -139,9 +139,9 @@ class DoubleAnswer:
     """Equity of passing."""
 
     @classmethod
-    def of(cls, take: float, *, beavers: bool) -> DoubleAnswer:
+    def of(cls, take: float, *, beavers: bool, passed: float = -1.0) -> DoubleAnswer:
         """Build the answers from the equity of a take. A beaver is worth twice that: the player keeps the cube."""
-        return cls(float(take), 2 * float(take) if beavers else None)
+        return cls(float(take), 2 * float(take) if beavers else None, passed)
 
     @property
     def action(self) -> CubeAction:

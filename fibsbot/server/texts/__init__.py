@@ -10,6 +10,8 @@ from typing import Final
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 
+OWN_TOPICS: Final = ("laws", "rethrow")
+"""Topics that FIBS does not have, only shown by their full names: short names mean what they mean there."""
 NO_HELP: Final = "** No help available on '{}'."
 
 
@@ -64,7 +66,11 @@ def topics() -> dict[str, tuple[str, ...]]:
 def help_on(topic: str | None) -> tuple[Message, ...]:
     """Return the help on a topic, given by its name or an unambiguous prefix."""
     name = (topic or "help").strip().lower()
-    found = [name] if name in topics() else [known for known in topics() if known.startswith(name)]
+    found = (
+        [name]
+        if name in topics()
+        else [known for known in topics() if known.startswith(name) and known not in OWN_TOPICS]
+    )
     texts = {topics()[known] for known in found}
     if len(texts) != 1:
         return (m.Unknown(NO_HELP.format(name[:40])),)

@@ -20,7 +20,7 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean
-from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_state
+from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_state, show_play
 from fibsbot.draw.svg import scene_svg
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Phase
@@ -46,7 +46,16 @@ class BoardPicture:
     """The open decision, in words."""
 
 
-def board_picture(track: TrackedMatch, own_name: str, last: ShownPlay | None) -> BoardPicture | None:
+@frozen
+class LastPlay:
+    """The last play."""
+
+    shown: ShownPlay
+    after: Position
+    """The position after it, seen by our player."""
+
+
+def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
     if track.state is None:
         return None
@@ -59,7 +68,7 @@ def board_picture(track: TrackedMatch, own_name: str, last: ShownPlay | None) ->
         scene = scene_of_state(state, _OWN_LOOK, None, (own_name, opponent))
     if not track.running:
         scene = _at_rest(scene)
-    shown = last if last and _seen_from_below(last) == track.state.position else None
+    shown = last.shown if last and last.after == track.state.position else None
     return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
 
 
@@ -76,11 +85,6 @@ def _at_rest(scene: Scene) -> Scene:
     """Return the scene of a game that is over, without a side on turn."""
     below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
     return evolve(scene, below=below, above=above, title="between two games")
-
-
-def _seen_from_below(last: ShownPlay) -> Position:
-    after = last.before.play(last.play)
-    return after if last.below else after.swapped()
 
 
 LINES: Final = 100
@@ -126,7 +130,7 @@ class AccountFeed:
         """The last board that could be drawn."""
         self._over = False
         """Whether the match shown is over, and none has begun since."""
-        self._last: ShownPlay | None = None
+        self._last: LastPlay | None = None
         self._own = Seat.A
         self._names = ("?", "?")
         self._length = ""
@@ -201,8 +205,9 @@ class AccountFeed:
         for seat, deed in entry_actions(step):
             self._moves.append({"turn": step.turn, "own": seat is self._own, "text": deed})
         if isinstance(entry, Throw) and entry.play is not None:
-            mover = entry.seat
-            self._last = ShownPlay(entry.play, step.before.position_for(mover), below=mover is self._own)
+            before, below = step.before.position_for(entry.seat), entry.seat is self._own
+            after = before.play(entry.play)
+            self._last = LastPlay(show_play(entry.play, before, below=below), after if below else after.swapped())
             self._changed(FeedPart.BOARD)
         self._changed(FeedPart.MOVES)
 

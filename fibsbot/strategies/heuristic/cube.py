@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from attrs import field, frozen
 
+from fibsbot.engine.game_points import PLAIN, POINTS_PER_GAME, GamePoints, chance_after_points, points_scale
 from fibsbot.engine.match_equity import chance_after_game, equity_scale
 from fibsbot.match import MatchState, Owner
 
@@ -51,7 +52,7 @@ CUBE_EFFICIENCY: Final = 0.75
 DEAD_CUBE: Final = 64
 """A cube of this value counts as dead: nobody turns it again."""
 
-PointsEquity: TypeAlias = Callable[[int], float]
+PointsEquity: TypeAlias = Callable[[float], float]
 """The equity of points won, negative ones lost. The opponent's equity is minus this one."""
 
 
@@ -68,6 +69,8 @@ class CubeModel:
     """Points that player and opponent still need; (0, 0) in an unlimited match."""
     jacoby: bool = False
     """Whether gammons count only after a double."""
+    points: GamePoints = PLAIN
+    """What the results count."""
     _opponents: CubeModel | None = field(default=None, eq=False, repr=False)
     """The same game as the opponent sees it, if this one was made by reversing that."""
     _take_points: dict[int, float] = field(factory=dict, init=False, eq=False, repr=False)
@@ -81,6 +84,7 @@ class CubeModel:
         away: tuple[int, int] = (0, 0),
         *,
         jacoby: bool = False,
+        points: GamePoints = PLAIN,
     ) -> CubeModel:
         """Build a game with the gammon rates of these chances."""
         lose = 1 - chances.win
@@ -90,6 +94,7 @@ class CubeModel:
             lost=_shares(lose, chances.lose_gammon, chances.lose_backgammon),
             away=away,
             jacoby=jacoby,
+            points=points,
         )
 
     def reversed(self) -> CubeModel:
@@ -99,7 +104,9 @@ class CubeModel:
     @cached_property
     def _reversed(self) -> CubeModel:
         equity, away = self.points_equity, self.away[::-1]
-        return CubeModel(lambda points: -equity(-points), self.lost, self.won, away, self.jacoby, self)
+        return CubeModel(
+            lambda points: -equity(-points), self.lost, self.won, away, self.jacoby, self.points.swapped, self
+        )
 
     def value(self, win: float, cube: int, owner: Owner) -> float:
         """Return the equity at a chance to win, for a cube of this value and owner."""
@@ -121,8 +128,16 @@ class CubeModel:
         slope = self._mean(self.won, cube) - lost
         if not self.dead(cube):
             cash = self.cash_point(cube)
-            slope = max(slope, (self.points_equity(cube) - lost) / cash) if cash > 0 else math.inf
-        return min(max((self.points_equity(-(cube // 2)) - lost) / slope, 0.0), 1.0) if slope > 0 else 1.0
+            slope = max(slope, (self.cashed(cube) - lost) / cash) if cash > 0 else math.inf
+        return min(max((self.passed(cube // 2) - lost) / slope, 0.0), 1.0) if slope > 0 else 1.0
+
+    def cashed(self, cube: int) -> float:
+        """Return the equity of a double from this value that the opponent passes."""
+        return self.points_equity(self.points.cashed * cube)
+
+    def passed(self, cube: int) -> float:
+        """Return the equity of passing a double from this value."""
+        return self.points_equity(-self.points.passed * cube)
 
     def cash_point(self, cube: int) -> float:
         """Return the chance to win from which the opponent passes a double from this value."""
@@ -137,23 +152,24 @@ class CubeModel:
             return _interpolate(corners, win)
         # Nobody has to cash: where playing on for a gammon brings more, the corner would bend the line the wrong way.
         if owner is not Owner.PLAYER and not self.reversed().dead(cube):
-            pass_point, passed = 1 - self.reversed().cash_point(cube), self.points_equity(-cube)
+            pass_point, passed = 1 - self.reversed().cash_point(cube), self.passed(cube)
             if passed < lost + (won - lost) * pass_point:
                 corners.append((pass_point, passed))
         if owner is not Owner.OPPONENT and not self.dead(cube):
-            cash_point, cashed = self.cash_point(cube), self.points_equity(cube)
+            cash_point, cashed = self.cash_point(cube), self.cashed(cube)
             if cashed > lost + (won - lost) * cash_point:
                 corners.append((cash_point, cashed))
         return _interpolate(sorted(corners), win)
 
     def _mean(self, shares: tuple[float, float, float], points: int) -> float:
         single, gammon, backgammon = shares
+        one, two, three = self.points.won if points > 0 else self.points.lost
         equity = self.points_equity
-        return single * equity(points) + gammon * equity(2 * points) + backgammon * equity(3 * points)
+        return single * equity(one * points) + gammon * equity(two * points) + backgammon * equity(three * points)
 
     def dead(self, cube: int) -> bool:
         """Return whether the cube is of no use to the player: winning the game at this value wins the match."""
-        return cube >= DEAD_CUBE or 0 < self.away[0] <= cube
+        return cube >= DEAD_CUBE or 0 < self.away[0] <= cube * self.points.won[0]
 
 
 def _shares(win: float, gammon: float, backgammon: float) -> tuple[float, float, float]:
@@ -173,16 +189,23 @@ def chance_after(state: MatchState, points: int) -> float:
     """Return the player's chance to win the match after a game that ended with these points, negative ones lost."""
     if not state.length:
         raise ValueError("expected a match of some length, got an unlimited one")
+    if state.point_game:
+        return chance_after_points(state.away, points)
     return chance_after_game(state.away, points)
 
 
 def points_equity(state: MatchState) -> PointsEquity:
     """Return the equity of points won in this game, on the scale of the present cube.
 
-    Winning the game at the present cube is 1, losing it -1, so that any score reads like a money game.
+    Winning the game at the present cube is 1, losing it -1, so that any score reads like a money game; in the Point
+    Game 1 stands for POINTS_PER_GAME.
     """
-    scale = equity_scale(state.away, state.cube) if state.length else None
+    away, cube = state.away, state.cube
+    scale = (points_scale(away, cube) if state.point_game else equity_scale(away, cube)) if state.length else None
     if scale is None:
-        return lambda points: points / state.cube
+        unit = cube * POINTS_PER_GAME if state.point_game else cube
+        return lambda points: points / unit
     middle, half = scale
-    return lambda points: (chance_after_game(state.away, points) - middle) / half
+    if state.point_game:
+        return lambda points: (chance_after_points(away, points) - middle) / half
+    return lambda points: (chance_after_game(away, int(points)) - middle) / half

@@ -11,9 +11,10 @@ from typing import Final, TypeAlias
 
 from attrs import astuple, evolve
 
+from fibsbot.engine.game_points import GamePoints
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
-from fibsbot.rules.laws import win_level
+from fibsbot.rules.laws import point_game_score, win_level
 from fibsbot.strategies import evaluator
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
@@ -56,7 +57,8 @@ If nothing is left to win or lose, fewer pips end the game sooner.
 
 def game_of(state: MatchState, expected: OutcomeChances, equity: PointsEquity | None = None) -> CubeModel:
     """Return the cube model of a state, seen by the player with these chances."""
-    return CubeModel.of(expected, equity or points_equity(state), state.away, jacoby=state.jacoby)
+    jacoby, points = state.jacoby and not state.point_game, GamePoints.of(state)
+    return CubeModel.of(expected, equity or points_equity(state), state.away, jacoby=jacoby, points=points)
 
 
 def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
@@ -118,7 +120,9 @@ def cube_is_open(state: MatchState) -> bool:
 
 def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[OutcomeChances]) -> list[Rank]:
     equity = points_equity(state)
-    levels = [(equity(level * state.cube), equity(-level * state.cube)) for level in (1, 2, 3)]
+    points = GamePoints.of(state)
+    counted = zip(points.won, points.lost, strict=True)
+    levels = [(equity(won * state.cube), equity(-lost * state.cube)) for won, lost in counted]
     return [
         (round(_mean_equity(opponents.reversed(), levels), DIGITS), -board.pips)
         for board, opponents in zip(boards, left, strict=True)
@@ -140,8 +144,12 @@ def _mean_equity(expected: OutcomeChances, levels: list[tuple[float, float]]) ->
 
 def _won(state: MatchState, board: Position) -> float:
     """Return the equity of a play that bears the last checker off."""
-    level = 1 if state.jacoby and state.owner is Owner.CENTRED else win_level(board)
-    return points_equity(state)(level * state.cube)
+    if state.point_game:
+        points = point_game_score(board)
+    else:
+        unturned = state.jacoby and state.owner is Owner.CENTRED
+        points = int(GamePoints.of(state).won[(1 if unturned else win_level(board)) - 1])
+    return points_equity(state)(points * state.cube)
 
 
 def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
@@ -155,7 +163,7 @@ def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
 
 def _values_of_cube(state: MatchState, game: CubeModel, win: float) -> CubeValues:
     cube = state.cube
-    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.points_equity(cube)
+    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.cashed(cube)
     if game.reversed().dead(cube) and not game.dead(cube):
         # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
         # only lets the opponent pass later. The one reason to roll is a gammon that wins more than a pass.
@@ -200,18 +208,24 @@ class HeuristicStrategy:
             expected, owner = position_chances(state.position), Owner.OPPONENT
         else:
             expected, owner = position_chances(state.position.swapped()).reversed(), Owner.PLAYER
-        equity = game_of(state, expected).value(expected.win, 2 * state.cube, owner)
-        if equity < -1:
-            return CubeAnswer(CubeAction.PASS, -1.0)
+        game = game_of(state, expected)
+        equity = game.value(expected.win, 2 * state.cube, owner)
+        passed = game.passed(state.cube) if state.point_game else -1.0
+        if equity < passed:
+            return CubeAnswer(CubeAction.PASS, passed)
         beaver = state.redoubles and equity > BEAVER_THRESHOLD
         return CubeAnswer(CubeAction.BEAVER if beaver else CubeAction.TAKE, equity)
 
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept if the offer is as good as playing on, even if it is our turn."""
-        return points_equity(state)(state.resignation * state.cube) >= roll_equity(state) - RESIGNATION_TOLERANCE
+        points = GamePoints.of(state)
+        offered = points.cashed if state.point_game else points.won[state.resignation - 1]
+        return points_equity(state)(offered * state.cube) >= roll_equity(state) - RESIGNATION_TOLERANCE
 
     def resign(self, state: MatchState) -> int:
-        """Resign a loss that no dice can change."""
+        """Resign a loss that no dice can change, but no Point Game: playing on brings checkers home."""
+        if state.point_game:
+            return 0
         level = certain_loss(state.position)
         _, opponent_away = state.away
         return 1 if level and 0 < opponent_away <= state.cube else level

@@ -22,7 +22,7 @@ LONGEST_ARGUMENT: Final = 255
 Reader: TypeAlias = Callable[[str], c.Command]
 Writer: TypeAlias = Callable[[Any], str]
 _Speech: TypeAlias = type[c.Shout] | type[c.Kibitz] | type[c.Say] | type[c.Whisper] | type[c.Away]
-_WithText: TypeAlias = type[c.Who] | type[c.Rawwho] | type[c.Ratings] | type[c.Time] | type[c.Help]
+_WithText: TypeAlias = type[c.Who] | type[c.Rawwho] | type[c.Ratings] | type[c.Time] | type[c.Help] | type[c.Chouette]
 _WithName: TypeAlias = (
     type[c.Gag]
     | type[c.Blind]
@@ -46,6 +46,8 @@ class CommandForm:
     """Converts the text after the name, without blanks at either end; raises BadArgumentError."""
     write: Writer
     """Returns the text after the name; empty if there is none."""
+    shortened: bool = True
+    """Whether a prefix of the name will do; not for commands that FIBS does not have: its short forms stay its own."""
 
 
 def bare_command(name: str, command: type[c.Command]) -> CommandForm:

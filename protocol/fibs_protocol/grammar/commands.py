@@ -1,6 +1,7 @@
 """Commands: written by a client, parsed by a server (help text "commands"; specification: each section).
 
-A server accepts any unique prefix of a command's name, and a few fixed short forms.
+A server accepts any unique prefix of a command's name, and a few fixed short forms. `rethrow`, `laws` and the words
+`laws ...` of an invitation belong to this project's server.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fibs_protocol.grammar.arguments import (
     LONGEST_WORD,
     CommandForm,
     bare_command,
+    check_line,
     check_optional_word,
     check_text,
     check_word,
@@ -36,7 +38,10 @@ from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
 
 _WORD: Final = re.compile(r"[!-~]{1,255}")
 _PLACE: Final = re.compile(r"[1-9]|1[0-9]|2[0-4]")
+_GAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}(?::[a-z0-9-]{1,32}){0,8}")
 _LONGEST_CLIENT: Final = 20
+_LAWS: Final = "laws"
+_KNOWN: Final = {"": None, "on": True, "off": False}
 _WHICH: Final = 4
 """`** fourth move: ...` is the last move that a refusal can name; it stands for the ones after it, too."""
 
@@ -96,13 +101,23 @@ def _read_invite(text: str) -> c.Invite:
     words = text.split()
     if not words:
         raise BadArgumentError(m.InviteWho())
+    name = shorten(words[0])
     if len(words) == 1:
-        return c.Invite(shorten(words[0]))
+        return c.Invite(name)
     if words[1] == "unlimited":
-        return c.Invite(shorten(words[0]), UNLIMITED)
-    if re.fullmatch("[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
-        return c.Invite(shorten(words[0]), int(words[1]))
-    raise BadArgumentError(m.InviteBadLength())
+        length = UNLIMITED
+    elif re.fullmatch("[0-9]{1,9}", words[1]) and 1 <= int(words[1]) < UNLIMITED:
+        length = int(words[1])
+    else:
+        raise BadArgumentError(m.InviteBadLength())
+    if words[2:3] == [_LAWS]:
+        return c.InviteByLaws(name, length, " ".join(words[3:])[:LONGEST_WORD].rstrip())
+    if len(words) > 2:
+        game = words[2].lower()
+        if not _GAME.fullmatch(game):
+            raise BadArgumentError(m.UnknownGame(shorten(words[2])))
+        return c.InviteToGame(name, length, game)
+    return c.Invite(name, length)
 
 
 def _write_invite(command: c.Invite) -> str:
@@ -114,6 +129,33 @@ def _write_invite(command: c.Invite) -> str:
     if not 1 <= length < UNLIMITED:
         raise LocalProtocolError(f"expected a match length of 1 to {UNLIMITED - 1}, got {length}")
     return f"{name} {length}"
+
+
+def _write_invite_to_game(command: c.InviteToGame) -> str:
+    if command.length is None:
+        raise LocalProtocolError("expected a length with the game of a match, got none")
+    if not _GAME.fullmatch(command.game):
+        raise LocalProtocolError("expected the name of a game, with options after colons")
+    return f"{_write_invite(command)} {command.game}"
+
+
+def _write_invite_by_laws(command: c.InviteByLaws) -> str:
+    if command.length is None:
+        raise LocalProtocolError("expected a length with the laws of a match, got none")
+    laws = " ".join(command.laws.split())
+    if laws != command.laws or len(laws) > LONGEST_WORD:
+        raise LocalProtocolError(f"expected laws as words of at most {LONGEST_WORD} characters")
+    return f"{_write_invite(command)} {_LAWS} {check_line(laws)}".rstrip()
+
+
+def _read_laws(text: str) -> c.ShowLaws:
+    if text not in _KNOWN:
+        raise BadArgumentError(m.UnknownCommand("laws"))
+    return c.ShowLaws(_KNOWN[text])
+
+
+def _write_laws(command: c.ShowLaws) -> str:
+    return next(word for word, known in _KNOWN.items() if known is command.known)
 
 
 def _read_moves(text: str) -> c.Move:
@@ -254,8 +296,11 @@ COMMAND_FORMS: Final = (
     bare_command("back", c.Back),
     bare_command("wave", c.Wave),
     CommandForm("invite", c.Invite, _read_invite, _write_invite),
+    CommandForm("invite", c.InviteToGame, _read_invite, _write_invite_to_game),
+    CommandForm("invite", c.InviteByLaws, _read_invite, _write_invite_by_laws),
     name_command("join", c.Join),
     bare_command("leave", c.Leave),
+    optional_text_command("chouette", c.Chouette, "argument"),
     name_command("watch", c.Watch),
     bare_command("unwatch", c.Unwatch),
     name_command("look", c.Look),
@@ -275,6 +320,8 @@ COMMAND_FORMS: Final = (
     bare_command("otter", c.Otter),
     CommandForm("resign", c.Resign, _read_resign, lambda command: str(command.level.value)),
     bare_command("panic", c.Panic),
+    CommandForm("rethrow", c.Rethrow, lambda _: c.Rethrow(), lambda _: "", shortened=False),
+    CommandForm("laws", c.ShowLaws, _read_laws, _write_laws, shortened=False),
     CommandForm("toggle", c.ToggleCommand, _read_toggle, _write_toggle),
     CommandForm("set", c.SetCommand, _read_set, _write_set),
     CommandForm("sortwho", c.SetCommand, lambda text: _read_set(f"sortwho {text}"), _write_set),
@@ -342,7 +389,7 @@ def _find(word: str) -> CommandForm:
     form = _BY_NAME.get(SHORT_FORMS.get(word, word))
     if form is not None:
         return form
-    found = [form for form in COMMAND_FORMS if word and form.name.startswith(word)]
+    found = [form for form in _BY_NAME.values() if word and form.shortened and form.name.startswith(word)]
     if not found:
         raise UnknownCommandError(m.UnknownCommand(shorten(word)))
     if len({form.command for form in found}) > 1:

@@ -12,7 +12,11 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from fibs_protocol.board import BoardState
-from fibs_protocol.words import UNLIMITED, Colour, Dice, FibsMove, Setting, Toggle
+from fibs_protocol.table_state import TableState
+from fibs_protocol.words import UNLIMITED, Colour, Dice, FibsMove, Setting, TableNaming, Toggle
+
+_BLANKS_AROUND: Final = re.compile(r"^ \*| \*$|\(\?[=!][^)]*\)")
+"""Parts of a pattern that match blanks before or after a field, or consume nothing."""
 
 
 @frozen(eq=False)
@@ -25,16 +29,20 @@ class FieldType:
     read: Callable[[str], Any]
     """Converts the written form into the value; raises ValueError or KeyError for other text."""
     write: Callable[[Any], str] = str
-    word: bool = False
-    """Whether the written form never contains a blank."""
     rest: bool = False
     """Whether the field is free text up to the end of the line, including blanks."""
+    word: bool = field(init=False)
+    """Whether the written form contains no blank, except before and after it."""
     regex: re.Pattern[str] = field(init=False)
 
     @property
     def is_text(self) -> bool:
         """Whether the value is the text itself."""
         return self.read is _text
+
+    @word.default
+    def _has_no_blank(self) -> bool:
+        return " " not in _BLANKS_AROUND.sub("", self.pattern)
 
     @regex.default
     def _compile(self) -> re.Pattern[str]:
@@ -56,19 +64,17 @@ def _text(value: str) -> str:
 
 # -- words and texts ------------------------------------------------------------------------------------------------
 
-NAME: Final = _add(
-    FieldType("name", r"(?=[^A-Za-z_ ]{0,63}[A-Za-z_])[!-)+-9;-~]{0,63}[!-)+\-/-9;-~]", _text, _text, word=True)
-)
+NAME: Final = _add(FieldType("name", r"(?=[^A-Za-z_ ]{0,63}[A-Za-z_])[!-)+-9;-~]{0,63}[!-)+\-/-9;-~]", _text, _text))
 """A user's name. FIBS allows letters and `_`; digits and signs are accepted, too, but there must be a letter, or a name
 could look like the number of a CLIP line. It contains neither a colon nor an asterisk, and does not end with a
 full stop, which would belong to the sentence."""
-TYPED: Final = _add(FieldType("typed", r"(?!')[!-~]{0,254}[!-\-/-~]", _text, _text, word=True))
+TYPED: Final = _add(FieldType("typed", r"(?!')[!-~]{0,254}[!-\-/-~]", _text, _text))
 """Text typed as a name; such lines begin with other words, so it may be almost anything."""
-WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text, word=True))
+WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text))
 """A host, an address, a client: anything without blanks."""
-HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text, word=True))
+HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text))
 """A host's name or address. It must contain a dot, or `greetings from someone` would match."""
-VALUE: Final = _add(FieldType("value", r"[!-~]{0,63}[!-&(-\-/-~]", _text, _text, word=True))
+VALUE: Final = _add(FieldType("value", r"[!-~]{0,63}[!-&(-\-/-~]", _text, _text))
 """The value of a variable: `3`, `none`, `Europe/Berlin`. It does not end with a full stop or a quote."""
 QUOTED: Final = _add(FieldType("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?", _text, _text))
 """Quoted text: it may contain blanks, but neither begins nor ends with one."""
@@ -91,7 +97,7 @@ def _write_dash(value: str | None) -> str:
     return "-" if value is None else value
 
 
-DASH: Final = _add(FieldType("dash", WORD.pattern, _Dash({"-": None}).__getitem__, _write_dash, word=True))
+DASH: Final = _add(FieldType("dash", WORD.pattern, _Dash({"-": None}).__getitem__, _write_dash))
 """A word, or `-` for none."""
 
 
@@ -111,7 +117,7 @@ LIST: Final = _add(FieldType("list", r"[!-+\--~]{1,64}(?: *, *[!-+\--~]{1,64})* 
 """`a, b` or `a , b`, perhaps with a comma at the end."""
 ZONES: Final = _add(FieldType("zones", LIST.pattern, _read_list, lambda names: ", ".join(names) + ","))
 """The same, with a comma at the end when it is written."""
-NAMES: Final = _add(FieldType("names", r"[!-~]*[!-\-/-~]", _read_names, _write_names, word=True))
+NAMES: Final = _add(FieldType("names", r"[!-~]*[!-\-/-~]", _read_names, _write_names))
 """`a,b`; servers leave empty items between commas. `none` means no names."""
 
 # -- numbers --------------------------------------------------------------------------------------------------------
@@ -127,10 +133,10 @@ def _write_integer(value: int) -> str:
     return f"{value:d}"
 
 
-NUMBER: Final = _add(FieldType("number", r"[0-9]{1,18}", _integer, _write_integer, word=True))
-SECONDS: Final = _add(FieldType("seconds", r"-?[0-9]{1,18}", _integer, _write_integer, word=True))
+NUMBER: Final = _add(FieldType("number", r"[0-9]{1,18}", _integer, _write_integer))
+SECONDS: Final = _add(FieldType("seconds", r"-?[0-9]{1,18}", _integer, _write_integer))
 """Seconds since 1970; may be negative."""
-DIE: Final = _add(FieldType("die", r"[1-6]", _integer, _write_integer, word=True))
+DIE: Final = _add(FieldType("die", r"[1-6]", _integer, _write_integer))
 
 
 def _decimal(text: str) -> float:
@@ -141,11 +147,11 @@ def _decimal(text: str) -> float:
 
 
 _DECIMAL: Final = r"-?[0-9]{1,12}(?:\.[0-9]{1,9})?"
-RATING: Final = _add(FieldType("rating", _DECIMAL, _decimal, "{:.2f}".format, word=True))
+RATING: Final = _add(FieldType("rating", _DECIMAL, _decimal, "{:.2f}".format))
 """Two decimals; some servers write `6.93` where FIBS writes `1500.00`, some none at all."""
-TENTH: Final = _add(FieldType("tenth", _DECIMAL, _decimal, "{:.1f}".format, word=True))
+TENTH: Final = _add(FieldType("tenth", _DECIMAL, _decimal, "{:.1f}".format))
 """One decimal."""
-DECIMAL: Final = _add(FieldType("decimal", _DECIMAL, _decimal, "{:.6f}".format, word=True))
+DECIMAL: Final = _add(FieldType("decimal", _DECIMAL, _decimal, "{:.6f}".format))
 """Six decimals, as in the rating calculation."""
 _PRODUCT: Final = "4*K*sqrt(N)*P="
 CHANGE: Final = _add(
@@ -154,7 +160,6 @@ CHANGE: Final = _add(
         rf"-?{re.escape(_PRODUCT)}{_DECIMAL}",
         lambda text: _decimal(text.partition("=")[2]),
         lambda value: f"{'-' if value < 0 else ''}{_PRODUCT}{value:.6f}",
-        word=True,
     )
 )
 """`4*K*sqrt(N)*P=2.930831`, `-4*K*sqrt(N)*P=-9.173502`"""
@@ -210,7 +215,7 @@ def _write_length(value: int) -> str:
     return "unlimited" if value == UNLIMITED else _write_integer(value)
 
 
-LENGTH: Final = _add(FieldType("length", r"[0-9]{1,9}|unlimited", _read_length, _write_length, word=True))
+LENGTH: Final = _add(FieldType("length", r"[0-9]{1,9}|unlimited", _read_length, _write_length))
 """A length in a column: `5`, `unlimited`."""
 
 _ORDINALS: Final = ("first", "second", "third", "fourth")
@@ -220,7 +225,6 @@ ORDINAL: Final = _add(
         "|".join(_ORDINALS),
         lambda text: _ORDINALS.index(text) + 1,
         lambda value: _ORDINALS[value - 1] if 1 <= value <= 4 else "",
-        word=True,
     )
 )
 
@@ -235,7 +239,6 @@ REDOUBLES: Final = _add(
         r"[0-9]{1,9}|none|unlimited",
         _read_redoubles,
         lambda value: "unlimited" if value is None else _write_integer(value),
-        word=True,
     )
 )
 """A number; 0 is `none`, None is `unlimited`."""
@@ -283,7 +286,7 @@ def _write_saved_length(value: int) -> str:
 
 
 SAVED_LENGTH: Final = _add(
-    FieldType("saved_length", r" *(?:[0-9]{1,9}|unlimited) *", _read_saved_length, _write_saved_length, word=True)
+    FieldType("saved_length", r" *(?:[0-9]{1,9}|unlimited) *", _read_saved_length, _write_saved_length)
 )
 STARS: Final = _add(FieldType("stars", r"[* ]{0,2}", lambda text: text.count("*"), lambda n: f"{'*' * n:>2}"))
 STAR: Final = _add(FieldType("star", r"[* ]?", lambda text: text == "*", lambda value: "*" if value else " "))
@@ -295,9 +298,7 @@ def _choice(name: str, forms: dict[Any, str]) -> FieldType:
     """Build the form of a value that has one of a few written forms."""
     values = {form: value for value, form in forms.items()}
     pattern = "|".join(re.escape(form) for form in values)
-    return _add(
-        FieldType(name, pattern, values.__getitem__, forms.__getitem__, word=not any(" " in form for form in values))
-    )
+    return _add(FieldType(name, pattern, values.__getitem__, forms.__getitem__))
 
 
 def _members(kind: type[enum.Enum]) -> dict[Any, str]:
@@ -359,11 +360,64 @@ OFFS: Final = _add(
 )
 """`6 o 5 o`: the points that checkers are borne off from."""
 BOARD: Final = _add(FieldType("board", r"board:[!-~ ]*", BoardState.from_line, BoardState.to_line))
+TABLE: Final = _add(FieldType("table", r"table:[!-~ ]*", TableState.from_line, TableState.to_line))
+NAMING: Final = _choice("naming", {TableNaming.DOUBLE: "double to play", TableNaming.POINT: "point to open"})
+
+
+def _read_numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall("[0-9]+", text)))
+
+
+def _write_three(dice: tuple[int, ...]) -> str:
+    first, second, third = dice
+    return f"{first}, {second} and {third}"
+
+
+def _write_part(numbers: tuple[int, ...]) -> str:
+    return " ".join(map(str, numbers))
+
+
+THREE_DICE: Final = _add(FieldType("three_dice", r"[1-6], +[1-6] +and +[1-6]", _read_numbers, _write_three))
+PART: Final = _add(FieldType("part", r"[1-6](?: +[1-6]){0,3}", _read_numbers, _write_part))
+"""`5 5 5 5`: the numbers that are played together."""
+ODD_PART: Final = _add(FieldType("odd_part", r"[1-6](?:(?: +[1-6]){2,3})?", _read_numbers, _write_part))
+"""The same without those of two numbers, which are written as a roll."""
+CHOICES: Final = _add(
+    FieldType(
+        "choices",
+        r"[0-9]{1,2}(?:, *[0-9]{1,2}){0,23}",
+        _read_numbers,
+        lambda choices: ", ".join(map(str, choices)),
+    )
+)
+"""`1, 2, 5`"""
+
+
+def _read_game(text: str) -> str:
+    name, _, options = text.rstrip(")").partition(" (")
+    return ":".join((name[0].lower() + name[1:], *filter(None, options.split(", "))))
+
+
+def _write_game(game: str) -> str:
+    name, *options = game.split(":")
+    return name[:1].upper() + name[1:] + (f" ({', '.join(options)})" if options else "")
+
+
+_WORD_OF_GAME: Final = "[a-z0-9-]{1,32}"
+GAME: Final = _add(
+    FieldType(
+        "game",
+        rf"[A-Z][a-z0-9-]{{0,31}}(?: \({_WORD_OF_GAME}(?:, {_WORD_OF_GAME}){{0,7}}\))?",
+        _read_game,
+        _write_game,
+    )
+)
+"""The name of a game, with options: `plakoto:exception` is `Plakoto (exception)`."""
 
 WEEKTIME: Final = _add(FieldType("weektime", r"[A-Z][a-z]{2} +[0-9]{1,2}:[0-9]{2} +[!-9;-~]{1,16}", _text, _text))
 """`Wed 11:08 UTC`"""
 
-PERIOD: Final = _add(FieldType("period", r"[0-9]{2}:[0-9]{2}-[0-9]{2}:[0-9]{2}", _text, _text, word=True))
+PERIOD: Final = _add(FieldType("period", r"[0-9]{2}:[0-9]{2}-[0-9]{2}:[0-9]{2}", _text, _text))
 
 # -- time -----------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,9 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.Invitation, "{name} wants to play {length:match} with you."),
     says(m.ResumeInvitation, "{name} wants to resume a saved match with you."),
     says(m.JoinHint, "Type 'join {name}' to accept."),
+    says(m.MatchLaws, "The match is played by laws {words:sentence} ({text:sentence})."),
+    says(m.LawsKnown, "You will be shown invitations to matches by other laws than those of FIBS.", known=True),
+    says(m.LawsKnown, "You won't be shown invitations to matches by other laws than those of FIBS.", known=False),
     says(m.SavedMatchWarning, "WARNING: Don't accept if you want to continue the saved {length:bare_match}!"),
     says(m.YouInvited, "** You invited {name} to {length:match}."),
     says(m.YouInvitedToResume, "** You invited {name} to resume a saved match."),
@@ -36,6 +39,9 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.OpeningRoll, "{player} rolled {player_die:die}, {opponent} rolled {opponent_die:die}"),
     hears(m.OpeningRoll, "{player} rolled {player_die:die}, rolled {opponent_die:die}", opponent=""),
     says(m.CubeRaised, "The number on the doubling cube is now {cube}"),
+    says(m.MayRethrow, "You may reject this roll: type 'rethrow', and the cube shows {cube}."),
+    says(m.RollRejected, "You reject the roll. The cube shows {cube}.", player=YOU),
+    says(m.RollRejected, "{player} rejects the roll. The cube shows {cube}."),
     says(m.FirstMove, "It's your turn to move.", player=YOU),
     says(m.FirstMove, "{player} makes the first move."),
     hears(m.FirstMove, "makes the first move.", player=""),
@@ -114,6 +120,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     # What happens when an administrator closes a connection is known only from a client's source.
     hears(m.OpponentGone, "{:name} closes connection with {name}, {:phrase}", how=Departure.DROPPED),
     says(m.YourGameSaved, "Your game with {name} was saved."),
+    # -- a chouette's table, our own
+    says(m.ChouetteNews, "chouette: {text:text}"),
     # -- the rating calculation (toggle `ratings`)
     says(m.RatingStart, "rating calculation:"),
     says(m.RatingDifference, "rating difference D={difference:decimal}"),
@@ -135,6 +143,8 @@ GAME: Final[tuple[Wording[Any], ...]] = (
         for wording in (
             says(m.MovesPlay, f"{colour.name}: ({{dice:dice_pair}}) can't move", colour=colour, moves=()),
             says(m.MovesPlay, f"{colour.name}: ({{dice:dice_pair}}) {{moves}}", colour=colour),
+            says(m.MovesPart, f"{colour.name}: ({{numbers:odd_part}}) can't move", colour=colour, moves=()),
+            says(m.MovesPart, f"{colour.name}: ({{numbers:odd_part}}) {{moves}}", colour=colour),
             says(m.MovesAction, f"{colour.name}: {{text:text}}", colour=colour),
         )
     ),

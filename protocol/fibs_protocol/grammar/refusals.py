@@ -46,6 +46,7 @@ REFUSALS: Final[tuple[Wording[Any], ...]] = (
     hears(m.NoSavedMatch, "** There is no saved match with {name:typed}. Please give a match length."),
     says(m.YouArePlaying, "** You are already playing."),
     says(m.InviteSelf, "** You can't invite yourself."),
+    says(m.ChouetteRefused, "** chouette: {reason:text}"),
     says(m.InvitationPending, "** Please wait for your last invitation to be accepted."),
     says(m.NotReady, "** Use 'toggle ready' first"),
     says(m.JoinWho, "** Error: Join who?"),
@@ -53,6 +54,9 @@ REFUSALS: Final[tuple[Wording[Any], ...]] = (
     says(m.CantFindPlayer, "** Error: can't find player {name:typed}"),
     says(m.SavedMatchCorrupt, "** ERROR: Saved match is corrupt. Please start another one."),
     says(m.TwoGamesAtOnce, "** You can't play two games at once"),
+    says(m.UnknownLaws, "** Laws: {reason:phrase}."),
+    says(m.KnowsNoLaws, "** {name}'s client knows no other laws than those of FIBS."),
+    says(m.CantRethrow, "** You can't reject this roll."),
     # -- watch, look, oldboard, oldmoves, away
     says(m.WatchWho, "** Watch who?"),
     says(m.NoWatchAllowed, "** {name} doesn't want you to watch."),

@@ -1,8 +1,8 @@
 """The complete table of wordings, indexed so that a line is not matched against all of them.
 
-A CLIP line is selected by its number, a board by its first word. For every other line the first four words are the key:
-each wording is indexed by those of its first four words that are fixed, and a line is looked up in the groups with the
-most fixed words first. This leaves few patterns to try, usually one.
+A CLIP line is selected by its number, a `board:` or `table:` line by its first word. For every other line the first
+four words are the key: each wording is indexed by those of its first four words that are fixed, and a line is looked up
+in the groups with the most fixed words first. This leaves few patterns to try, usually one.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from fibs_protocol.grammar.fields import TEXT
 from fibs_protocol.grammar.game import GAME
 from fibs_protocol.grammar.lobby import LOBBY
 from fibs_protocol.grammar.refusals import REFUSALS
+from fibs_protocol.grammar.tables import TABLE, TABLES
 from fibs_protocol.grammar.wording import KEY_WORDS, Key, Slot, Wording
-from fibs_protocol.messages import Board, Message, RefusedBoard, Unknown
+from fibs_protocol.messages import Board, Message, RefusedBoard, TableBoard, Unknown
+from fibs_protocol.table_state import PREFIX as TABLE_PREFIX
+from fibs_protocol.table_state import TableState
 
 Shape: TypeAlias = tuple[bool, bool, bool, bool]
 """Which of a key's words are fixed."""
 
 CACHED_SENTENCES: Final = 512
 """Number of cached sentences, because a game repeats the same ones."""
-SENTENCES: Final = (*GAME, *LOBBY, *REFUSALS, *HEARD)
+SENTENCES: Final = (*GAME, *TABLES, *LOBBY, *REFUSALS, *HEARD)
 """All wordings that are looked up by their first words."""
-WORDINGS: Final = (*CLIP, BOARD, *SENTENCES)
+WORDINGS: Final = (*CLIP, BOARD, TABLE, *SENTENCES)
 """All wordings that a line can have."""
 
 _BY_NUMBER: Final = {wording.template.split(" ", 1)[0]: wording for wording in CLIP}
@@ -90,6 +93,8 @@ def parse(text: str) -> Message:
     line = text.lstrip()
     if line.startswith(PREFIX):
         return _parse_board(line.rstrip())
+    if line.startswith(TABLE_PREFIX):
+        return _parse_table(line.rstrip())
     if not line.isascii():
         return Unknown(text.rstrip())
     return _parse_sentence(line) or Unknown(text.rstrip())
@@ -105,6 +110,13 @@ def _parse_board(line: str) -> Message:
         return Board(state)
     repaired = state.repaired()
     return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
+
+
+def _parse_table(line: str) -> Message:
+    try:
+        return TableBoard(TableState.from_line(line))
+    except BoardError as error:
+        return RefusedBoard(line, str(error))
 
 
 @lru_cache(CACHED_SENTENCES)

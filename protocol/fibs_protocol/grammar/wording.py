@@ -49,6 +49,7 @@ _FORMS: Final = {
     "Colour": "colour",
     "dt.datetime": "utc",
     "BoardState": "board",
+    "TableState": "table",
 }
 """The form of a field without an explicit form, by its annotation in the message class."""
 

@@ -13,3 +13,4 @@ from fibs_protocol.messages.login import *
 from fibs_protocol.messages.matches import *
 from fibs_protocol.messages.people import *
 from fibs_protocol.messages.refusals import *
+from fibs_protocol.messages.tables import *

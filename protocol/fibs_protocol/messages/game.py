@@ -36,6 +36,21 @@ class CubeRaised(Message):
 
 
 @frozen
+class MayRethrow(Message):
+    """`You may reject this roll: type 'rethrow', and the cube shows 2.` (only this project's server)"""
+
+    cube: int
+
+
+@frozen
+class RollRejected(Message):
+    """`You reject the roll. The cube shows 2.`: a new roll follows (only this project's server)."""
+
+    player: str
+    cube: int
+
+
+@frozen
 class FirstMove(Message):
     """`It's your turn to move.` (player is YOU) or `X makes the first move.`"""
 
@@ -102,7 +117,7 @@ class Board(Message):
 
 @frozen
 class RefusedBoard(Message):
-    """A `board:` line that contradicts itself."""
+    """A `board:` or `table:` line that contradicts itself."""
 
     text: str
     reason: str

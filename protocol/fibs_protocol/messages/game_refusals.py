@@ -1,4 +1,4 @@
-"""`**` lines that refuse a command in a game (specification: "Game Commands")."""
+"""`**` lines that refuse a command in a game, or because of its laws (specification: "Game Commands")."""
 
 from __future__ import annotations
 
@@ -225,3 +225,54 @@ class WrongRedouble(Refusal):
     """`beaver`, `raccoon` or `otter`."""
     right: str | None
     """The right command; None after the otter."""
+
+
+# -- laws (only this project's server) --------------------------------------------------------------------------------
+
+
+@frozen
+class UnknownLaws(Refusal):
+    """`** Laws: expected laws such as 1931, 1970, modern, fibs, got '1930'.`: of an invitation."""
+
+    reason: str
+
+
+@frozen
+class KnowsNoLaws(Refusal):
+    """`** X's client knows no other laws than those of FIBS.`: the invited player's, or the one to be watched by."""
+
+    name: str
+
+
+@frozen
+class CantRethrow(Refusal):
+    """`** You can't reject this roll.`"""
+
+
+# -- games other than backgammon --------------------------------------------------------------------------------------
+
+
+@frozen
+class IllegalPlay(Refusal):
+    """`** You can't play that: no checker lands on a point where the opponent has one.`"""
+
+    reason: str
+
+
+@frozen
+class NameFirst(Refusal):
+    """`** Type 'name' and one of these numbers first: 1, 2, 5`"""
+
+    choices: tuple[int, ...]
+
+
+@frozen
+class NothingToName(Refusal):
+    """`** There is nothing to name.`"""
+
+
+@frozen
+class CantName(Refusal):
+    """`** You can't name that. Choose one of 1, 2, 5.`"""
+
+    choices: tuple[int, ...]

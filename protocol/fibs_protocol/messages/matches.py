@@ -37,6 +37,26 @@ class JoinHint(Message):
 
 
 @frozen
+class MatchLaws(Message):
+    """`The match is played by laws 1931 point (the laws of 1931; the Point Game).`: other laws than those of FIBS.
+
+    It comes with an invitation, when a match starts or is resumed, and to a watcher (only this project's server).
+    """
+
+    words: str
+    """As `invite` takes them."""
+    text: str
+    """The same in plain words."""
+
+
+@frozen
+class LawsKnown(Message):
+    """`You will be shown invitations to matches by other laws.`: the answer to `laws on`."""
+
+    known: bool
+
+
+@frozen
 class SavedMatchWarning(Message):
     """`WARNING: Don't accept if you want to continue the saved 3 point match!`: joining would discard it."""
 
@@ -108,6 +128,16 @@ class ResumePoints(Message):
 
     player: str
     points: int
+
+
+# -- chouettes (our server's; FIBS has none) --------------------------------------------------------------------------
+
+
+@frozen
+class ChouetteNews(Message):
+    """`chouette: X takes.`: what happens at a chouette's table besides the game at its board."""
+
+    text: str
 
 
 # -- the rating calculation (toggle `ratings`) ------------------------------------------------------------------------

@@ -214,6 +214,30 @@ class TwoGamesAtOnce(Refusal):
     """`** You can't play two games at once`"""
 
 
+@frozen
+class UnknownGame(Refusal):
+    """`** There is no game called 'x'. Type 'help games'.`"""
+
+    game: str
+
+
+@frozen
+class GamesOff(Refusal):
+    """`** Type 'set games on' if you want to play other games than backgammon.`"""
+
+
+@frozen
+class GamesNotWanted(Refusal):
+    """`** X plays backgammon only.`"""
+
+    name: str
+
+
+@frozen
+class GamesInUse(Refusal):
+    """`** You can't turn games off while you play one.`"""
+
+
 # -- watch, look, oldboard, oldmoves, away ----------------------------------------------------------------------------
 
 
@@ -422,6 +446,13 @@ class RatingsNotPositive(Refusal):
 @frozen
 class UseWhois(Refusal):
     """`** Please use the 'whois' command.`"""
+
+
+@frozen
+class ChouetteRefused(Refusal):
+    """`** chouette: X is the captain and acts for the team` (our server's)."""
+
+    reason: str
 
 
 @frozen

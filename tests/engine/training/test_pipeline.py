@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +19,8 @@ from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import structure
 from tests.engine.training.silent_listener import Silent
+from tests.forked import Forked, start
 
-ROOT: Final = Path(__file__).parents[3]
 RECIPE: Final = """
 seed = 3
 averaged = 2
@@ -79,34 +77,30 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def train(folder: Path, cache: Path, *options: str) -> subprocess.Popen[str]:
+def train(folder: Path, cache: Path, *options: str) -> Forked:
     """Begin to follow the recipe in a folder, as a user does."""
     folder.parent.joinpath("recipe.toml").write_text(RECIPE)
-    command = [sys.executable, "-m", "fibsbot", "train", "../recipe.toml", "--output", ".", "--json", *options]
+    words = ("train", "../recipe.toml", "--output", ".", "--json", *options)
     folder.mkdir(exist_ok=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FIBSBOT_CACHE": str(cache)}
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return start("fibsbot", *words, folder=folder, environment={**os.environ, "FIBSBOT_CACHE": str(cache)})
 
 
-def finish(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+def finish(process: Forked) -> list[dict[str, Any]]:
     """Wait until it is done; return what was measured."""
-    printed, said = process.communicate(timeout=240)
-    assert 0 == process.returncode, said
-    return [json.loads(line) for line in printed.splitlines()]
+    done = process.finish(240)
+    assert 0 == done.returncode, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def kill(process: subprocess.Popen[str], when: Callable[[], bool]) -> None:
+def kill(process: Forked, when: Callable[[], bool]) -> None:
     """Kill it as soon as something has happened."""
     until = time.monotonic() + 120
     while not when():
-        assert process.poll() is None, process.communicate()[1]
+        assert process.returncode is None, process.finish().stderr
         assert time.monotonic() < until
         time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert -signal.SIGKILL == process.returncode
+    process.kill()
+    assert -signal.SIGKILL == process.finish().returncode
 
 
 def results(folder: Path) -> dict[str, bytes]:

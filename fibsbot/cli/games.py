@@ -1,0 +1,140 @@
+"""Tables games on the command line: `rules`, and what `legal`, `show` and `perft` do with `--game`."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+from rich.console import Console
+
+from fibsbot.cli import UserError
+from fibsbot.draw.board_text import styled_board
+from fibsbot.draw.rules_text import describe_rules, list_games
+from fibsbot.draw.svg import ViewOptions
+from fibsbot.draw.table_svg import table_svg
+from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
+from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games.game import TableGame, start_at
+from fibsbot.games.plays import check_play, legal_plays, perft
+from fibsbot.games.ruleset import Part, Ruleset
+from fibsbot.games.text import TableTextError, format_table, game_to_json, parse_table
+from fibsbot.notation.table_plays import format_play, parse_play
+from fibsbot.position import Play
+from fibsbot.rules.errors import PlayError
+from fibsbot.rules.state import Seat
+
+NAMES = ("player", "opponent")
+
+
+@click.command()
+@click.argument("game", metavar="GAME[:OPTION]", required=False)
+def rules(game: str | None) -> None:
+    """Print the rules of a tables game, or list the games.
+
+    The rules come with the set-up, their source, what was read into it, and the options, which follow the name after
+    colons, as in plakoto:exception. Without a game, each line has a name, a title and the options.
+    """
+    click.echo("\n".join(describe_rules(read_ruleset(game)) if game else list_games()))
+
+
+def read_ruleset(name: str) -> Ruleset:
+    """Return a game by its name with options; raise UserError if there is none."""
+    try:
+        return load_ruleset(name)
+    except UnknownGameError as error:
+        raise UserError(str(error)) from error
+
+
+def read_game(name: str, table: str | None, dice: str | None) -> TableGame:
+    """Return a game in which the player has to roll at a table, or to play these dice; raise UserError.
+
+    Without a table it is the set-up.
+    """
+    ruleset = read_ruleset(name)
+    try:
+        return start_at(ruleset, parse_table(table, ruleset) if table else ruleset.start(), _dice(dice, ruleset))
+    except TableTextError as error:
+        raise UserError(str(error)) from error
+
+
+def _dice(text: str | None, ruleset: Ruleset) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    if len(text) != ruleset.dice or not set(text) <= set("123456"):
+        raise UserError(
+            f"expected --dice with {ruleset.dice} digits from 1 to 6, as in {'654'[: ruleset.dice]}, got {text!r}"
+        )
+    return tuple(map(int, text))
+
+
+def read_play(text: str, game: TableGame) -> Play:
+    """Parse a play of the player on turn; raise UserError with the law that forbids it."""
+    try:
+        return parse_play(text, game.rules, game.table, _part(game))
+    except PlayError as error:
+        raise UserError(f"--play: {error}") from error
+
+
+def _part(game: TableGame) -> Part:
+    if game.dice is None:
+        raise UserError(f"expected --dice as in --dice {'654'[: game.rules.dice]}, got none")
+    return game.part
+
+
+def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
+    """Print the legal plays of a table, or the given one, each with the table after it, seen by the player."""
+    part = _part(game)
+    plays = legal_plays(game.rules, game.table, part) if play is None else [read_play(play, game)]
+    rows = [
+        {
+            "play": format_play(it, game.rules, game.table, part),
+            "moves": [[move.source, move.target] for move in it.moves],
+            "table": format_table(check_play(game.rules, game.table, part, it)[1]),
+        }
+        for it in plays
+    ]
+    if as_json:
+        click.echo(
+            json.dumps({"game": game.rules.full_name, "dice": game.dice, "numbers": part.numbers, "plays": rows})
+        )
+        return
+    if len(game.todo) > 1:
+        click.echo(f"These are the plays of the first part only: {describe_turn(game)}.", err=True)
+    width = max((len(str(row["play"])) for row in rows), default=0)
+    click.echo("\n".join(f"{row['play']:{width}}   {row['table']}" for row in rows) or "cannot move")
+
+
+def print_game(game: TableGame, *, as_json: bool) -> None:
+    """Print the board and what the drawing does not show, or one JSON object."""
+    if as_json:
+        pips = [game.table.own.pips, game.table.opponent.pips]
+        click.echo(json.dumps(game_to_json(game) | {"pips": pips}))
+        return
+    lines = draw_table(game, Seat.A, NAMES)
+    console = Console(highlight=False)
+    console.print(styled_board(lines) if console.is_terminal else "\n".join(lines), markup=False, soft_wrap=True)
+    for name, value in [*describe_game(game, NAMES), ("table", format_table(game.table))]:
+        click.echo(f"   {name:9} {value}")
+
+
+def picture(game: TableGame, view: ViewOptions, names: tuple[str, str] | None, play: str | None) -> str:
+    """Return a picture of a table, and of a play if given."""
+    made = read_play(play, game) if play else None
+    return table_svg(game, Seat.A, view=view, names=names or NAMES, play=made)
+
+
+def print_perft(game: TableGame, depth: int, *, as_json: bool) -> None:
+    """Count the tables that can be reached in each number of rolls."""
+    if not as_json:
+        click.echo("depth         tables  seconds")
+    for level in range(1, depth + 1):
+        start = time.monotonic()
+        tables = perft(game.rules, level, game.table)
+        seconds = time.monotonic() - start
+        if as_json:
+            row: dict[str, Any] = {"game": game.rules.full_name, "depth": level, "tables": tables}
+            click.echo(json.dumps(row | {"seconds": round(seconds, 3)}))
+        else:
+            click.echo(f"{level:5} {tables:14,} {seconds:8.1f}")

@@ -1,0 +1,228 @@
+"""The command `chouette`, and the commands that mean something else for a user who has a seat at a table.
+
+All other commands of a game are the same: box and captain type `roll`, `move`, `double` and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.errors import CommandError
+from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS, TEAM
+from fibsbot.server import chat, chouette_flow, game_commands
+from fibsbot.server.chouette_table import ChouetteTable
+from fibsbot.server.users import User
+from fibsbot.server.world import CommandHandlers, World
+
+HANDLERS: Final = CommandHandlers()
+TABLE_HANDLERS: Final = CommandHandlers()
+"""For users who have a seat at a table, in place of the ordinary handlers."""
+DROPPED_CAPTAIN_LAST: Final = "dropped_captain_last"
+"""The word after `chouette start` for the option of this name (rules/chouette.py)."""
+
+
+def refused(reason: str) -> CommandError:
+    """Return the refusal of a command at a table."""
+    return CommandError(m.ChouetteRefused(reason))
+
+
+def _table_of(user: User) -> ChouetteTable:
+    if user.table is None:
+        raise refused("you have no seat at a table; 'help chouette' explains how to get one")
+    return user.table
+
+
+# -- the command `chouette` -----------------------------------------------------------------------------------------
+
+
+@HANDLERS.on(c.Chouette)
+def chouette(world: World, user: User, command: c.Chouette) -> None:
+    """Open, join, start or leave a table, advise the captain, or show the table."""
+    word, _, rest = (command.argument or "").partition(" ")
+    if not word:
+        _show(world, user)
+        return
+    found = [name for name in _ACTIONS if name.startswith(word)]
+    if len(found) != 1:
+        raise refused("expected open, join NAME, start, leave or say TEXT; 'help chouette' explains them")
+    _ACTIONS[found[0]](world, user, rest.strip())
+
+
+def _show(world: World, user: User) -> None:
+    """Show the user's table with its ledger, or else all tables."""
+    table = user.table
+    if table is None:
+        lines = [chouette_flow.table_text(one) for one in world.tables]
+        lines = lines or ["there is no table; 'chouette open' opens one."]
+    else:
+        lines = [chouette_flow.table_text(table)]
+        if table.state is not None:
+            lines.append(chouette_flow.ledger_text(table.state))
+            awaited = table.state.to_act
+            missing = [name for name in table.seats if name not in table.joined]
+            names = ", ".join(missing) if table.state.over else awaited
+            lines.append(f"waiting for {names}.")
+    world.send(user, *map(m.ChouetteNews, lines))
+
+
+def _check_idle(user: User) -> None:
+    if user.busy:
+        raise CommandError(m.YouArePlaying())
+
+
+def _open(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - all actions are called alike
+    """Open a table."""
+    _check_idle(user)
+    table = ChouetteTable(user.name, [])
+    world.tables.append(table)
+    _sit_down(world, user, table)
+    world.send(
+        user, m.ChouetteNews(f"your table is open. 'chouette join {user.name}' takes a seat, 'chouette start' begins.")
+    )
+
+
+def _sit_down(world: World, user: User, table: ChouetteTable) -> None:
+    table.seats.append(user.name)
+    table.users[user.name] = user
+    user.table = table
+    user.invitation = None
+    world.show_status(user)
+
+
+def _join(world: World, user: User, rest: str) -> None:
+    """Take a seat at a table; if a game is being played, for the next one."""
+    _check_idle(user)
+    if not rest:
+        raise refused("join whose table? 'chouette' lists them")
+    name = rest.split(None, 1)[0]
+    found = world.find(name)
+    known = name if found is None else found.name
+    table = next((table for table in world.tables if known in table.seats), None)
+    if table is None:
+        raise refused("nobody of this name has a seat at a table; 'chouette' lists them")
+    if len(table.seats) >= MOST_PLAYERS:
+        raise refused(f"a table has at most {MOST_PLAYERS} players")
+    _sit_down(world, user, table)
+    chouette_flow.announce(world, table, f"{user.name} takes a seat: {', '.join(table.seats)}.")
+    if table.state is not None and table.match is not None:
+        table.match.teammates.append(user)
+        world.mark_unsaved(table.match)
+        if table.state.over:
+            chouette_flow.join_next_game(world, table, user)
+
+
+def _start(world: World, user: User, rest: str) -> None:
+    """Begin the first game, perhaps with the option of the rules."""
+    table = _table_of(user)
+    if table.state is not None:
+        raise refused("the chouette has begun already")
+    if table.host != user.name:
+        raise refused(f"{table.host} has opened the table and starts the first game")
+    if len(table.seats) < FEWEST_PLAYERS:
+        raise refused(f"expected {FEWEST_PLAYERS} to {MOST_PLAYERS} players, got {len(table.seats)}")
+    if rest and rest != DROPPED_CAPTAIN_LAST:
+        raise refused(f"expected {DROPPED_CAPTAIN_LAST} or nothing after start")
+    chouette_flow.begin(world, table, dropped_captain_last=bool(rest))
+
+
+def _leave(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - as above
+    """Leave the table, with nothing at stake."""
+    table = _table_of(user)
+    if table.is_in_game(user.name):
+        raise refused("you have points at stake; leave after this game")
+    chouette_flow.leave(world, table, user.name)
+
+
+def _say(world: World, user: User, rest: str) -> None:
+    """Advise the team: members who are still in hear it, the box does not."""
+    table = _table_of(user)
+    state = table.state
+    if not rest:
+        raise refused("say what?")
+    if state is None or not table.playing:
+        raise refused("no game is being played")
+    if not state.may_advise(user.name):
+        raise refused("only members of the team who are still in the game may advise")
+    hearers = [table.users[name] for name in state.in_game if name in table.users]
+    heard = m.ChouetteNews(f"{user.name} advises: {rest}")
+    world.send_all((one for one in hearers if one is user or user.name not in one.gagged), heard)
+
+
+_ACTIONS: Final[dict[str, Callable[[World, User, str], None]]] = {
+    "open": _open,
+    "join": _join,
+    "start": _start,
+    "leave": _leave,
+    "say": _say,
+}
+
+
+# -- other commands at a table --------------------------------------------------------------------------------------
+
+
+@TABLE_HANDLERS.on(c.Accept, c.Reject)
+def answer(world: World, user: User, command: c.Accept | c.Reject) -> None:
+    """Answer the box's double as one of the team, or else whatever box and captain have to answer."""
+    table = _table_of(user)
+    state = table.state
+    takes = isinstance(command, c.Accept)
+    if state is not None and state.game.answering is TEAM and user.name in state.team:
+        chouette_flow.answer_double(world, table, user, takes=takes)
+    elif isinstance(command, c.Accept):
+        game_commands.accept(world, user, command)
+    else:
+        game_commands.reject(world, user, command)
+
+
+@TABLE_HANDLERS.on(c.Join)
+def join(world: World, user: User, command: c.Join) -> None:  # noqa: ARG001 - all handlers are called alike
+    """Join the next game."""
+    table = _table_of(user)
+    if table.state is None:
+        raise refused(f"{table.host} starts the first game with 'chouette start'")
+    if not table.state.over:
+        raise CommandError(m.TwoGamesAtOnce())
+    chouette_flow.join_next_game(world, table, user)
+
+
+@TABLE_HANDLERS.on(c.Leave)
+def leave(world: World, user: User, command: c.Leave) -> None:  # noqa: ARG001 - as above
+    """Leave the table."""
+    _leave(world, user, "")
+
+
+@TABLE_HANDLERS.on(c.Invite)
+def invite(world: World, user: User, command: c.Invite) -> None:  # noqa: ARG001 - as above
+    """Refuse to play a match at the same time."""
+    raise CommandError(m.YouArePlaying())
+
+
+@TABLE_HANDLERS.on(c.Watch)
+def watch(world: World, user: User, command: c.Watch) -> None:  # noqa: ARG001 - as above
+    """Refuse to watch another game."""
+    raise CommandError(m.WatchWhilePlaying())
+
+
+@TABLE_HANDLERS.on(c.Say)
+def say(world: World, user: User, command: c.Say) -> None:
+    """Talk to the other side as box or captain, to the team as one of its members."""
+    if user.match is None:
+        _say(world, user, command.text)
+    else:
+        chat.say(world, user, command)
+
+
+@TABLE_HANDLERS.on(c.Kibitz, c.Whisper)
+def kibitz(world: World, user: User, command: c.Kibitz | c.Whisper) -> None:
+    """Talk to everybody at the board, but not about a game that the speaker has dropped out of."""
+    table = _table_of(user)
+    state = table.state
+    if state is not None and table.playing and user.name in state.team and not state.may_advise(user.name):
+        raise refused("who has dropped out of the game may not advise any more")
+    if isinstance(command, c.Kibitz):
+        chat.kibitz(world, user, command)
+    else:
+        chat.whisper(world, user, command)

@@ -1,0 +1,104 @@
+"""The question to a strategy in games other than backgammon, and the answers of last resort."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from attrs import frozen
+
+from fibsbot.games.game import TableGame, choices
+from fibsbot.games.plays import check_play, legal_plays
+from fibsbot.position import Play
+from fibsbot.rules.errors import PlayError
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Stage
+from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer, Strategy
+from fibsbot.strategies.questions import (
+    AcceptAnswer,
+    InvalidAnswerError,
+    LastResort,
+    NameAnswer,
+    ResignAnswer,
+    StrategyAnswer,
+)
+from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
+
+DEFAULT_TABLE_STRATEGY: Final = "pips"
+"""Plays for strategies that know backgammon only."""
+
+
+@lru_cache(1)
+def default_table_strategy() -> TableStrategy:
+    """Return the player of tables games for strategies that know backgammon only."""
+    return load_table_strategy(DEFAULT_TABLE_STRATEGY)
+
+
+@frozen
+class TableQuestion:
+    """A decision in a game other than backgammon."""
+
+    game: TableGame
+    """Seen by the seat that decides."""
+    may_double: bool = False
+    """Whether a double may be offered in ROLL."""
+    resign_from: int = 1
+    """The lowest level that may be offered; above `resign_to` the strategy is not asked whether to resign."""
+    resign_to: int = 0
+
+    def put_to(self, strategy: Strategy) -> StrategyAnswer:
+        """Ask the strategy if it plays these games, else the default one."""
+        if isinstance(strategy, LastResort):
+            return self.last_resort()
+        candidate: object = strategy
+        player = candidate if isinstance(candidate, TableStrategy) else default_table_strategy()
+        if self.game.resignation:
+            return AcceptAnswer(_boolean(player.accept_resignation(self.game)))
+        if self.game.stage is Stage.MOVE:
+            return self._checked_play(player.choose_play(self.game))
+        if self.game.stage is Stage.NAME:
+            return self._checked_name(player.choose_name(self.game))
+        if self.game.stage is Stage.DOUBLED:
+            taken = _boolean(player.answer_double(self.game))
+            return CubeAnswer(CubeAction.TAKE if taken else CubeAction.PASS)
+        return self._before_roll(player)
+
+    def last_resort(self) -> StrategyAnswer:
+        """Return an answer that needs no thought and is always allowed."""
+        game = self.game
+        if game.resignation:
+            return AcceptAnswer(accepted=game.resignation.level > Level.SINGLE or not game.laws.gammon)
+        if game.stage is Stage.MOVE:
+            return PlayAnswer(next(iter(legal_plays(game.rules, game.table, game.part)), Play()))
+        if game.stage is Stage.NAME:
+            return NameAnswer(choices(game)[-1])
+        return CubeAnswer(CubeAction.TAKE if game.stage is Stage.DOUBLED else CubeAction.ROLL)
+
+    def _before_roll(self, player: TableStrategy) -> StrategyAnswer:
+        if self.resign_from <= self.resign_to:
+            level: object = player.resign(self.game)
+            if level is not None and level not in set(Level):
+                raise InvalidAnswerError(f"expected a level to resign or None, got {level!r}")
+            if isinstance(level, Level) and self.resign_from <= level <= self.resign_to:
+                return ResignAnswer(int(level))
+        doubles = self.may_double and _boolean(player.offer_double(self.game))
+        return CubeAnswer(CubeAction.DOUBLE if doubles else CubeAction.ROLL)
+
+    def _checked_play(self, answer: object) -> PlayAnswer:
+        if not isinstance(answer, Play):
+            raise InvalidAnswerError(f"expected a Play, got {answer!r}")
+        try:
+            return PlayAnswer(check_play(self.game.rules, self.game.table, self.game.part, answer)[0])
+        except PlayError as error:
+            raise InvalidAnswerError(f"expected a legal play, got one that breaks a law: {error}") from error
+
+    def _checked_name(self, answer: object) -> NameAnswer:
+        if not isinstance(answer, int) or answer not in choices(self.game):
+            raise InvalidAnswerError(f"expected one of {', '.join(map(str, choices(self.game)))}, got {answer!r}")
+        return NameAnswer(answer)
+
+
+def _boolean(answer: object) -> bool:
+    if not isinstance(answer, bool):
+        raise InvalidAnswerError(f"expected True or False, got {answer!r}")
+    return answer

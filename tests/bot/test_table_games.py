@@ -1,0 +1,164 @@
+"""The agent plays games other than backgammon: a script in place of the server plays whole games against it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from fibs_protocol import commands as c
+from fibs_protocol.grammar import parse_command
+from fibs_protocol.words import Colour
+from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.game import TableGame, name, play, roll, start_match
+from fibsbot.games.table import HAND, OFF
+from fibsbot.policy import Policy
+from fibsbot.position import Move, Play
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.questions import AcceptAnswer, LastResort
+from fibsbot.strategies.random_play import RandomStrategy
+from fibsbot.strategies.table_questions import TableQuestion
+from fibsbot.table_lines import table_state
+from tests.bot.agent_script import Script
+from tests.games.random_games import advance
+
+ANY = Policy(games=("any",))
+INVITED = "ford wants to play a 1 point match of {} with you."
+
+
+def line(game: TableGame) -> str:
+    """Return the line of a game as our agent gets it."""
+    return table_state(game, Seat.A, "You", "ford", Colour.O).to_line()
+
+
+def title(game: str) -> str:
+    """Return a game's name as lines have it."""
+    name_, *options = game.split(":")
+    return name_.capitalize() + (f" ({', '.join(options)})" if options else "")
+
+
+def to_match(game: str, policy: Policy = ANY) -> Script:
+    """Return a script whose agent has accepted an invitation to a match of one point."""
+    script = Script(policy=policy).to_lobby()
+    script.server("Value of 'games' set to on.")
+    script.server(INVITED.format(title(game)))
+    assert [] == script.answer(AcceptAnswer(accepted=True))
+    assert ["join ford"] == script.wait(1.5)
+    script.server(f"** You are now playing a 1 point match of {title(game)} with ford")
+    script.server("Starting a new game with ford.")
+    return script
+
+
+def decide(script: Script, *, last_resort: bool = False) -> list[str]:
+    """Let a random player answer the open question."""
+    question = script.questions[0].question
+    assert isinstance(question, TableQuestion)
+    return script.answer(question.put_to(LastResort() if last_resort else RandomStrategy(seed=1)))
+
+
+def carry_out(game: TableGame, text: str) -> TableGame:
+    """Return the game after our agent's command."""
+    command = parse_command(text)
+    match command:
+        case c.Roll():
+            return game  # the dice are the server's
+        case c.Move(moves=moves):
+            return play(game, Seat.A, Play(tuple(Move(it.source or HAND, it.target or OFF) for it in moves)))
+        case c.Name(name=number):
+            return name(game, Seat.A, int(number))
+    raise AssertionError(f"expected a command of the game, got {text}")
+
+
+@pytest.mark.parametrize("game", [*GAMES, "irish:binding", "gioul:may", "acey-deucey:navy"])
+def test_a_whole_game_is_played_with_legal_commands_only(game: str) -> None:
+    script = to_match(game)
+    rng = random.Random(game)
+    state = start_match(load_ruleset(game), 1)
+    while state.stage is not Stage.OVER:
+        if state.decides is not Seat.A:
+            state = advance(state, rng)
+            continue
+        sent = script.server(line(state))
+        if script.questions:
+            assert sent == []
+            sent = decide(script, last_resort=state.turns % 2 == 0)
+        assert len(sent) == 1
+        if sent == ["roll"]:
+            state = roll(state, Seat.A, tuple(rng.randint(1, 6) for _ in range(state.rules.dice)))
+        else:
+            state = carry_out(state, sent[0])
+    assert script.agent.counters.differences == 0
+    assert script.agent.counters.decisions > 0
+
+
+def test_games_are_asked_for_only_if_they_are_played() -> None:
+    assert "set games on" in Script(policy=ANY).to_lobby().sent_so_far
+    assert "set games on" not in Script().to_lobby().sent_so_far
+
+
+def test_an_invitation_to_a_game_that_is_not_played_is_refused_with_a_sentence() -> None:
+    script = Script(policy=Policy(games=("tabula",))).to_lobby()
+    script.server("Value of 'games' set to on.")
+    assert ["tell ford I only play backgammon and tabula."] == script.server(INVITED.format("Plakoto"))
+    assert [] == script.server(INVITED.format("Tabula"))
+
+
+def test_a_match_of_another_game_than_the_agreed_one_is_left() -> None:
+    script = Script(policy=ANY).to_lobby()
+    script.server("Value of 'games' set to on.", INVITED.format("Plakoto"))
+    script.answer(AcceptAnswer(accepted=True))
+    script.wait(1.5)
+    assert ["leave"] == script.server("** You are now playing a 1 point match of Tabula with ford")
+    assert [{"opponent": "ford", "agreed": "plakoto", "game": "tabula"}] == script.events("game_swapped")
+
+
+def test_a_line_that_its_game_does_not_allow_is_a_difference_and_decides_nothing() -> None:
+    script = to_match("plakoto")
+    script.agent._context.settings = script.agent.settings
+    wrong = line(start_match(load_ruleset("tabula"), 1, begins=Seat.A)).replace("tabula", "plakoto")
+    with pytest.raises(Exception, match="course"):
+        script.server(wrong)
+
+
+def test_a_server_that_falls_silent_in_a_game_is_asked_for_the_board_and_then_left() -> None:
+    script = to_match("plakoto")
+    state = roll(start_match(load_ruleset("plakoto"), 1, begins=Seat.A), Seat.A, (6, 5))
+    script.server(line(state))
+    assert decide(script)[0].startswith("move ")
+    assert "board" in script.wait(1000)
+    assert script.hang_ups
+
+
+def test_a_server_that_only_repeats_the_board_is_left_in_the_end() -> None:
+    script = to_match("plakoto")
+    state = roll(start_match(load_ruleset("plakoto"), 1, begins=Seat.B), Seat.B, (6, 5))
+    sent = script.server(line(state))
+    for _ in range(200):
+        sent = script.server(line(state)) if "board" in sent else script.wait(30)
+        if "leave" in sent or script.hang_ups:
+            break
+    assert "leave" in sent or script.hang_ups
+
+
+def test_a_refused_play_is_followed_by_another_one() -> None:
+    script = to_match("plakoto")
+    state = roll(start_match(load_ruleset("plakoto"), 1, begins=Seat.A), Seat.A, (6, 5))
+    script.server(line(state))
+    first = script.answer(PlayAnswer(Play.of((24, 18), (24, 19))))
+    assert first == ["move 24-18 24-19"]
+    assert ["board"] == script.server("** You can't play that: something is wrong.")
+    assert ["time"] == script.server(line(state))
+    again = script.server("Friday, July 03 18:04:27 MEST   ( Fri Jul  3 16:04:27 2020 UTC )")
+    assert again[0].startswith("move ")
+    assert again != first
+
+
+def test_the_status_and_the_records_know_the_score_of_a_game() -> None:
+    script = to_match("plakoto")
+    state = start_match(load_ruleset("plakoto"), 5, scores=(2, 3), begins=Seat.B)
+    script.server(line(state))
+    assert script.agent.status.score == (2, 3)
+    script.server("ford wins 1 point, having borne off all checkers.")
+    assert "plakoto" == script.events("match_started")[0]["game"]
+    assert ("ford", 1) == (script.events("game_ended")[0]["winner"], script.events("game_ended")[0]["points"])

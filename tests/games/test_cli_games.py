@@ -1,0 +1,160 @@
+"""The command `rules`, and `legal`, `show` and `perft` with `--game`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import main
+from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.plays import perft
+from fibsbot.games.text import format_table, game_from_json, parse_table
+
+ROOT: Final = Path(__file__).parents[2]
+GOLDEN: Final = ROOT / "tests" / "data" / "cli"
+XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10"
+
+
+def run(*arguments: str) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(main, arguments)
+
+
+@pytest.mark.parametrize("name", ["plakoto:exception", "swedish", "hyper"])
+def test_the_page_of_a_game_matches_the_golden_file(name: str) -> None:
+    path, result = GOLDEN / f"rules_{name.partition(':')[0]}.golden", run("rules", name)
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        path.write_text(result.stdout, encoding="ascii")
+    assert path.read_text(encoding="ascii") == result.stdout
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_page_of_a_game_has_everything_that_the_ruleset_says(name: str) -> None:
+    rules = load_ruleset(name)
+    page = " ".join(run("rules", name).stdout.split())
+    sentences = (rules.title, rules.source, *rules.readings, *(option.sentence for option in rules.options))
+    expected = [*sentences, *(f"{option.name}:" for option in rules.options)]
+    assert [] == [sentence for sentence in expected if " ".join(sentence.split()) not in page]
+
+
+def test_rules_without_a_game_lists_all_games_with_their_options() -> None:
+    lines = run("rules").stdout.splitlines()
+    assert list(GAMES) == [line.split()[0] for line in lines]
+    assert all(
+        option.name in line for name, line in zip(GAMES, lines, strict=True) for option in load_ruleset(name).options
+    )
+
+
+def test_the_documentation_lists_all_games_with_their_options() -> None:
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.*) \| (.*) \|$", (ROOT / "docs/games.md").read_text(), re.MULTILINE)
+    expected = [
+        (name, rules.title, ", ".join(f"`{option.name}`" for option in rules.options) or "none")
+        for name, rules in ((name, load_ruleset(name)) for name in GAMES)
+    ]
+    assert expected == rows
+
+
+def test_legal_prints_each_play_with_the_table_after_it() -> None:
+    result = run("legal", "24:15 / 24:15", "--game", "fevga", "--dice", "55")
+    assert ["24/19 24/9   24:13 19 9 / 24:15", "24/4         24:14 4 / 24:15"] == sorted(result.stdout.splitlines())
+    assert run("legal", "--game", "fevga", "--dice", "55").stdout == result.stdout
+
+
+def test_legal_gives_json_with_a_table_for_each_play() -> None:
+    found = json.loads(run("legal", "--game", "tabula", "--dice", "642", "--json").stdout)
+    assert ("tabula", [6, 4, 2], [6, 4, 2]) == (found["game"], found["dice"], found["numbers"])
+    moves = [[25, 19], [25, 21], [25, 23]]
+    assert [{"play": "hand/23 hand/21 hand/19", "moves": moves, "table": "25:12 23 21 19 / 25:15"}] == found["plays"]
+
+
+def test_legal_says_that_a_turn_has_more_parts() -> None:
+    result = run("legal", "--game", "gioul", "--dice", "55")
+    assert all("/" in line for line in result.stdout.splitlines())
+    assert "first part only: 5 5 5 5, then 6 6 6 6." in result.stderr
+    assert "cannot move\n" == run("legal", "24 2:14 / 24:13 5 3", "--game", "gioul", "--dice", "42").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "law"),
+    [
+        (("--game", "plakoto", "--dice", "61", "--play", "24/20 24/23"), "a number that was rolled"),
+        (("--game", "narde", "--dice", "61", "--play", "24/18 24/23"), "only one checker leaves the head in a turn"),
+        (("--game", "tabula", "--dice", "661", "--play", "hand/19/18"), "enters before any other moves"),
+        ((XGID, "--play", "24/23 8/2"), "a number that was rolled"),
+    ],
+)
+def test_legal_names_the_law_that_a_play_breaks(arguments: tuple[str, ...], law: str) -> None:
+    result = run("legal", *arguments)
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert law in result.stderr
+    assert 1 == result.stderr.count("\n")
+
+
+def test_legal_prints_a_legal_play_alone() -> None:
+    assert "8/5 6/5\n" == run("legal", XGID, "--play", "6/5 8/5").stdout
+    result = run("legal", "--game", "nackgammon", "--dice", "31", "--play", "6/5, 8-5")
+    assert result.stdout.startswith("8/5 6/5   24:2 23:2")
+
+
+def test_show_draws_a_table_and_its_facts() -> None:
+    text = "13:11 7:2 24 6 pinned=6 / 12 23:9 19:3 7 24 pinned=12"
+    lines = run("show", text, "--game", "plakoto", "--dice", "61").stdout.splitlines()
+    assert "   BAR: O-0 X-0   OFF: O-0 X-0  player rolled 6 1." in lines
+    assert "   decision  player to play 6-1" in lines
+    assert "   table     24 13:11 7:2 6 pinned=6 / 24 23:9 19:3 12 7 pinned=12" in lines
+
+
+def test_show_gives_json_that_is_a_saved_game() -> None:
+    found = json.loads(run("show", "--game", "hyper", "--dice", "21", "--json").stdout)
+    assert "24 23 22 / 24 23 22" == format_table(game_from_json(found).table)
+    assert [69, 69] == found["pips"]
+
+
+def test_show_draws_a_picture_of_a_table_and_a_play(tmp_path: Path) -> None:
+    picture = ("--svg", "-o", str(tmp_path / "table.svg"), "--light", "--names", "marvin", "ford")
+    result = run("show", "--game", "tapa", "--dice", "65", "--play", "24/13", *picture)
+    assert (0, "") == (result.exit_code, result.output)
+    assert "<title>marvin plays 6-5: 24/13</title>" in (tmp_path / "table.svg").read_text()
+
+
+def test_perft_counts_the_tables_of_a_game() -> None:
+    lines = run("perft", "--game", "tapa", "--depth", "2").stdout.splitlines()
+    assert [["1", "59"], ["2", "3,474"]] == [line.split()[:2] for line in lines[1:]]
+    rules, text = load_ruleset("tapa"), "24 2:14 / 24:15"
+    found = json.loads(run("perft", text, "--game", "tapa", "--depth", "1", "--json").stdout)
+    assert perft(rules, 1, parse_table(text, rules)) == found["tables"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rules", "ludo"), "expected a game such as"),
+        (("rules", "plakoto:exeption"), "expected exception after plakoto:, got 'exeption'"),
+        (("show", "--game", "ludo"), "expected a game such as"),
+        (("show", "24:15", "--game", "tapa"), "expected two rows of checkers"),
+        (("show", "24:16 / 24:15", "--game", "tapa"), "expected numbers up to 15"),
+        (("show", "24:15 / 1:15", "--game", "tapa"), "expected pinned=... where both sides are"),
+        (("show", "--game", "tapa", "--dice", "77"), "expected --dice with 2 digits"),
+        (("show", "--game", "tapa", "--play", "24/23"), "expected --svg with --play"),
+        (("show", "--game", "tapa", "--svg", "--play", "24/23"), "expected --dice as in --dice 65, got none"),
+        (("show", XGID, "--dice", "31"), "expected --dice with --game"),
+        (("show",), "Missing argument 'XGID|TABLE'"),
+        (("legal",), "Missing argument 'XGID|TABLE'"),
+        (("legal", "--game", "tabula"), "expected --dice as in --dice 654, got none"),
+        (("legal", "--game", "tabula", "--dice", "61"), "expected --dice with 3 digits"),
+        (("legal", "--game", "tapa", "--dice", "61", "--play", "hello"), "expected moves such as"),
+        (("perft", "24:15 / 24:15"), "expected --game with a table"),
+        (("perft", "--game", "tapa", "-j", "2"), "expected --jobs without --game"),
+    ],
+)
+def test_mistakes_are_reported_in_one_line(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments)
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr

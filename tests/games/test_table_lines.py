@@ -1,0 +1,84 @@
+"""A client that reads a `table:` line has the game that the server has, for every game and option."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import attrs
+import pytest
+
+from fibs_protocol.grammar import parse, write
+from fibs_protocol.messages import TableBoard
+from fibs_protocol.table_state import TableCourse, TablePlayer
+from fibs_protocol.words import YOU, Colour
+from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games.game import TableGame, start_match
+from fibsbot.games.text import game_to_json
+from fibsbot.rules.game import double, resign, take
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.table_lines import TableLineError, game_from_state, table_state
+from tests.games.random_games import random_game, variants
+
+LOOKED_AT = 120
+"""Number of states of a game that are looked at."""
+NOT_SHOWN = ("turns", "result", "reason", "drawn")
+"""What a line does not show."""
+
+
+def shown(game: TableGame, seat: Seat = Seat.A) -> TableGame:
+    """Return what a client has after the line of a game was sent to it."""
+    message = TableBoard(table_state(game, seat, YOU, "bob", Colour.X))
+    assert message == parse(write(message))
+    return game_from_state(message.state)
+
+
+def facts(game: TableGame) -> dict[str, object]:
+    """Return all that a line shows."""
+    return {name: value for name, value in game_to_json(game).items() if name not in NOT_SHOWN}
+
+
+@pytest.mark.parametrize("game", list(variants()))
+def test_a_client_has_the_game_that_the_server_has(game: str) -> None:
+    states = random_game(load_ruleset(game), random.Random(game))
+    for number, state in enumerate(itertools.islice(states, LOOKED_AT)):
+        seen = shown(state)
+        if state.stage not in {Stage.OVER, Stage.OPENING}:
+            assert (state.rules, state.todo, state.decides) == (seen.rules, seen.todo, seen.decides)
+            if number % 5 == 0:
+                assert facts(state) == facts(seen)
+        if number % 5 == 0:
+            other = table_state(state, Seat.B, YOU, "ann", Colour.O)
+            assert (other.side.row, other.opponent_side.row) == (
+                state.table_for(Seat.B).own.row,
+                state.table_for(Seat.A).own.row,
+            )
+
+
+def test_offers_and_the_owner_of_the_cube_are_shown() -> None:
+    state = attrs.evolve(start_match(load_ruleset("nackgammon"), 5), stage=Stage.ROLL)
+    doubled = double(state, Seat.A)
+    assert facts(doubled) == facts(shown(doubled))
+    taken = take(doubled, Seat.B)
+    assert Seat.B is shown(taken).owner
+    resigned = resign(taken, Seat.A, Level.GAMMON)
+    assert resigned.resignation == shown(resigned).resignation
+
+
+TABLE = table_state(start_match(load_ruleset("plakoto"), 5), Seat.A, YOU, "bob", Colour.X)
+
+
+def test_a_line_of_no_state_of_its_game_is_refused() -> None:
+    with pytest.raises(UnknownGameError):
+        game_from_state(attrs.evolve(TABLE, game="chess"))
+    with pytest.raises(TableLineError, match="expected the course of plakoto, got same"):
+        game_from_state(attrs.evolve(TABLE, course=TableCourse.SAME))
+    with pytest.raises(TableLineError, match="expected 3 checkers a side in hyper, got 15"):
+        game_from_state(attrs.evolve(TABLE, game="hyper"))
+    marked = attrs.evolve(TABLE.side, marks=("blessed",))
+    with pytest.raises(TableLineError, match="expected facts such as released, got 'blessed'"):
+        game_from_state(attrs.evolve(TABLE, side=marked))
+    rolled = attrs.evolve(TABLE, turn=TablePlayer.PLAYER, dice=(1, 2, 3))
+    with pytest.raises(TableLineError, match="expected 2 dice, got 3"):
+        game_from_state(rolled)
