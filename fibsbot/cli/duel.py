@@ -18,11 +18,12 @@ from fibsbot.analysis.results import Z_95
 from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.options import FiniteRange, GameName
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.table_games import TABLE_STRATEGIES
 from fibsbot.worker_processes import usable_cores
 
 REFRESH_INTERVAL: Final = 0.5
@@ -32,8 +33,14 @@ REFRESH_INTERVAL: Final = 0.5
 @click.command()
 @click.argument("strategy_a", metavar="A")
 @click.argument("strategy_b", metavar="B")
+@click.option("--game", type=GameName(), help="Tables game to play instead of backgammon, with options after colons.")
 @click.option(
-    "--games", default=200, show_default=True, type=click.IntRange(2), help="Number of games or matches; must be even."
+    "-n",
+    "--games",
+    default=200,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Number of games or matches; must be even.",
 )
 @click.option("--length", metavar="L", type=click.IntRange(1, 99), help="Play matches to L points.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
@@ -70,10 +77,13 @@ REFRESH_INTERVAL: Final = 0.5
     help="Write every game or match to this folder as .mat.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.pass_context
 def duel(  # noqa: PLR0913 - one argument an option
+    context: click.Context,
     *,
     strategy_a: str,
     strategy_b: str,
+    game: str | None,
     games: int,
     length: int | None,
     seed: int,
@@ -93,15 +103,18 @@ def duel(  # noqa: PLR0913 - one argument an option
     Without a server, on all cores: money games, or matches with --length. Everything is played twice with the same
     dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the result so
     far; with -o FILE, the same command continues later, even after a kill.
+
+    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine (the network of the game);
+    only --games, --seed and --json apply.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
+    if game is not None:
+        _check_table_duel(context, strategy_a, strategy_b)
+        sys.exit(_table_duel(game, (strategy_a, strategy_b), seed, games // 2, as_json=as_json))
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
-    if evaluator and not luck:
-        raise click.UsageError("--evaluator makes sense only without --no-luck")
-    if output and not output.absolute().parent.is_dir():
-        raise UserError(f"there is no folder {output.parent} for {output.name}")
+    _check_files_and_evaluator(output, evaluator, luck=luck)
     names = strategy_a, strategy_b
     judging = _choose_evaluator(names, evaluator) if luck else None
     plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
@@ -120,6 +133,83 @@ def duel(  # noqa: PLR0913 - one argument an option
         raise error
     if not finished:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _check_files_and_evaluator(output: Path | None, evaluator: str | None, *, luck: bool) -> None:
+    """Raise UsageError or UserError if these options cannot be used."""
+    if evaluator and not luck:
+        raise click.UsageError("--evaluator makes sense only without --no-luck")
+    if output and not output.absolute().parent.is_dir():
+        raise UserError(f"there is no folder {output.parent} for {output.name}")
+
+
+_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}
+"""The parameters that apply to tables games."""
+
+
+def _check_table_duel(context: click.Context, *names: str) -> None:
+    """Raise UsageError or UserError unless these strategies and options go with --game."""
+    from click.core import ParameterSource  # noqa: PLC0415 - needed for --game only
+
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in _WITH_GAME and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
+    for name in names:
+        if name not in TABLE_STRATEGIES:
+            raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")
+
+
+def _table_duel(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> int:
+    """Play a duel in a tables game and print its result; return the exit status."""
+    from fibsbot.arena.duel.table_games import (  # noqa: PLC0415 - needed for --game only
+        TableDuelPlan,
+        TableDuelSummary,
+        play_table_duel,
+    )
+    from fibsbot.engine.network import NetworkError  # noqa: PLC0415
+
+    tally = TableDuelSummary(TableDuelPlan(game, names, seed, pairs))
+    try:
+        with sigterm_as_interrupt(), _table_bar() as progress:
+            task = progress.add_task(f"{names[0]} - {names[1]}", total=2 * pairs)
+            for points in play_table_duel(tally.plan):
+                tally.points += points
+                progress.advance(task, len(points))
+    except KeyboardInterrupt:
+        pass
+    except (NetworkError, OSError) as error:
+        raise UserError(str(error)) from None
+    report = tally.report()
+    click.echo(json.dumps(report) if as_json else format_table_report(report))
+    return 0 if report["finished"] else EXIT_INTERRUPTED
+
+
+def _table_bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+
+
+def format_table_report(report: dict[str, Any]) -> str:
+    """Return the result of a duel in a tables game as text."""
+    a, b = report["strategies"]
+    lines = [f"{report['game']}: {a} against {b}, {report['games']:,} games, seed {report['seed']}"]
+    share, points = report["share"], report["points"]
+    if share:
+        drawn = f", {report['draws']:,} drawn, which count a half" if report["draws"] else ""
+        low, high = 100 * share["low"], 100 * share["high"]
+        lines += [
+            f"{a} wins {100 * share['mean']:.1f} % (95 % interval {low:.1f} to {high:.1f}){drawn}",
+            f"{points['mean']:+.3f} points per game (95 % interval {points['low']:+.3f} to {points['high']:+.3f})",
+        ]
+    return "\n".join(lines)
 
 
 def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:

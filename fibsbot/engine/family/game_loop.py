@@ -343,17 +343,24 @@ def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buff
 
 @compiled
 def play_pairs(
-    rules: Rules, kinds: Int64s, first: Network, second: Network, buffers: GameBuffers, seed: int, points: Int64s
+    rules: Rules,
+    kinds: Int64s,
+    first: Network,
+    second: Network,
+    buffers: GameBuffers,
+    seed: int,
+    number: int,
+    points: Int64s,
 ) -> None:
     """Play pairs of games with the same dice and exchanged seats; write what the first player wins in each game.
 
     `kinds` are those of both players, in the first row for the first game of a pair, in the second for the other one.
-    The dice of a game depend on the seed and the number of its pair only.
+    The dice of a game depend on the seed and the number of its pair only; `number` is that of the first pair.
     """
     for pair in range(len(points) // 2):
         for seat in range(2):
             for which in range(2):
-                buffers.random[which] = (seed * 1000003 + pair) * 2654435769 + which * (7919 + seat)
+                buffers.random[which] = (seed * 1000003 + number + pair) * 2654435769 + which * (7919 + seat)
                 for _ in range(4):
                     next_random(buffers.random, which, 2)
             if seat == 0:

@@ -1,7 +1,7 @@
 """A ruleset as small integers, and a table as an array: what the compiled kernel works on.
 
-The laws of a `Ruleset` are functions; each law that the kernel knows has a number here. A ruleset with another law has
-no parameters, and is then played by the reference alone.
+The laws of a `Ruleset` are functions; each law that the kernel knows has a number here. All rulesets
+of `fibsbot.games`, with each of their options, have parameters.
 """
 
 from __future__ import annotations
@@ -246,15 +246,8 @@ _RESTS: Final = {
 
 
 @cache
-def parameters_of(rules: Ruleset) -> Rules | None:
-    """Return the parameters of a ruleset; None if it has a law that the kernel does not know."""
-    try:
-        return _parameters(rules)
-    except KeyError:
-        return None
-
-
-def _parameters(rules: Ruleset) -> Rules:
+def parameters_of(rules: Ruleset) -> Rules:
+    """Return the parameters of a ruleset; raise KeyError if it has a law that the kernel does not know."""
     found = np.zeros(PARAMETERS, np.int64)
     found[COURSE] = _COURSES[rules.course]
     found[DICE] = rules.dice

@@ -7,6 +7,8 @@ it said one roll later and of how the game ended. Nothing but the rules goes in.
 from __future__ import annotations
 
 import io
+import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -28,18 +30,16 @@ from fibsbot.engine.family.network import (
 )
 from fibsbot.engine.family.parameters import Rules, parameters_of, start_of
 from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import write_whole
+from fibsbot.engine.network import load_arrays, write_whole
 from fibsbot.games import load_ruleset
 from fibsbot.games.ruleset import Ruleset
 
 BLOCK: Final = 200
 """Games between two looks at the result, and the unit of the schedule."""
-_CHECKPOINT: Final = 25
-"""Blocks between two checkpoints."""
-
-
-class NoParametersError(ValueError):
-    """The compiled kernel does not know a law of this ruleset."""
+_CHECKPOINT_INTERVAL: Final = 5.0
+"""Seconds between two checkpoints, at least."""
+RECIPES: Final = Path(__file__).parent.parent / "recipes/games.toml"
+"""The recipes of the bundled networks."""
 
 
 @frozen
@@ -56,10 +56,20 @@ class FamilyRecipe:
     trace: float = 0.95
     """Lambda: the share of the game's end in what a position is moved towards; it falls to a half of this."""
 
-    def progress_at(self, done: int) -> tuple[float, float]:
+    def rate_and_trace(self, done: int) -> tuple[float, float]:
         """Return rate and lambda after so many games."""
         share = min(1.0, done / self.games)
         return self.rate * (self.last_rate / self.rate) ** share, self.trace * (1 - share / 2)
+
+
+def bundled_recipe(game: str) -> FamilyRecipe:
+    """Return the recipe of a game, by its name with options, which has that of the game without them.
+
+    Raises UnknownGameError if there is none of this name.
+    """
+    rules = load_ruleset(game)
+    recipes = tomllib.loads(RECIPES.read_text("utf-8"))
+    return FamilyRecipe(rules.full_name, **recipes[rules.name])
 
 
 UNIT_POINTS: Final = {"swedish": (1.0, 14.0, 0.0), "ticktack": (1.0, 1.0, 0.0), "plakoto": (1.0, 1.0, 1.0)}
@@ -84,7 +94,7 @@ class LearnBuffers(NamedTuple):
     errors: Floats32
     """Gradients of the hidden units."""
     counts: Int64s
-    """Rolls, draws and abandoned games, and points beyond one for each win."""
+    """Rolls, drawn games (abandoned ones among them), abandoned games, and points won."""
 
 
 @frozen
@@ -107,20 +117,21 @@ class FamilyTraining:
     def __init__(self, recipe: FamilyRecipe, folder: Path) -> None:
         """Continue from the checkpoint in the folder, if there is one of this recipe.
 
-        Raises NoParametersError for a game that the kernel does not cover, UnknownGameError for none.
+        Raises UnknownGameError if there is no such game.
         """
         self.recipe = recipe
         rules = load_ruleset(recipe.game)
-        parameters = parameters_of(rules)
-        if parameters is None:
-            raise NoParametersError(f"expected a game whose laws are all compiled, got {rules.full_name}")
-        self._parameters = parameters
-        self.folder = folder
+        self._parameters = parameters_of(rules)
+        name = recipe.game.replace(":", "-")
+        self.path = folder / f"{name}.npz"
+        """The file of the network, at half precision."""
+        self._checkpoint = folder / f"{name}.checkpoint.npz"
         self.network = new_network(recipe.hidden, unit_points(rules), recipe.seed)
         self.done = 0
+        """Games so far."""
         if self._checkpoint.exists():
-            saved = np.load(self._checkpoint, allow_pickle=False)
-            if saved["recipe"].item() == repr(recipe):
+            saved = load_arrays(self._checkpoint)
+            if str(saved.get("recipe")) == repr(recipe):
                 self.network = Network(*(np.ascontiguousarray(saved[name]) for name in Network._fields))
                 self.done = int(saved["done"])
         game = new_game_buffers(start_of(rules), self.network)
@@ -133,30 +144,21 @@ class FamilyTraining:
             counts=np.zeros(4, np.int64),
         )
 
-    @property
-    def _checkpoint(self) -> Path:
-        return self.folder / f"{self.recipe.game.replace(':', '-')}.checkpoint.npz"
-
-    @property
-    def path(self) -> Path:
-        """The file of the network."""
-        return self.folder / f"{self.recipe.game.replace(':', '-')}.npz"
-
     def run(self) -> Iterator[BlockStats]:
         """Play blocks of games, learn from them, and save the network; yield after each block."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        blocks = 0
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        saved = time.monotonic()
         while self.done < self.recipe.games:
             count = min(BLOCK, self.recipe.games - self.done)
-            rate, trace = self.recipe.progress_at(self.done)
+            rate, trace = self.recipe.rate_and_trace(self.done)
             counts = self._buffers.counts
             counts.fill(0)
             seed = self.recipe.seed * 1_000_003 + self.done
             _learn(self._parameters, self.network, self._buffers, count, seed, np.float32(rate), np.float32(trace))
             self.done += count
-            blocks += 1
-            if blocks % _CHECKPOINT == 0 or self.done >= self.recipe.games:
+            if self.done >= self.recipe.games or time.monotonic() - saved > _CHECKPOINT_INTERVAL:
                 self.save()
+                saved = time.monotonic()
             rolls, draws, _, points = counts.tolist()
             yield BlockStats(self.done, rolls / count, draws / count, points / max(1, count - draws))
 

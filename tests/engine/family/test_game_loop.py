@@ -59,11 +59,10 @@ def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numb
 @pytest.mark.parametrize("game", GAMES)
 def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
     rules = load_ruleset(game)
-    parameters = parameters_of(rules)
-    assert parameters is not None
     points = np.zeros(2, np.int64)
     kinds = np.array([[PIPS, BLOTS], [BLOTS, PIPS]], np.int64)
-    play_pairs(parameters, kinds, NETWORK, NETWORK, new_game_buffers(start_of(rules), NETWORK), SEED, points)
+    buffers = new_game_buffers(start_of(rules), NETWORK)
+    play_pairs(parameters_of(rules), kinds, NETWORK, NETWORK, buffers, SEED, 0, points)
     pips, blots = load_table_strategy("pips"), load_table_strategy("blots")
     first = reference_game(game, (pips, blots), random_numbers(SEED, 0))
     second = reference_game(game, (blots, pips), random_numbers(SEED, 0))
