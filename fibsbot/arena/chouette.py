@@ -39,7 +39,7 @@ class ChouetteSheet:
 
     def table(self) -> Table:
         """Return the sheet as a table."""
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))  # narrow: six players fit into 80 columns
         names = list(self.games[-1].ledger)
         for name in ("game", "box", "captain", "winner", "cube", "points", *names):
             table.add_column(name, no_wrap=True)

@@ -80,7 +80,9 @@ class ScoreSheet:
         if isinstance(message, m.GaveUp):
             ending = "passed"
         else:
-            level = _LEVELS.get(message.points // cube, f"{message.points} points")
+            point_game = before.laws is not None and before.laws.point_game
+            points = f"{message.points // cube} for the checkers left"
+            level = points if point_game else _LEVELS.get(message.points // cube, f"{message.points} points")
             ending = (
                 level
                 if isinstance(message, m.GameWon)
@@ -215,6 +217,10 @@ class Commentator(Observer):
                 show.show_board(state)
             case m.GameStarts():
                 show.print(f"Game {len(show.sheet.games) + 1}")
+            case m.MatchLaws(text=text) if after.laws is not None and not after.game:
+                show.print(f"The match is played by {text}.")
+            case m.CubeRaised(cube) if after.opening:
+                show.print(f"Both roll {next(iter(after.opening.values()))}: the cube shows {cube}.")
             case m.FirstMove(player):
                 name = show.sheet.player if player == YOU else player
                 show.print(f"{name} has the first move.", with_board=True)
@@ -239,6 +245,8 @@ class Commentator(Observer):
                 return f"{_dice(before)} {format_play(play, before.position_of(PlayerSide.OPPONENT))}"
             case m.CannotMove() if before.dice:
                 return f"{_dice(before)} cannot move"
+            case m.RollRejected(cube=cube) if before.dice:
+                return f"{_dice(before)} rejects the roll, the cube shows {cube}"
             case m.OpponentDoubles() if before.state:
                 return f"doubles to {2 * before.state.cube}"
         return _ACTIONS.get(type(message))

@@ -18,6 +18,8 @@ from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timin
 from fibsbot.client.settings import ServerSettings
 from fibsbot.match import Phase
 from fibsbot.policy import Lengths, Policy
+from fibsbot.rules.law_words import law_words
+from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
@@ -46,13 +48,15 @@ async def play_pair(  # noqa: PLR0913 - the settings of a run
     timings: Timings = QUICK_TIMINGS,
     strict: bool = False,
     game: str | None = None,
+    laws: Laws | None = None,
 ) -> tuple[SessionResult, SessionResult]:
     """Register both, log both in, and let the host invite the guest until they have finished `matches` matches.
 
-    `game` is that of the matches, if it is not backgammon.
+    `game` is that of the matches, if it is not backgammon, `laws` theirs, if they are not those of FIBS.
 
     Raises the errors of a Runner; the other bot is stopped then.
     """
+    words = None if laws is None else law_words(laws)
     passwords = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
     for entrant, password in zip((host, guest), passwords, strict=True):
         await server.register(entrant.name, password)
@@ -61,8 +65,14 @@ async def play_pair(  # noqa: PLR0913 - the settings of a run
         agent = AgentSettings(
             name=entrant.name,
             password=password,
-            play=PlaySettings(invite=invite, invite_length=length, invite_game=game, matches=matches),
-            policy=Policy(lengths=Lengths(((1, max(length, 1)),)), games=() if game is None else (game,)),
+            play=PlaySettings(
+                invite=invite, invite_length=length, invite_game=game, invite_laws=words, matches=matches
+            ),
+            policy=Policy(
+                lengths=Lengths(((1, max(length, 1)),)),
+                games=() if game is None else (game,),
+                laws=() if words is None else (words,),
+            ),
             strict=strict,
             timings=timings,
         )

@@ -48,12 +48,13 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.Show: (m.SavedStart, m.SavedMatch, m.NoSavedGames, m.SavedCount),
     c.Rawwho: (m.WhoEnd,),
     **dict.fromkeys(
-        (c.Invite, c.InviteToGame),
+        (c.Invite, c.InviteByLaws, c.InviteToGame),
         (
             *(m.YouInvited, m.YouInvitedToResume, m.YouInvitedToGame),
             *(m.OpponentJoined, m.OpponentJoinedGame, m.OpponentResumed),
         ),
     ),
+    c.ShowLaws: (m.LawsKnown,),
     c.Join: (m.YouJoined, m.YouJoinedGame, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board, m.TableBoard),
     c.Move: (m.Board, m.TableBoard),  # that carries out no decision: without moves, as none is possible

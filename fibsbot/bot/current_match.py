@@ -113,6 +113,16 @@ class Matches:
         if length is not None:
             self._check_length(length)
 
+    @on(m.MatchLaws)
+    def _on_match_laws(self, message: m.MatchLaws) -> None:
+        """Leave a new match by laws that we do not play by: it was swapped, or they are the server's."""
+        match = self.current
+        if match is None or match.length is None or self._context.settings.plays_by(message.words):
+            return
+        self.current = evolve(match, wrong_length=True)
+        self._context.record("laws_swapped", opponent=match.opponent, laws=message.words)
+        self._queue.send(c.Leave())
+
     @on(m.Board)
     def _on_board(self, message: m.Board) -> None:
         board = message.state

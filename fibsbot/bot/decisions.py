@@ -25,6 +25,7 @@ from fibsbot.strategies.questions import (
     NameAnswer,
     PlayQuestion,
     Question,
+    RejectRollAnswer,
     ResignAnswer,
     ResignationQuestion,
     RollQuestion,
@@ -100,7 +101,7 @@ def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | 
 
     `resigned_points` is what an offered resignation is worth; 0 if that is not known.
     """
-    if state.phase is Phase.MOVE and state.dice:
+    if state.phase is Phase.MOVE and state.dice and not state.may_reject:
         plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
         return PlayAnswer(plays[0]) if plays else None
     if state.phase is Phase.RESIGNED:
@@ -138,7 +139,7 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
 def _may_double(state: MatchState) -> bool:
     """Whether a double is allowed and useful; the server accepts useless ones, too (pitfall 13)."""
     useful = not state.length or state.away[0] > state.cube
-    return useful and not state.crawford and state.owner is not Owner.OPPONENT
+    return useful and not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
 
 
 def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
@@ -152,9 +153,13 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
     return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
 
 
-def command_without_moves(answer: CubeAnswer | ResignAnswer | AcceptAnswer | NameAnswer) -> DecisionCommand:
+def command_without_moves(
+    answer: CubeAnswer | ResignAnswer | AcceptAnswer | RejectRollAnswer | NameAnswer,
+) -> DecisionCommand:
     """Return the command for an answer that is no play; it is the same in every game."""
     match answer:
+        case RejectRollAnswer():
+            return DecisionCommand(c.Rethrow(), "rethrow")
         case CubeAnswer():
             return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():

@@ -59,7 +59,7 @@ UNLIMITED_RECORDS: Final = frozenset(
 MATCH_RECORDS: Final = frozenset(
     {
         *("match_started", "match_resumed", "match_ended", "match_saved", "game_started", "game_ended"),
-        *("length_swapped", "game_swapped", "game_drawn", "rating"),
+        *("length_swapped", "laws_swapped", "game_swapped", "game_drawn", "rating"),
     }
 )
 """Records of matches. No real server reaches their limit: that takes fifty matches per second."""

@@ -35,7 +35,7 @@ class DecisionKey:
     position: Position
     dice: Dice | None
     cube: int
-    offer: int = 0
+    offer: int
     """The cube's offered value, the points of an offered resignation, or the lowest level that we may still offer."""
 
 

@@ -113,9 +113,15 @@ class SentInvitations:
         self._context.set_timer("answer", retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
         points = None if length is None else length_to_fibs(length)
-        wanted = purpose is InvitationPurpose.WANTED and points is not None
-        game = self._context.settings.play.invite_game if wanted else None
-        self._queue.send(c.Invite(name, points) if game is None else c.InviteToGame(name, points, game))
+        play = self._context.settings.play
+        if points is None or purpose is not InvitationPurpose.WANTED:
+            self._queue.send(c.Invite(name, points))
+        elif play.invite_game is not None:
+            self._queue.send(c.InviteToGame(name, points, play.invite_game))
+        elif play.invite_laws is not None:
+            self._queue.send(c.InviteByLaws(name, points, play.invite_laws))
+        else:
+            self._queue.send(c.Invite(name, points))
 
     def attempts(self, name: str) -> int:
         """Return how often this player was invited in vain."""
@@ -169,7 +175,7 @@ class SentInvitations:
         self._last = None
         self._announced_resumes.clear()
         self.reset_attempts(opponent)
-        self._queue.drop(c.Invite, c.InviteToGame)
+        self._queue.drop(c.Invite, c.InviteByLaws, c.InviteToGame)
 
     @on(m.YouInvitedToResume)
     def _on_announced(self, message: m.YouInvitedToResume) -> None:
@@ -237,6 +243,8 @@ class ReceivedInvitation:
     awaits_saved_count: bool = False
     """Whether we wait for the number of saved matches of the inviter."""
     accepted: bool = False
+    laws: str = ""
+    """The words of other laws than those of FIBS."""
     game: str | None = None
     """A game other than backgammon."""
 
@@ -295,6 +303,16 @@ class ReceivedInvitations:
             invitation.awaits_saved_count = True
             self._queue.send(c.Show(c.ShowWhat.SAVEDCOUNT, name))
 
+    def note_laws(self, words: str) -> None:
+        """Note the laws of the last invitation, whose line follows it, and refuse those that we do not play by."""
+        invitation = self._received.get(self.last or "")
+        if invitation is None or invitation.complete:
+            return
+        invitation.laws = words
+        if found := self._against(invitation, None):
+            del self._received[invitation.name]
+            self.refuse(invitation.name, invitation.length, found)
+
     def on_count(self, name: str, count: int | None) -> None:
         """Continue with an invitation now that the number of saved matches is known, or cannot be (None)."""
         invitation = self._received.get(name)
@@ -309,7 +327,8 @@ class ReceivedInvitations:
 
     def _against(self, invitation: ReceivedInvitation, saved_games: int | None) -> tuple[RefusalReason, ...]:
         request = self._players.request(invitation.name, invitation.length, Direction.THEIRS, saved_games)
-        return reasons_to_refuse(self._context.settings.policy, evolve(request, game=invitation.game))
+        offered = evolve(request, game=invitation.game, laws=invitation.laws)
+        return reasons_to_refuse(self._context.settings.policy, offered)
 
     def _consider(self, invitation: ReceivedInvitation, saved_games: int | None) -> None:
         if found := self._against(invitation, saved_games):

@@ -98,6 +98,11 @@ class Lobby:
         else:
             self._invitations.invited(message.name, length)
 
+    @on(m.MatchLaws)
+    def _on_match_laws(self, message: m.MatchLaws) -> None:
+        if self._context.session.state is State.LOBBY:
+            self._invitations.note_laws(message.words)
+
     @on(m.GameInvitation, m.GameResumeInvitation)
     def _on_game_invitation(self, message: m.GameInvitation | m.GameResumeInvitation) -> None:
         if self._context.session.state is not State.LOBBY:

@@ -149,6 +149,8 @@ class LoginSequence:
     def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
         if not self._toggles_known:
             self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+            if self._context.settings.knows_laws:
+                self._queue.send(c.ShowLaws(known=True))
             if self._context.settings.knows_games:
                 self._queue.send(c.SetCommand(Setting.GAMES, "on"))
         self._toggles_known = True

@@ -36,6 +36,7 @@ from fibsbot.fibs_numbering import (
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.table_lines import game_from_state
 
 
@@ -307,6 +308,30 @@ def _cube_raised(tracked: TrackedMatch, message: m.CubeRaised) -> TrackedMatch:
     return tracked if tracked.state is None else evolve(tracked, state=evolve(tracked.state, cube=max(message.cube, 1)))
 
 
+def _match_laws(tracked: TrackedMatch, message: m.MatchLaws) -> TrackedMatch:
+    """Note the laws of a match that has begun; with an invitation they belong to a match that is yet to begin."""
+    begun = tracked.opponent is not None or tracked.player != YOU
+    if not begun or (tracked.running and tracked.state is not None):
+        return tracked
+    try:
+        return evolve(tracked, laws=parse_law_words(message.words))
+    except LawWordsError:
+        return tracked
+
+
+def _may_rethrow(tracked: TrackedMatch, _: m.MayRethrow) -> TrackedMatch:
+    return evolve(tracked, may_reject=True)
+
+
+def _roll_rejected(tracked: TrackedMatch, message: m.RollRejected) -> TrackedMatch:
+    """The cube is raised and stays in the middle; the same player rolls again."""
+    side = tracked.side_of(message.player)
+    if side is None:
+        return tracked
+    state = tracked.state
+    return give_turn(evolve(tracked, state=state and evolve(state, cube=max(message.cube, 1))), side)
+
+
 def _first_move(tracked: TrackedMatch, message: m.FirstMove) -> TrackedMatch:
     side = tracked.side_of(message.player)
     if side is None:
@@ -493,6 +518,9 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.GameStarts: _game_starts,
     m.OpeningRoll: _opening,
     m.CubeRaised: _cube_raised,
+    m.MatchLaws: _match_laws,
+    m.MayRethrow: _may_rethrow,
+    m.RollRejected: _roll_rejected,
     m.FirstMove: _first_move,
     m.RollOrDouble: _roll_prompt,
     m.Rolls: _rolls,

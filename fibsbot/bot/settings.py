@@ -11,8 +11,9 @@ from attrs import evolve, field, frozen
 
 from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
-from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_game, is_player_name
+from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_game, is_player_name, names_laws
 from fibsbot.records.session_log import Rotation
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
 from fibsbot.strategies import DEFAULT_STRATEGY
 
@@ -135,6 +136,14 @@ class PlaySettings:
     invite_length: int = setting(
         1, "Length of the matches to invite that player to.", unit="points", minimum=1, maximum=LONGEST_MATCH
     )
+    invite_laws: str | None = setting(
+        None,
+        "Laws of those matches, other than those of FIBS, as `invite NAME 5 laws ...` names them.",
+        blanks=True,
+        example="1931 point",
+        expected="the words of laws, such as 1931 point",
+        check=names_laws,
+    )
     invite_game: str | None = setting(
         None,
         "Game of those matches, if it is not backgammon, with options after colons; only the embedded server has it.",
@@ -170,6 +179,19 @@ class AgentSettings:
     """Seed of the random waits; None: a different one each run."""
     strict: bool = False
     """Whether a difference between our state and the server's board is an error (tests, replay)."""
+
+    @property
+    def knows_laws(self) -> bool:
+        """Whether matches by other laws than those of FIBS are played at all."""
+        return bool(self.policy.laws or self.play.invite_laws)
+
+    def plays_by(self, words: str) -> bool:
+        """Return whether a match by these laws is played: one that we invite to, or that the policy accepts."""
+        invited = self.play.invite_laws
+        try:
+            return bool(invited and parse_law_words(invited) == parse_law_words(words)) or self.policy.plays_by(words)
+        except LawWordsError:
+            return False
 
     @property
     def knows_games(self) -> bool:

@@ -14,6 +14,7 @@ from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import BAR, OFF, Play, Position
+from fibsbot.rules.laws import Laws
 from fibsbot.rules.plays import can_move
 
 
@@ -106,6 +107,10 @@ class TrackedMatch:
     resigned_points: int = 0
     """The points of the offer to resign; 0 if the line with them was lost."""
     crawford_played: bool = False
+    laws: Laws | None = None
+    """The laws that the match is played by, if they are other ones than those of FIBS."""
+    may_reject: bool = False
+    """Whether the player may reject the roll on the board."""
     early_board: EarlyBoard | None = None
     """The opponent's play as a board has shown it, while the line that says it is still to come."""
     differences: tuple[Difference, ...] = ()
@@ -137,13 +142,28 @@ class TrackedMatch:
         if self.state is None:
             raise ValueError("expected a known state")
         level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
+        state = self.state if self.laws is None else under_laws(self.state, self.laws)
         return evolve(
-            self.state,
+            state,
             phase=phase,
             dice=self.dice if phase is Phase.MOVE else None,
             resignation=level,
             redoubles=int(self.may_redouble) if phase is Phase.DOUBLED else 0,
+            may_reject=self.may_reject and phase is Phase.MOVE,
         )
+
+
+def under_laws(state: MatchState, laws: Laws) -> MatchState:
+    """Return a state, read from a board, with what these laws count."""
+    return evolve(
+        state,
+        crawford=state.crawford and laws.crawford,
+        post_crawford=state.post_crawford and laws.crawford,
+        jacoby=laws.jacoby and not state.length,
+        cubeless=not laws.cube,
+        triple=laws.triple,
+        point_game=laws.point_game,
+    )
 
 
 def without_match(tracked: TrackedMatch) -> TrackedMatch:
@@ -165,6 +185,7 @@ def give_turn(tracked: TrackedMatch, side: PlayerSide | None, dice: Dice | None 
         dice=dice,
         roll_prompted=False,
         board_seen=False,
+        may_reject=False,
         own_play=None,
         doubled_by=None,
         resigned_by=None,

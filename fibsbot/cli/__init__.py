@@ -61,7 +61,7 @@ COMMANDS: Final = {
     ),
     "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games."),
     "rollout": ("fibsbot.cli.rollout:rollout", "Play a position out many times and estimate its equity."),
-    "rules": ("fibsbot.cli.games:rules", "Print the rules of a tables game, or list the games."),
+    "rules": ("fibsbot.cli.games:rules", "Print the rules of a game, or list the games."),
     "run": ("fibsbot.cli.run:run", "Run all accounts of a configuration file until stopped."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),

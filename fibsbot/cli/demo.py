@@ -24,16 +24,20 @@ from fibsbot.arena.chouette_player import ChouetteError
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.cli import UserError
+from fibsbot.cli.laws_options import LAWS_PARAMETERS, laws_from, laws_options
 from fibsbot.cli.options import FiniteRange
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
+from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
 
 BOT, OPPONENT = "fibsbot", "opponent"
+LENGTH, POINT_GAME_LENGTH = 3, 50
+"""Default lengths of a match: a Point Game is worth 12 points on average."""
 BACKGAMMON: Final = "backgammon"
 T = TypeVar("T")
 
@@ -50,6 +54,8 @@ class DemoOptions:
     log_dir: Path
     players: int
     games: int
+    laws: Laws | None
+    """Other laws than those of FIBS."""
 
 
 @frozen
@@ -95,11 +101,12 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
     """Play a match of backgammon between the bot and an opponent."""
     strategies = _load(options.strategy), _load(options.opponent_strategy)
     log_path = _log_path(options)
-    length = 3 if options.length is None else options.length
+    laws = options.laws
+    length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
     display = MatchDisplay(console, BOT)
     started = dt.datetime.now(dt.UTC)
     with closing(strategies[0]), closing(strategies[1]):
-        _run(_play(display, strategies, length, options.seed, options.pause, log_path), log_path)
+        _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
     if sheet.winner is None:
@@ -123,6 +130,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
     seed: int | None,
     pause: float,
     log_path: Path,
+    laws: Laws | None,
 ) -> None:
     timings = evolve(QUICK_TIMINGS, pause=pause)
     async with Server(seed=seed) as server:
@@ -130,7 +138,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
         with display:
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings)
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, laws=laws)
 
 
 # -- chouette -------------------------------------------------------------------------------------------------------
@@ -163,7 +171,7 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
 # -- the command ----------------------------------------------------------------------------------------------------
 
 GAMES: Final = {
-    BACKGAMMON: DemoGame(_play_backgammon, frozenset({"length"})),
+    BACKGAMMON: DemoGame(_play_backgammon, LAWS_PARAMETERS | {"length"}),
     "chouette": DemoGame(_play_chouette, frozenset({"players", "games"})),
 }
 """The games by the name that `--game` takes."""
@@ -173,7 +181,9 @@ GAMES: Final = {
 @click.option(
     "--game", default=BACKGAMMON, show_default=True, type=click.Choice(tuple(GAMES)), help="Game to play and watch."
 )
-@click.option("--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3]")
+@click.option(
+    "--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3, or 50 in the Point Game]"
+)
 @click.option(
     "--players",
     default=4,
@@ -195,6 +205,7 @@ GAMES: Final = {
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the session log.",
 )
+@laws_options
 @click.pass_context
 def demo(context: click.Context, /, *, game: str, pause: float | None, **others: Any) -> None:
     """Play a whole match on an embedded server and watch it.
@@ -202,13 +213,16 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
     Starts a server on 127.0.0.1, logs the bot and an opponent in over TCP, and draws the board as they play. At the end
     come the score sheet and the path of the session log.
 
+    Other laws than those of FIBS are agreed on in the invitation, as with --laws 1931 --point-game.
+
     --game chouette plays some games with three to six players at one table, one of them in the box against the others.
     """
     for name in frozenset().union(*(one.options for one in GAMES.values())) - GAMES[game].options:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(f"--{name} does not belong to --game {game}")
+            raise UserError(f"--{name.replace('_', '-')} does not belong to --game {game}")
     configure_log(level=LogLevel.WARNING)
     console = Console(highlight=False)
     if pause is None:
         pause = 0.15 if console.is_terminal else 0.0
-    GAMES[game].play(DemoOptions(pause=pause, **others), console)
+    laws = laws_from(**{name: others.pop(name) for name in LAWS_PARAMETERS})
+    GAMES[game].play(DemoOptions(pause=pause, laws=laws, **others), console)

@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
+from attrs import evolve
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -18,12 +19,14 @@ from fibsbot.analysis.results import Z_95
 from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli.laws_options import laws_from, laws_options
 from fibsbot.cli.options import FiniteRange, GameName
 from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.rules.law_words import law_words
+from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.strategies.table_games import TABLE_STRATEGIES
 from fibsbot.worker_processes import usable_cores
 
 REFRESH_INTERVAL: Final = 0.5
@@ -44,7 +47,7 @@ REFRESH_INTERVAL: Final = 0.5
 )
 @click.option("--length", metavar="L", type=click.IntRange(1, 99), help="Play matches to L points.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
-@click.option("--cube/--no-cube", default=True, help="Play with the doubling cube.")
+@laws_options
 @click.option("--jacoby", is_flag=True, help="Money: gammons count only after a double was taken.")
 @click.option("--beavers", is_flag=True, help="Money: a player who is doubled may redouble at once.")
 @click.option(
@@ -77,9 +80,7 @@ REFRESH_INTERVAL: Final = 0.5
     help="Write every game or match to this folder as .mat.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.pass_context
 def duel(  # noqa: PLR0913 - one argument an option
-    context: click.Context,
     *,
     strategy_a: str,
     strategy_b: str,
@@ -97,6 +98,7 @@ def duel(  # noqa: PLR0913 - one argument an option
     output: Path | None,
     mats: Path | None,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Play two strategies against each other and estimate which is stronger.
 
@@ -104,20 +106,24 @@ def duel(  # noqa: PLR0913 - one argument an option
     dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the result so
     far; with -o FILE, the same command continues later, even after a kill.
 
-    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine (the network of the game);
-    only --games, --seed and --json apply.
+    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine (the network of the game),
+    and only --games, --seed and --json apply.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
     if game is not None:
-        _check_table_duel(context, strategy_a, strategy_b)
-        sys.exit(_table_duel(game, (strategy_a, strategy_b), seed, games // 2, as_json=as_json))
+        _play_table_game(game, (strategy_a, strategy_b), seed, games // 2, as_json=as_json)
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
-    _check_files_and_evaluator(output, evaluator, luck=luck)
+    laws = laws_from(cube=cube, **named) or FIBS
+    luck = luck and not laws.point_game
+    if evaluator and not luck:
+        raise click.UsageError("--evaluator makes sense only without --no-luck, and not in the Point Game")
+    if output and not output.absolute().parent.is_dir():
+        raise UserError(f"there is no folder {output.parent} for {output.name}")
     names = strategy_a, strategy_b
     judging = _choose_evaluator(names, evaluator) if luck else None
-    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline)
+    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline, _other_laws(laws))
     tally = DuelSummary(plan)
     began = time.monotonic()
     finished, error = True, None
@@ -135,81 +141,18 @@ def duel(  # noqa: PLR0913 - one argument an option
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _check_files_and_evaluator(output: Path | None, evaluator: str | None, *, luck: bool) -> None:
-    """Raise UsageError or UserError if these options cannot be used."""
-    if evaluator and not luck:
-        raise click.UsageError("--evaluator makes sense only without --no-luck")
-    if output and not output.absolute().parent.is_dir():
-        raise UserError(f"there is no folder {output.parent} for {output.name}")
+def _play_table_game(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> NoReturn:
+    """Play a duel in a tables game and exit."""
+    from fibsbot.cli.table_duel import check_table_duel, table_duel  # noqa: PLC0415 - needed for --game only
+
+    check_table_duel(click.get_current_context(), *names)
+    sys.exit(table_duel(game, names, seed, pairs, as_json=as_json))
 
 
-_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}
-"""The parameters that apply to tables games."""
-
-
-def _check_table_duel(context: click.Context, *names: str) -> None:
-    """Raise UsageError or UserError unless these strategies and options go with --game."""
-    from click.core import ParameterSource  # noqa: PLC0415 - needed for --game only
-
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        if name not in _WITH_GAME and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
-    for name in names:
-        if name not in TABLE_STRATEGIES:
-            raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")
-
-
-def _table_duel(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> int:
-    """Play a duel in a tables game and print its result; return the exit status."""
-    from fibsbot.arena.duel.table_games import (  # noqa: PLC0415 - needed for --game only
-        TableDuelPlan,
-        TableDuelSummary,
-        play_table_duel,
-    )
-    from fibsbot.engine.network import NetworkError  # noqa: PLC0415
-
-    tally = TableDuelSummary(TableDuelPlan(game, names, seed, pairs))
-    try:
-        with sigterm_as_interrupt(), _table_bar() as progress:
-            task = progress.add_task(f"{names[0]} - {names[1]}", total=2 * pairs)
-            for points in play_table_duel(tally.plan):
-                tally.points += points
-                progress.advance(task, len(points))
-    except KeyboardInterrupt:
-        pass
-    except (NetworkError, OSError) as error:
-        raise UserError(str(error)) from None
-    report = tally.report()
-    click.echo(json.dumps(report) if as_json else format_table_report(report))
-    return 0 if report["finished"] else EXIT_INTERRUPTED
-
-
-def _table_bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-
-
-def format_table_report(report: dict[str, Any]) -> str:
-    """Return the result of a duel in a tables game as text."""
-    a, b = report["strategies"]
-    lines = [f"{report['game']}: {a} against {b}, {report['games']:,} games, seed {report['seed']}"]
-    share, points = report["share"], report["points"]
-    if share:
-        drawn = f", {report['draws']:,} drawn, which count a half" if report["draws"] else ""
-        low, high = 100 * share["low"], 100 * share["high"]
-        lines += [
-            f"{a} wins {100 * share['mean']:.1f} % (95 % interval {low:.1f} to {high:.1f}){drawn}",
-            f"{points['mean']:+.3f} points per game (95 % interval {points['low']:+.3f} to {points['high']:+.3f})",
-        ]
-    return "\n".join(lines)
+def _other_laws(laws: Laws) -> str:
+    """Return the words of the laws, empty for those of FIBS; whether there is a cube is said apart."""
+    laws = evolve(laws, cube=True)
+    return "" if laws == FIBS else law_words(laws)
 
 
 def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
@@ -334,10 +277,11 @@ def _variance_reduction(gain: float) -> str:
 
 
 def _conditions(report: dict[str, Any]) -> str:
+    laws = [f"laws {report['other_laws']}"] if report.get("other_laws") else []
     if report["length"]:
         cube = "" if report["cube"] else " without a cube"
-        return f"{2 * report['pairs']} matches to {report['length']} ({report['games']} games){cube}"
-    options = [name for name in ("jacoby", "beavers") if report[name]]
+        return f"{2 * report['pairs']} matches to {report['length']} ({report['games']} games){cube}{_listed(laws)}"
+    options = [name for name in ("jacoby", "beavers") if report[name]] + laws
     return f"{report['games']} money games with{'' if report['cube'] else 'out'} a cube{_listed(options)}"
 
 

@@ -1,4 +1,4 @@
-"""Tables games on the command line: `rules`, and what `legal`, `show` and `perft` do with `--game`."""
+"""Games on the command line: `rules`, and what `legal`, `show` and `perft` do with `--game`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import click
 from rich.console import Console
 
 from fibsbot.cli import UserError
+from fibsbot.draw.backgammon_rules import PAGES
 from fibsbot.draw.board_text import styled_board
-from fibsbot.draw.rules_text import describe_rules, list_games
+from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
 from fibsbot.draw.svg import ViewOptions
 from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
@@ -31,12 +32,19 @@ NAMES = ("player", "opponent")
 @click.command()
 @click.argument("game", metavar="GAME[:OPTION]", required=False)
 def rules(game: str | None) -> None:
-    """Print the rules of a tables game, or list the games.
+    """Print the rules of a game, or list the games.
 
     The rules come with the set-up, their source, what was read into it, and the options, which follow the name after
     colons, as in plakoto:exception. Without a game, each line has a name, a title and the options.
     """
-    click.echo("\n".join(describe_rules(read_ruleset(game)) if game else list_games()))
+    pages = {page.name: page for page in PAGES}
+    if game is None:
+        lines = list_games()
+    elif game.lower() in pages:
+        lines = describe_page(pages[game.lower()])
+    else:
+        lines = describe_rules(read_ruleset(game))
+    click.echo("\n".join(lines))
 
 
 def read_ruleset(name: str) -> Ruleset:

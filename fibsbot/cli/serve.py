@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fibsbot.cli import UserError
+from fibsbot.cli.laws_options import laws_from, laws_options
 from fibsbot.log import configure_log
 
 if TYPE_CHECKING:
@@ -32,18 +33,23 @@ if TYPE_CHECKING:
     help="Database file.  [default: keep nothing]",
 )
 @click.option("--seed", type=int, help="Random seed for the dice.")
-def serve(host: str, port: int, database: Path | None, seed: int | None) -> None:
+@laws_options
+def serve(host: str, port: int, database: Path | None, seed: int | None, **named: Any) -> None:
     """Run the embedded server.
 
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
     says so to everybody and saves all matches.
+
+    The laws are those of a plain invitation between two users who know other laws than those of FIBS: people, and
+    programs that have asked with `laws on`. Everybody else plays as on FIBS.
     """
+    laws = laws_from(**named)
     from fibsbot.server.database import DatabaseError  # noqa: PLC0415
     from fibsbot.server.server import Server  # noqa: PLC0415 - with the protocol, half a second that no help needs
 
     configure_log()
     try:
-        server = Server(host, port, db=database, seed=seed)
+        server = Server(host, port, db=database, seed=seed, laws=laws)
     except DatabaseError as error:
         raise UserError(f"cannot use the database: {error}") from None
     try:

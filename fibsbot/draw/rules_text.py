@@ -1,4 +1,7 @@
-"""The rules of a tables game as a page of text: our words, the set-up drawn, source, readings and options."""
+"""The rules of a game as a page of text: our words, the set-up drawn, source, readings and options.
+
+Those of the tables games come from their rulesets; the pages of backgammon and chouette are in `backgammon_rules.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,43 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from fibsbot.draw.backgammon_rules import PAGES, Page
+from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.table_text import draw_table
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.game import start_match
 from fibsbot.games.ruleset import Ruleset
 from fibsbot.games.table import HAND, Course
+from fibsbot.match import MatchState
+from fibsbot.position import Position
 from fibsbot.rules.state import Seat
 
 
 def list_games() -> list[str]:
     """Return a line for each game: its name, its title and the names of its options."""
     rulesets = [load_ruleset(name) for name in GAMES]
-    names, titles = (max(map(len, column)) for column in zip(*((it.name, it.title) for it in rulesets), strict=True))
-    return [
-        f"{it.name:{names}}  {it.title:{titles}}  {', '.join(option.name for option in it.options)}".rstrip()
-        for it in rulesets
-    ]
+    rows: list[tuple[str, str, tuple[str, ...]]] = [(page.name, page.title, ()) for page in PAGES]
+    rows += [(it.name, it.title, tuple(option.name for option in it.options)) for it in rulesets]
+    names, titles = (max(len(row[column]) for row in rows) for column in (0, 1))
+    return [f"{name:{names}}  {title:{titles}}  {', '.join(options)}".rstrip() for name, title, options in rows]
+
+
+def describe_page(page: Page, width: int = 80) -> list[str]:
+    """Return the rules of backgammon or chouette in lines."""
+    lines = [page.title, "", *_paragraphs(page.text, width)]
+    if page.board:
+        lines += ["", *(_without_score(line) for line in draw_state(MatchState(Position.start(), 1)))]
+    lines += ["", *textwrap.wrap(f"Source: {page.source}.", width)]
+    for heading, sentences in page.lists:
+        lines += ["", heading, *_items(sentences, width)]
+    return lines
 
 
 def describe_rules(rules: Ruleset, width: int = 80) -> list[str]:
     """Return the rules of a game in lines."""
     lines = [rules.title, "", *_paragraphs(rules.text, width), ""]
     board = draw_table(start_match(rules, 1), Seat.A, ("player", "opponent"))
-    lines += [line.split(" - score")[0].replace("    1-point match, ", "    ") for line in board]
+    lines += map(_without_score, board)
     lines += ["", *_wrapped(_facts(rules), width), "", *textwrap.wrap(f"Source: {rules.source}.", width)]
     if rules.readings:
         lines += ["", "Where the text leaves something open:", *_items(rules.readings, width)]
@@ -38,6 +55,10 @@ def describe_rules(rules: Ruleset, width: int = 80) -> list[str]:
     if rules.chosen:
         lines += ["", f"Chosen: {', '.join(rules.chosen)}."]
     return lines
+
+
+def _without_score(line: str) -> str:
+    return re.sub(r" - score: 0$|(?<=    )1-point match(, |$)", "", line).rstrip()
 
 
 def _paragraphs(text: str, width: int) -> Iterator[str]:

@@ -212,10 +212,13 @@ def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: 
     role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
     discs, counts = "", ""
     for point in range(1, BAR + 1):
-        count = 0 if point in side.pinned else side.row[point]
-        lift = 0 if point == BAR or scene.facing(point) not in other.pinned else LIFT
-        spots = [_lifted(layout.stack_spot(point, it, below=below), lift, layout) for it in range(min(count, STACK))]
-        discs += "".join(_disc(spot) for spot in spots)
+        count = side.row[point]
+        if not count or point in side.pinned:
+            continue
+        spots = [layout.stack_spot(point, index, below=below) for index in range(min(count, STACK))]
+        if other.pinned and point != BAR and scene.facing(point) in other.pinned:
+            spots = [_lifted(spot, layout) for spot in spots]
+        discs += "".join(map(_disc, spots))
         if count > STACK:
             x, y = spots[-1]
             counts += _text(x, y + 7, str(count))
@@ -236,10 +239,10 @@ def _disc(spot: XY) -> str:
     return f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS}"/>'
 
 
-def _lifted(spot: XY, lift: float, layout: Layout) -> XY:
-    """Return a spot moved towards the middle of the board."""
+def _lifted(spot: XY, layout: Layout) -> XY:
+    """Return a spot moved towards the middle of the board, for a checker on top of one of the other side."""
     x, y = spot
-    return x, y - lift if y > layout.middle else y + lift
+    return x, y - LIFT if y > layout.middle else y + LIFT
 
 
 def _slabs(side: Side, place: int, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:

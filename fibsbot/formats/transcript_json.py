@@ -15,7 +15,6 @@ from functools import cache, partial
 from typing import Any, Final, TypeVar
 
 from cattrs import ClassValidationError, Converter, transform_error
-from cattrs.errors import BaseValidationError
 from cattrs.strategies import configure_tagged_union, include_subclasses
 
 from fibsbot.formats import JSON_BEGINNING, FormatError, expected
@@ -86,18 +85,12 @@ def _read(values: object, number: int) -> Transcript:
         raise expected(f"a match as version {VERSION} writes it", str(version))
     try:
         transcript = _converter().structure(values, Transcript)
-    except (BaseValidationError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FormatError(f"match {number}: {_error_text(error)}") from None
+    except ClassValidationError as error:
+        first = transform_error(error, path="match")[0].split("\n")[0][:200]
+        raise FormatError(f"match {number}: {first}") from None
     for game in transcript.games:
         _check_game(transcript, game, number)
     return transcript
-
-
-def _error_text(error: Exception) -> str:
-    """Return the first thing that is wrong, in one line."""
-    if isinstance(error, ClassValidationError):
-        return transform_error(error, path="match")[0].split("\n")[0][:200]
-    return f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0][:200]
 
 
 def _check_game(transcript: Transcript, game: Game, number: int) -> None:

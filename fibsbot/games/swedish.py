@@ -142,7 +142,7 @@ def _jan(table: Table, free: int) -> Outcome | None:
     if table.opponent.row[HAND] <= free:
         return None
     name = "jan: more checkers captured than can enter" if free else "janstork: no point left to enter on"
-    return Outcome(1, 15, f"won by {name}")
+    return Outcome(1, 15, f"made {name}")
 
 
 RULES = Ruleset(

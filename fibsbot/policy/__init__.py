@@ -11,6 +11,7 @@ from fibsbot.policy.policy import (
     is_bot,
     is_game,
     is_player_name,
+    names_laws,
 )
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
 
@@ -26,6 +27,7 @@ __all__ = [
     "is_bot",
     "is_game",
     "is_player_name",
+    "names_laws",
     "reasons_not_to_resume",
     "reasons_to_refuse",
     "unknown_facts",

@@ -12,6 +12,7 @@ from typing import Final, Self
 from attrs import frozen
 
 from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
 _CODE: Final = "="
@@ -175,6 +176,22 @@ ANY_GAME: Final = "any"
 _DIRECTIONS: Final = "`:from` limits a name to their invitations, `:to` to ours."
 
 
+ANY_LAWS: Final = "any"
+"""The word for all laws."""
+
+
+def names_laws(text: str) -> bool:
+    """Return whether a text names laws."""
+    try:
+        return bool(parse_law_words(text))
+    except LawWordsError:
+        return False
+
+
+def _are_laws(text: str) -> bool:
+    return text == ANY_LAWS or names_laws(text)
+
+
 @frozen
 class Policy:
     """Whom to play. A refused player gets the reason; `fibsbot explain-invite` shows it to you."""
@@ -184,6 +201,15 @@ class Policy:
         Lengths(),
         "Match lengths to play: single lengths, ranges, unlimited.",
         example=Lengths(((1, 9), (11, 11)), unlimited=True),
+    )
+    laws: tuple[str, ...] = setting(
+        (),
+        "Other laws than those of FIBS to play by, as `invite NAME 5 laws ...` names them, or `any`; only the embedded "
+        "server knows them.",
+        example=("1931 point", "modern reject"),
+        blanks=True,
+        expected=f"the words of laws, such as 1931 point, or {ANY_LAWS}",
+        check=_are_laws,
     )
     games: tuple[str, ...] = setting(
         (),
@@ -219,6 +245,13 @@ class Policy:
         0.0, "Time after a match before the next one with the same player.", minimum=0, maximum=MONTH
     )
     max_per_day: int | None = setting(None, "New matches with the same player within 24 hours.", minimum=1, example=5)
+
+    def plays_by(self, words: str) -> bool:
+        """Return whether the bot plays by these laws, other ones than those of FIBS."""
+        if not names_laws(words):
+            return False
+        laws = parse_law_words(words)
+        return any(it == ANY_LAWS or parse_law_words(it) == laws for it in self.laws)
 
     def plays(self, game: str) -> bool:
         """Return whether the bot plays a game other than backgammon."""
@@ -278,6 +311,8 @@ class MatchRequest:
     experience: int | None = None
     client: str | None = None
     """The name of the other player's client."""
+    laws: str = ""
+    """The words of other laws than those of FIBS; empty for those."""
     game: str | None = None
     """A game other than backgammon."""
     saved_games: int | None = None

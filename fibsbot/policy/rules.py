@@ -161,6 +161,13 @@ def _length(policy: Policy, request: MatchRequest) -> str | None:
     return f"I only play matches of {policy.lengths}."
 
 
+def _laws(policy: Policy, request: MatchRequest) -> str | None:
+    if not request.laws or policy.plays_by(request.laws):
+        return None
+    others = f", or by laws {' or '.join(policy.laws)}" if policy.laws else ""
+    return f"I only play by the laws of FIBS{others}."
+
+
 def _game(policy: Policy, request: MatchRequest) -> str | None:
     if request.game is None or request.direction is Direction.OURS or policy.plays(request.game):
         return None
@@ -250,6 +257,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "person": _person,
     "unlimited": _unlimited,
     "length": _length,
+    "laws": _laws,
     "game": _game,
     "rating_low": _rating_low,
     "rating_high": _rating_high,

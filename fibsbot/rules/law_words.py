@@ -100,5 +100,5 @@ def describe_laws(laws: Laws) -> str:
     """Return the laws in plain words, one line: `the laws of 1931; the Point Game: ...`."""
     parts = [_SETS.get(laws.name, f"the laws of {laws.name}"), *(term.text for term in _terms_of(laws))]
     if laws.automatic_limit is not None:
-        parts.append(f"up to {laws.automatic_limit}")
+        parts.append(f"to {laws.automatic_limit} at most")
     return "; ".join(parts)

@@ -42,6 +42,23 @@ class RatedPlayer:
         return max(1.0, 5 - self.experience / 100)
 
 
+@frozen(slots=False)
+class GameRating:
+    """A user's rating in a game other than backgammon."""
+
+    name: str
+    game: str
+    """The name of the game, without options."""
+    rating: float = NEW_RATING
+    experience: int = 0
+    """Points of all rated matches of this game finished so far."""
+
+    @property
+    def rated_player(self) -> RatedPlayer:
+        """The input of the rating formula."""
+        return RatedPlayer(self.name, self.rating, self.experience)
+
+
 @frozen
 class RatingCalculation:
     """The changes of both ratings by a finished match."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -13,18 +13,21 @@ from fibs_protocol.drawing import draw
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
+from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, Toggle
+from fibsbot.draw.table_text import draw_table
 from fibsbot.rules.state import Seat
-from fibsbot.server.server_match import ServerMatch
+from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import ClearScreen, World
+from fibsbot.table_lines import game_from_state
 
 
 @frozen
 class MatchView:
     """One user's view of a match: a player's or a watcher's."""
 
-    match: ServerMatch
+    match: PairMatch[Any]
     user: User
     seat: Seat
     """The side that it is seen from."""
@@ -49,15 +52,12 @@ class MatchView:
         """Whether this user gets a board after each roll."""
         return self.wants_raw_boards and self.user.settings[Toggle.MOREBOARDS]
 
-    def board(self, *, requested: bool = False) -> m.Board:
+    def board(self, *, requested: bool = False) -> m.Board | m.TableBoard:
         """Return the board as this user sees it."""
-        state = self.match.board(
-            self.seat, self.name(self.seat), self.match.names[self.seat.other], requested=requested
-        )
-        return m.Board(state)
+        return self.match.shown(self.seat, self.name(self.seat), self.match.names[self.seat.other], requested=requested)
 
 
-def match_views(world: World, match: ServerMatch) -> Iterator[MatchView]:
+def match_views(world: World, match: PairMatch[Any]) -> Iterator[MatchView]:
     """Yield the views of both players, then those of a chouette's other players and of the watchers."""
     for seat, user in match.users.items():
         yield MatchView(match, user, seat, is_watcher=False)
@@ -80,7 +80,7 @@ def watched_view(world: World, user: User, name: str) -> MatchView:
     return MatchView(player.match, user, player.match.seat(name), is_watcher=True)
 
 
-def send_to_viewers(world: World, match: ServerMatch, message_for: Callable[[MatchView], Message | None]) -> None:
+def send_to_viewers(world: World, match: PairMatch[Any], message_for: Callable[[MatchView], Message | None]) -> None:
     """Send each viewer of a match the message for their view, if there is one."""
     for view in match_views(world, match):
         message = message_for(view)
@@ -89,7 +89,7 @@ def send_to_viewers(world: World, match: ServerMatch, message_for: Callable[[Mat
 
 
 def send_boards(
-    world: World, match: ServerMatch, *, rolled: bool = False, except_for: Callable[[MatchView], bool] | None = None
+    world: World, match: PairMatch[Any], *, rolled: bool = False, except_for: Callable[[MatchView], bool] | None = None
 ) -> None:
     """Send the board to all viewers who want it, except for views for which `except_for` returns True.
 
@@ -104,10 +104,16 @@ def send_boards(
 
 BELL: Final = "\x07"
 CLEAR_SCREEN: Final = "\x1b[;H\x1b[2J"
-RINGING: Final = (m.Says, m.Alert, m.Invitation, m.ResumeInvitation)
+RINGING: Final = (m.Says, m.Alert, m.Invitation, m.ResumeInvitation, m.GameInvitation, m.GameResumeInvitation)
 """Messages that ring the bell of a user with the toggle on."""
 RENDERED_ONCE: Final = (m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Shouts)
 """Messages that go to many users at once and look the same to all clients."""
+
+
+def _draw_table(state: TableState, own_name: str, style: int) -> list[str]:
+    """Draw the board of a game other than backgammon; style 3 as style 1, for people who have not asked for lines."""
+    names, style = (own_name, state.opponent), 1 if style == 3 else style
+    return draw_table(game_from_state(state), Seat.A, names, style=style, own_colour=state.colour.name)
 
 
 def render(user: User, message: Message) -> list[str]:
@@ -119,6 +125,9 @@ def render(user: User, message: Message) -> list[str]:
     if isinstance(message, m.Board) and user.settings.boardstyle != 3:
         name = user.name if message.state.player == YOU else message.state.player
         return ["", *draw(message.state, style=user.settings.boardstyle, own_name=name), ""]
+    if isinstance(message, m.TableBoard) and not (user.settings.boardstyle == 3 and user.settings.games):
+        name = user.name if message.state.player == YOU else message.state.player
+        return ["", *_draw_table(message.state, name, user.settings.boardstyle), ""]
     if isinstance(message, ClearScreen):
         return [CLEAR_SCREEN]
     if user.clip:

@@ -194,7 +194,7 @@ def leave(world: World, user: User, command: c.Leave) -> None:  # noqa: ARG001 -
     _leave(world, user, "")
 
 
-@TABLE_HANDLERS.on(c.Invite)
+@TABLE_HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
 def invite(world: World, user: User, command: c.Invite) -> None:  # noqa: ARG001 - as above
     """Refuse to play a match at the same time."""
     raise CommandError(m.YouArePlaying())

@@ -340,7 +340,7 @@ def come_back(world: World, user: User) -> None:
     match, state = state_match(table), table.state
     world.send(user, m.ChouetteNews(table_text(table)), m.ChouetteNews(ledger_text(state)))
     seat = seat_of(state, user.name)
-    if user.match is not None and seat is not None:
+    if seat is not None:
         world.send(user, m.YouResumed(match.names[seat.other]))
     if state.over:
         world.send(user, m.JoinNextGame())

@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
 
 from fibsbot.files import private_database
-from fibsbot.server.accounts import Account
+from fibsbot.server.accounts import Account, GameRating
 from fibsbot.server.user_settings import UserSettings
 
 VERSION: Final = 1
@@ -61,14 +61,22 @@ CREATE INDEX mail_by_recipient ON mail (recipient);
 CREATE TABLE panics (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, state TEXT NOT NULL);
 """
 
-_CHOUETTES: Final = """
+_ADDED: Final = """
 CREATE TABLE IF NOT EXISTS chouettes (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     saved_at INTEGER NOT NULL,
     state TEXT NOT NULL
-)
+);
+CREATE TABLE IF NOT EXISTS game_ratings (
+    name TEXT NOT NULL,
+    game TEXT NOT NULL,
+    rating REAL NOT NULL,
+    experience INTEGER NOT NULL,
+    PRIMARY KEY (name, game)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS game_ratings_by_rating ON game_ratings (game, rating DESC)
 """
-"""Added later. A program that does not know this table works with the others, so the version stays the same."""
+"""Added later. A program that does not know these tables works with the others, so the version stays the same."""
 
 
 class DatabaseError(Exception):
@@ -135,7 +143,8 @@ class Database:
         with self._transaction():
             oldest = int(now) - KEPT_DAYS * 86400
             self._db.execute("DELETE FROM matches WHERE over AND saved_at < ?", (oldest,))
-            self._db.execute(_CHOUETTES)
+            for statement in _ADDED.split(";"):
+                self._db.execute(statement)
             self._db.execute("DELETE FROM chouettes WHERE saved_at < ?", (oldest,))
 
     def close(self) -> None:
@@ -216,6 +225,31 @@ class Database:
         ).fetchone()
         return row
 
+    # -- ratings in other games ---------------------------------------------------------------------------------------
+
+    def game_rating(self, name: str, game: str) -> GameRating:
+        """Return a user's rating in a game, which for a new player is as in backgammon."""
+        row = self._db.execute(
+            "SELECT rating, experience FROM game_ratings WHERE name = ? AND game = ?", (name, game)
+        ).fetchone()
+        return GameRating(name, game, *row) if row else GameRating(name, game)
+
+    def game_ratings(self, name: str) -> list[GameRating]:
+        """Return a user's ratings, by the name of the game."""
+        rows = self._db.execute(
+            "SELECT name, game, rating, experience FROM game_ratings WHERE name = ? ORDER BY game", (name,)
+        )
+        return [GameRating(*row) for row in rows]
+
+    def game_ranking(self, game: str, first: int, last: int) -> list[tuple[int, str, float, int]]:
+        """Return ranks `first` to `last` of the players of a game: rank, name, rating, experience."""
+        rows = self._db.execute(
+            "SELECT name, rating, experience FROM game_ratings WHERE game = ? ORDER BY rating DESC, name"
+            " LIMIT ? OFFSET ?",
+            (game, last - first + 1, first - 1),
+        )
+        return [(rank, *row) for rank, row in enumerate(rows, first)]
+
     # -- matches ----------------------------------------------------------------------------------------------------
 
     def match(self, name: str, other: str) -> SavedMatchRow | None:
@@ -241,7 +275,9 @@ class Database:
         ).fetchone()
         return int(count)
 
-    def save_match(self, match: SavedMatchRow, now: float, *accounts: Account) -> None:
+    def save_match(
+        self, match: SavedMatchRow, now: float, *accounts: Account, ratings: Iterable[GameRating] = ()
+    ) -> None:
         """Replace the last match of a pair, and save with it the ratings that its end has changed."""
         with self._transaction():
             self._db.execute(
@@ -251,6 +287,10 @@ class Database:
             self._db.executemany(
                 "UPDATE users SET rating = ?, experience = ? WHERE name = ?",
                 [(account.rating, account.experience, account.name) for account in accounts],
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO game_ratings (name, game, rating, experience) VALUES (?, ?, ?, ?)",
+                [(it.name, it.game, it.rating, it.experience) for it in ratings],
             )
 
     def save_panic(self, state: str, now: float) -> None:

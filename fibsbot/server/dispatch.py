@@ -18,11 +18,14 @@ from fibsbot.server import (
     info,
     laws,
     match_commands,
+    ruleset_commands,
     sessions,
     texts,
     watchers,
     who,
 )
+from fibsbot.server.ruleset_match import RulesetMatch
+from fibsbot.server.texts.games import is_topic
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, Handler, World
 
@@ -44,6 +47,7 @@ def handle(world: World, user: User, line: str) -> None:
     text = line.strip()
     if text == REPEAT:
         text = user.last_command
+    before = ruleset_commands.state_of(user)
     if text:
         try:
             command = parse_line(text)
@@ -51,6 +55,7 @@ def handle(world: World, user: User, line: str) -> None:
             _handler(user, command)(world, user, command)
         except CommandError as error:
             world.send(user, *refusal_messages(error.refusal))
+    ruleset_commands.after_command(world, user, before)
     if user.table is not None:
         chouette_flow.after_command(world, user.table)
     if user.away is not None:
@@ -59,9 +64,13 @@ def handle(world: World, user: User, line: str) -> None:
 
 
 def _handler(user: User, command: Command) -> Handler:
-    """Return the handler of a command; at a chouette's table some commands have another one."""
-    at_table = chouette_commands.TABLE_HANDLERS.get(type(command)) if user.table is not None else None
-    return at_table or HANDLERS[type(command)]
+    """Return the handler of a command; at a chouette's table and in other games some commands have another one."""
+    other = None
+    if user.table is not None:
+        other = chouette_commands.TABLE_HANDLERS.get(type(command))
+    elif isinstance(user.match, RulesetMatch):
+        other = ruleset_commands.HANDLERS.get(type(command))
+    return other or HANDLERS[type(command)]
 
 
 def parse_line(text: str) -> Command:
@@ -74,7 +83,7 @@ def parse_line(text: str) -> Command:
         return parse_command(text)
     except UnknownCommandError:
         topic = text.split(None, 1)[0]
-        if topic not in texts.topics():
+        if topic not in texts.topics() and not is_topic(topic):
             raise
         return c.Help(topic)
 

@@ -5,7 +5,7 @@ Specification: "Game Commands", "Doubling", "Redoubling", "Resigning".
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -19,8 +19,9 @@ from fibsbot.rules.errors import CubeRefusal, PlayError
 from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Resignation, Seat, Stage
-from fibsbot.server import game_flow
+from fibsbot.server import flows, game_flow
 from fibsbot.server.audience import MatchView, send_to_viewers, watched_view
+from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -36,8 +37,8 @@ RESIGN_LEVELS: Final = {
 }
 
 
-def require_match(user: User) -> tuple[ServerMatch, Seat]:
-    """Return the user's match and seat; refuse if there is none."""
+def require_match(user: User) -> tuple[PairMatch[Any], Seat]:
+    """Return the user's match, of any game, and seat; refuse if there is none."""
     if user.match is None:
         if user.board_match is not None:
             raise CommandError(
@@ -47,7 +48,15 @@ def require_match(user: User) -> tuple[ServerMatch, Seat]:
     return user.match, user.match.seat(user.name)
 
 
-def check_no_resignation(match: ServerMatch, seat: Seat) -> None:
+def require_backgammon(user: User) -> tuple[ServerMatch, Seat]:
+    """Return the user's match and seat; refuse if there is none. Other games have handlers of their own."""
+    match, seat = require_match(user)
+    if not isinstance(match, ServerMatch):
+        raise CommandError(m.NotPlaying())
+    return match, seat
+
+
+def check_no_resignation(match: PairMatch[Any], seat: Seat) -> None:
     """Refuse everything while an offer to resign waits for its answer."""
     offer = match.state.resignation
     if offer is not None:
@@ -78,7 +87,7 @@ def double(world: World, user: User, command: c.Double) -> None:  # noqa: ARG001
     announce_double(world, match)
 
 
-def announce_double(world: World, match: ServerMatch) -> None:
+def announce_double(world: World, match: PairMatch[Any]) -> None:
     """Announce the double that waits for its answer."""
     state = match.state
     if state.answering is None:
@@ -141,7 +150,7 @@ def resign(world: World, user: User, command: c.Resign) -> None:
         announce_resignation(world, match, match.state.resignation)
 
 
-def announce_resignation(world: World, match: ServerMatch, offer: Resignation) -> None:
+def announce_resignation(world: World, match: PairMatch[Any], offer: Resignation) -> None:
     """Announce the offer to resign that waits for its answer."""
     seat, points = offer.seat, offer.points
     send_to_viewers(world, match, lambda view: m.ResignOffer(view.name(seat), view.name(seat.other), points))
@@ -158,7 +167,7 @@ def accept(world: World, user: User, command: c.Accept) -> None:  # noqa: ARG001
     if state.resignation is not None and state.resignation.seat is seat.other:
         match.record_action(seat.other, "wants to resign")
         match.state = game.accept_resignation(state, seat)
-        game_flow.end_game(world, match)
+        flows.end_game(world, match)
         return
     check_no_resignation(match, seat)
     if state.answering is not seat:
@@ -172,7 +181,7 @@ def accept(world: World, user: User, command: c.Accept) -> None:  # noqa: ARG001
         return kind(view.name(seat), None if view.is_watcher else cube)
 
     send_to_viewers(world, match, message_for)
-    game_flow.continue_game(world, match)
+    flows.continue_game(world, match)
 
 
 @HANDLERS.on(c.Reject)
@@ -192,10 +201,10 @@ def reject(world: World, user: User, command: c.Reject) -> None:  # noqa: ARG001
         raise CommandError(m.NothingToAnswer(match.names[seat.other]))
     match.record_action(seat, "rejects")
     match.state = game.drop(state, seat)
-    game_flow.end_game(world, match)
+    flows.end_game(world, match)
 
 
-def check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
+def check_turn(match: PairMatch[Any], seat: Seat, refusal: Refusal) -> None:
     """Refuse if it is not this player's turn to act."""
     check_no_resignation(match, seat)
     state = match.state
@@ -208,7 +217,7 @@ def check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
 @HANDLERS.on(c.Roll)
 def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - all handlers are called alike
     """Roll the dice."""
-    match, seat = require_match(user)
+    match, seat = require_backgammon(user)
     check_turn(match, seat, m.NotYourRoll())
     if match.state.stage is Stage.MOVE:
         raise CommandError(m.AlreadyRolled())
@@ -218,7 +227,7 @@ def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - a
 @HANDLERS.on(c.Move)
 def move(world: World, user: User, command: c.Move) -> None:
     """Make a play."""
-    match, seat = require_match(user)
+    match, seat = require_backgammon(user)
     check_turn(match, seat, m.NotYourMove())
     if match.state.dice is None:
         raise CommandError(m.RollFirst())
@@ -235,7 +244,7 @@ def move(world: World, user: User, command: c.Move) -> None:
 @HANDLERS.on(c.Off)
 def off(world: World, user: User, command: c.Off) -> None:  # noqa: ARG001 - as above
     """Bear off a checker with every number."""
-    match, seat = require_match(user)
+    match, seat = require_backgammon(user)
     check_turn(match, seat, m.NotYourTurn())
     if match.state.dice is None:
         raise CommandError(m.RollFirst())
@@ -278,8 +287,8 @@ def pip(world: World, user: User, command: c.Pip) -> None:  # noqa: ARG001 - as 
             match, seat, own = player.match, player.match.seat(player.name), player.name
         else:
             raise CommandError(m.NotWatchingOrPlaying())
-    position = match.state.position_for(seat)
-    world.send(user, m.PipCounts(own, position.pips, match.names[seat.other], position.opponent_pips))
+    pips, opponent_pips = match.pips(seat)
+    world.send(user, m.PipCounts(own, pips, match.names[seat.other], opponent_pips))
 
 
 @HANDLERS.on(c.Panic)

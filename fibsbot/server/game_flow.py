@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
@@ -26,6 +26,7 @@ from fibsbot.rules.plays import legal_plays, most_moves, resulting_positions
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.server.accounts import RatingCalculation
 from fibsbot.server.audience import MatchView, match_views, send_boards, send_to_viewers
+from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.server_match import ServerMatch, update_laws
 from fibsbot.server.world import World
 
@@ -136,8 +137,8 @@ def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> No
     seat = match.state.turn
     _store_movable_checkers(match)
     send_to_viewers(world, match, lambda view: m.FirstMove(view.name(seat)))
-    send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
     offer_rethrow(world, match)
+    send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
     world.mark_unsaved(match)
 
 
@@ -186,6 +187,7 @@ def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
     match.state = game.roll(match.state, seat, dice)
     count = _store_movable_checkers(match)
     send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), dice))
+    offer_rethrow(world, match)
     send_boards(world, match, rolled=True, except_for=lambda view: skip_board and view.is_player(seat))
     if count == 0:
         match.record_play(seat, dice, Play())
@@ -200,7 +202,7 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     """Make the play that the player's toggles leave to the server, or ask the player for `count` moves."""
     dice = match.state.dice or (0, 0)
     settings, position = match.users[seat].settings, match.state.position
-    if offer_rethrow(world, match):
+    if game.may_reject_roll(match.state):
         world.send(match.users[seat], m.MovePrompt(count))
         return
     if settings[Toggle.GREEDY]:
@@ -217,12 +219,10 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     world.send(match.users[seat], m.MovePrompt(count))
 
 
-def offer_rethrow(world: World, match: ServerMatch) -> bool:
-    """Offer the player on turn to reject the roll, if the laws allow it; return whether they do."""
-    offered = game.may_reject_roll(match.state)
-    if offered:
+def offer_rethrow(world: World, match: ServerMatch) -> None:
+    """Offer the player on turn to reject the roll, if the laws allow it; a program decides once it has the board."""
+    if game.may_reject_roll(match.state):
         world.send(match.users[match.state.turn], m.MayRethrow(2 * match.state.cube))
-    return offered
 
 
 def _store_movable_checkers(match: ServerMatch) -> int:
@@ -282,21 +282,28 @@ def end_game(world: World, match: ServerMatch) -> None:
     world.mark_unsaved(match)
     match.record_action(result.winner, "wins")
     winner = game.match_winner(match.state)
+    announce_end(world, match, lambda view: _result(view, result), goes_on=winner is None)
+    if winner is not None:
+        _end_match(world, match, winner)
+
+
+def announce_end(
+    world: World, match: PairMatch[Any], result_for: Callable[[MatchView], Message], *, goes_on: bool
+) -> None:
+    """Send everybody who sees a match the result of a game, and the score and the request to join if it goes on."""
     for view in match_views(world, match):
-        messages: list[Message] = [_result(view, result)]
+        messages: list[Message] = [result_for(view)]
         if view.user.settings[Toggle.MOVES] and not view.is_watcher:
             messages += match.list_moves(view.seat)
             if world.quirks.glue_moves:
                 messages[:2] = [m.Unknown(write(messages[0]) + write(messages[1]))]
-        if winner is None:
+        if goes_on:
             own, other = view.seat, view.seat.other
             scores = match.state.scores
             messages.append(m.Score(match.length, match.names[own], scores[own], match.names[other], scores[other]))
             if not view.is_watcher:
                 messages.append(m.JoinNextGame())
         world.send(view.user, *messages)
-    if winner is not None:
-        _end_match(world, match, winner)
 
 
 def _result(view: MatchView, result: Result) -> Message:
@@ -320,22 +327,41 @@ def _end_match(world: World, match: ServerMatch, winner: Seat) -> None:
         lost.rating -= calculation.loss
         won.experience += length
         lost.experience += length
-        world.traffic.ratings += 2
-        for user in match.users.values():
-            if user.settings[Toggle.RATINGS]:
-                world.send(user, *calculation.lines())
-    points, others = scores[winner], scores[winner.other]
-    send_to_viewers(world, match, lambda view: m.MatchWon(view.name(winner), length, points, others))
+        show_calculation(world, match, calculation)
+    report = m.MatchReportEnd(won.name, lost.name, length, scores[winner], scores[winner.other])
+    close_match(world, match, winner, report)
+
+
+def show_calculation(world: World, match: PairMatch[Any], calculation: RatingCalculation) -> None:
+    """Count a change of two ratings, and show it to the players who want to see it."""
+    world.traffic.ratings += 2
+    for user in match.users.values():
+        if user.settings[Toggle.RATINGS]:
+            world.send(user, *calculation.lines())
+
+
+def close_match(world: World, match: PairMatch[Any], winner: Seat, report: Message) -> None:
+    """Announce the winner of a match, and end it."""
+    points, others = match.state.scores[winner], match.state.scores[winner.other]
+    send_to_viewers(world, match, lambda view: m.MatchWon(view.name(winner), match.length, points, others))
     players = list(match.users.values())
     for user in players:
         user.match = None
-    report_match(world, match, m.MatchReportEnd(won.name, lost.name, length, points, others))
+    report_match(world, match, report)
     world.show_status(*players)
 
 
-def report_match(world: World, match: ServerMatch, message: Message) -> None:
-    """Report a match to users with the toggle `report`, except for those who see it anyway."""
+def report_match(world: World, match: PairMatch[Any], message: Message) -> None:
+    """Report a match to users with the toggle `report`, except for those who see it anyway.
+
+    A client that has not asked for other games hears nothing of them.
+    """
     seen = {id(view.user) for view in match_views(world, match)}
     world.send_all(
-        (user for user in world.users.values() if user.settings[Toggle.REPORT] and id(user) not in seen), message
+        (
+            user
+            for user in world.users.values()
+            if user.settings[Toggle.REPORT] and id(user) not in seen and (match.game is None or match.is_shown_to(user))
+        ),
+        message,
     )

@@ -45,6 +45,8 @@ def toggle(world: World, user: User, command: c.ToggleCommand) -> None:
 def set_variable(world: World, user: User, command: c.SetCommand) -> None:
     """Change a variable, show it, or list all."""
     settings = user.settings
+    if command.setting is Setting.GAMES and command.value == "off" and _sees_other_game(world, user):
+        raise CommandError(m.GamesInUse())
     if command.setting is None:
         listed = (m.SettingListed(one, settings.text(one)) for one in Setting)
         world.send(user, m.SettingsStart(), *listed)
@@ -59,6 +61,13 @@ def set_variable(world: World, user: User, command: c.SetCommand) -> None:
                 world.send(user, *timezone_lines())
             return
         world.send(user, m.SettingChanged(command.setting, text))
+
+
+def _sees_other_game(world: World, user: User) -> bool:
+    """Return whether a client plays or watches a game other than backgammon."""
+    player = world.users.get(user.watching or "")
+    match = user.match if player is None else player.match
+    return user.clip and match is not None and match.game is not None
 
 
 def timezone_lines() -> list[m.TimezonesListed]:

@@ -6,7 +6,7 @@ such a match and cannot watch one. People, who read sentences, need not ask.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve
 
@@ -18,8 +18,9 @@ from fibsbot.rules.law_words import LawWordsError, describe_laws, law_words, par
 from fibsbot.rules.laws import AutomaticRaise, Laws
 from fibsbot.server import game_flow
 from fibsbot.server.audience import send_to_viewers
-from fibsbot.server.game_commands import check_turn, require_match
-from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
+from fibsbot.server.game_commands import check_turn, require_backgammon
+from fibsbot.server.pair_match import PairMatch
+from fibsbot.server.server_match import CUBE_LIMIT
 from fibsbot.server.texts import help_on
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -61,9 +62,9 @@ def law_lines(laws: Laws | None) -> tuple[m.MatchLaws, ...]:
     return () if laws is None else (m.MatchLaws(law_words(laws), describe_laws(laws)),)
 
 
-def check_knows(match: ServerMatch, *users: User) -> None:
+def check_knows(match: PairMatch[Any] | None, *users: User) -> None:
     """Refuse a match by other laws to clients that know none."""
-    for user in users if match.agreed else ():
+    for user in users if match and match.agreed else ():
         if not user.knows_laws:
             raise CommandError(m.KnowsNoLaws(user.name))
 
@@ -83,7 +84,7 @@ def show_laws(world: World, user: User, command: c.ShowLaws) -> None:
 @HANDLERS.on(c.Rethrow)
 def rethrow(world: World, user: User, command: c.Rethrow) -> None:  # noqa: ARG001 - all handlers are called alike
     """Reject the first roll, which doubles the cube, and roll again."""
-    match, seat = require_match(user)
+    match, seat = require_backgammon(user)
     check_turn(match, seat, m.NotYourMove())
     dice = match.state.dice
     if dice is None:

@@ -6,19 +6,19 @@ Specification: "Invite", "Join", "Leave".
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
-from fibsbot.rules.game import next_game
-from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import game_commands, game_flow, laws, watchers
+from fibsbot.server import flows, game_commands, game_flow, game_invitations, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
+from fibsbot.server.pair_match import PairMatch
+from fibsbot.server.ruleset_match import load_match, new_ruleset_match
 from fibsbot.server.server_match import ServerMatch, new_match, update_laws
 from fibsbot.server.users import PendingInvitation, User
 from fibsbot.server.world import CommandHandlers, World
@@ -32,7 +32,7 @@ HANDLERS: Final = CommandHandlers()
 # -- invite ---------------------------------------------------------------------------------------------------------
 
 
-@HANDLERS.on(c.Invite, c.InviteByLaws)
+@HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
 def invite(world: World, user: User, command: c.Invite) -> None:
     """Invite another user. An invitation never expires, but a user has only one at a time."""
     if user.match is not None:
@@ -43,26 +43,31 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     guest = _find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
     length, agreed = command.length, None
+    game = game_invitations.ruleset_of(command.game).full_name if isinstance(command, c.InviteToGame) else None
+    game_invitations.check_invited(world, user, guest, game)
     if length is None:
         if saved is None:
             raise CommandError(m.NoSavedMatch(guest.name))
-        old = ServerMatch.from_saved(saved)
+        old = load_match(saved)
         if old is not None:
             laws.check_knows(old, user, guest)
+            game_invitations.check_invited(world, user, guest, old.game)
         shown = laws.law_lines(old.agreed if old else None)
-        world.send(guest, m.ResumeInvitation(user.name), *shown, m.JoinHint(user.name))
+        hears = game_invitations.resume_invitation(user.name, old.game if old else None)
+        world.send(guest, hears, *shown, m.JoinHint(user.name))
         world.send(user, m.YouInvitedToResume(guest.name), *shown)
     else:
         _check_length(length)
-        agreed = laws.agreed_laws(world, user, guest, command.laws if isinstance(command, c.InviteByLaws) else None)
+        words = command.laws if isinstance(command, c.InviteByLaws) else None
+        agreed = laws.agreed_laws(world, user, guest, words) if game is None else None
         if agreed is None and SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
             raise CommandError(m.NotExperienced())
         shown = laws.law_lines(agreed)
-        world.send(guest, m.Invitation(user.name, length), *shown, m.JoinHint(user.name))
+        world.send(guest, game_invitations.invitation(user.name, length, game), *shown, m.JoinHint(user.name))
         if saved is not None:
             world.send(guest, m.SavedMatchWarning(_saved_length(saved)))
-        world.send(user, m.YouInvited(guest.name, length), *shown)
-    user.invitation = PendingInvitation(guest.name, length, agreed)
+        world.send(user, game_invitations.invited(guest.name, length, game), *shown)
+    user.invitation = PendingInvitation(guest.name, length, agreed, game)
     if guest.away is not None:
         world.send(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
 
@@ -92,7 +97,7 @@ def _unfinished(world: World, name: str, other: str) -> SavedMatchRow | None:
 
 def _saved_length(saved: SavedMatchRow) -> int:
     """Return the length of a saved match; of a corrupt one, UNLIMITED."""
-    match = ServerMatch.from_saved(saved)
+    match = load_match(saved)
     return UNLIMITED if match is None else match.length
 
 
@@ -119,41 +124,41 @@ def join(world: World, user: User, command: c.Join) -> None:
     invitation = host.invitation
     if invitation is None or invitation.name != user.name:
         raise CommandError(m.DidntInvite(host.name))
+    game_invitations.check_joins(host, user, invitation.game)
     host.invitation = user.invitation = None
     if invitation.length is None:
         _resume(world, host, user)
     else:
-        _start(world, host, user, invitation.length, invitation.laws)
+        _start(world, host, user, invitation.length, invitation)
 
 
-def _join_next_game(world: World, user: User, match: ServerMatch) -> None:
+def _join_next_game(world: World, user: User, match: PairMatch[Any]) -> None:
     seat = match.seat(user.name)
     match.joined.add(seat)
     if len(match.joined) < 2:
         world.send(user, m.WaitForJoin(match.names[seat.other]))
     else:
-        _start_next_game(world, match)
+        flows.start_next_game(world, match)
 
 
-def _start_next_game(world: World, match: ServerMatch, *, resumed: bool = False) -> None:
-    match.state = next_game(match.state)
-    match.swap_colours()
-    game_flow.start_game(world, match, resumed=resumed)
-
-
-def _start(world: World, host: User, guest: User, length: int, agreed: Laws | None) -> None:
-    """Start a new match by the agreed laws; a saved one between the two is discarded."""
+def _start(world: World, host: User, guest: User, length: int, invitation: PendingInvitation) -> None:
+    """Start a new match of the game, or by the laws, of the invitation; a saved one between the two is discarded."""
     last = world.database.match(host.name, guest.name)
     serial = last.serial + 1 if last else 1
-    match = new_match(host, guest, length, serial, agreed)
+    game = invitation.game
+    match: PairMatch[Any] = (
+        new_match(host, guest, length, serial, invitation.laws)
+        if game is None
+        else new_ruleset_match(host, guest, length, serial, game_invitations.ruleset_of(game))
+    )
     if world.dice.coin(match.key):
         match.swap_colours()
     _begin_playing(world, match, host, guest)
-    world.send(guest, m.YouJoined(host.name, length))
-    world.send(host, m.OpponentJoined(guest.name, length))
+    world.send(guest, game_invitations.you_joined(host.name, length, game))
+    world.send(host, game_invitations.opponent_joined(guest.name, length, game))
     _show_laws(world, match)
-    _announce_match(world, match, m.MatchReportStart(host.name, guest.name, length))
-    game_flow.start_game(world, match)
+    _announce_match(world, match, game_invitations.start_report(match, host.name, guest.name))
+    flows.start_game(world, match)
 
 
 def _resume(world: World, host: User, guest: User) -> None:
@@ -161,55 +166,59 @@ def _resume(world: World, host: User, guest: User) -> None:
     saved = _unfinished(world, host.name, guest.name)
     if saved is None:
         raise CommandError(m.DidntInvite(host.name))
-    match = ServerMatch.from_saved(saved)
+    match = load_match(saved)
     if match is None:
         world.send(host, m.SavedMatchCorrupt())
         raise CommandError(m.SavedMatchCorrupt())
     laws.check_knows(match, host, guest)
+    game_invitations.check_joins(host, guest, match.game)
     _begin_playing(world, match, host, guest)
     world.send(guest, m.YouResumed(host.name))
     world.send(host, m.OpponentResumed(guest.name))
     _show_laws(world, match)
-    update_laws(match)
+    if isinstance(match, ServerMatch):
+        update_laws(match)
     for user in (host, guest):
         user.settings.begin_game()
     scores = match.state.scores
     for user in (host, guest):
         world.send(
             user,
+            *(() if match.game is None else (m.ResumeGame(match.game),)),
             m.ResumeTurn(match.names[match.on_turn]),
             m.ResumeLength(match.length),
             *(m.ResumePoints(match.names[seat], scores[seat]) for seat in (Seat.A, Seat.B)),
         )
-    _announce_match(world, match, m.MatchReportResume(host.name, guest.name, match.length))
+    _announce_match(world, match, game_invitations.resume_report(match, host.name, guest.name))
     if match.between_games:
-        _start_next_game(world, match, resumed=True)
+        flows.start_next_game(world, match, resumed=True)
         return
-    send_boards(world, match, except_for=partial(game_flow.asks_after_resume, world))
+    if isinstance(match, ServerMatch):
+        send_boards(world, match, except_for=partial(game_flow.asks_after_resume, world))
     _repeat_prompt(world, match)
 
 
-def _show_laws(world: World, match: ServerMatch) -> None:
+def _show_laws(world: World, match: PairMatch[Any]) -> None:
     """Show both players and the watchers by which laws the match is played, if not by those of FIBS."""
     viewers = [view.user for view in match_views(world, match) if view.user.knows_laws]
     world.send_all(viewers, *laws.law_lines(match.agreed))
 
 
-def _repeat_prompt(world: World, match: ServerMatch) -> None:
+def _repeat_prompt(world: World, match: PairMatch[Any]) -> None:
     """Repeat the prompt that was open when the match was interrupted."""
     state = match.state
     if state.resignation is not None:
         game_commands.announce_resignation(world, match, state.resignation)
     elif state.answering is not None:
         game_commands.announce_double(world, match)
-    elif state.stage is Stage.MOVE:
+    elif isinstance(match, ServerMatch) and state.stage is Stage.MOVE:
         game_flow.offer_rethrow(world, match)
         world.send(match.users[state.turn], m.MovePrompt(match.can_move[state.turn]))
     else:
-        game_flow.continue_game(world, match, skip_board=not world.quirks.board_after_resume)
+        flows.continue_game(world, match, skip_board=not world.quirks.board_after_resume)
 
 
-def _begin_playing(world: World, match: ServerMatch, host: User, guest: User) -> None:
+def _begin_playing(world: World, match: PairMatch[Any], host: User, guest: User) -> None:
     for user in (host, guest):
         watchers.stop_watching(world, user)
         match.users[match.seat(user.name)] = user
@@ -218,18 +227,24 @@ def _begin_playing(world: World, match: ServerMatch, host: User, guest: User) ->
     world.show_status(host, guest)
 
 
-def _announce_match(world: World, match: ServerMatch, message: m.MatchReportStart | m.MatchReportResume) -> None:
+def _announce_match(world: World, match: PairMatch[Any], message: m.Message) -> None:
     """Announce a match to its watchers, then to all users who want reports.
 
-    Watchers whom a player has banned, or whose clients know no other laws, stop watching.
+    Watchers whom a player has banned, or whose clients know no other laws or games, stop watching.
     """
     banned = {name for user in match.users.values() for name in user.blinded}
     for view in list(match_views(world, match)):
         if not view.is_watcher:
             continue
+        is_shown = match.is_shown_to(view.user)
+        if match.game is not None and not is_shown:
+            world.send(view.user, m.WatchedWithoutGames(match.names[view.seat], match.game))
+            watchers.stop_watching(world, view.user)
+            continue
         world.send(view.user, message)
-        if view.user.name in banned or (match.agreed and not view.user.knows_laws):
-            world.send(view.user, m.CantWatchMatch(message.player1, message.player2))
+        if view.user.name in banned or not is_shown:
+            host, guest = match.names
+            world.send(view.user, m.CantWatchMatch(host, guest))
             watchers.stop_watching(world, view.user)
     game_flow.report_match(world, match, message)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
@@ -16,7 +16,7 @@ from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
     from fibsbot.server.chouette_table import ChouetteTable
-    from fibsbot.server.server_match import ServerMatch
+    from fibsbot.server.pair_match import PairMatch
 
 MAX_NAMES: Final = 100
 """Maximum number of names that one user can gag, blind or wait for."""
@@ -60,6 +60,8 @@ class PendingInvitation:
     """Points, UNLIMITED, or None to resume the saved match."""
     laws: Laws | None = None
     """Other laws than those of FIBS."""
+    game: str | None = None
+    """A game other than backgammon, with options after colons."""
 
 
 @define(eq=False)
@@ -75,7 +77,7 @@ class User:
     settings: UserSettings
     active: float
     """The time of the last command, in seconds since 1970 UTC."""
-    match: ServerMatch | None = None
+    match: PairMatch[Any] | None = None
     """The match that is being played."""
     table: ChouetteTable | None = None
     """The chouette at which the user has a seat; box and captain have its game as their match."""
@@ -105,6 +107,11 @@ class User:
         return self.mode is ClientMode.CLIP
 
     @property
+    def plays_games(self) -> bool:
+        """Whether the user can play games other than backgammon: people can, clients if they have asked."""
+        return not self.clip or self.settings.games
+
+    @property
     def knows_laws(self) -> bool:
         """Whether the user can be invited to matches by other laws: people can, clients if they have asked."""
         return not self.clip or self.asked_for_laws
@@ -120,7 +127,7 @@ class User:
         return self.match is not None or self.table is not None
 
     @property
-    def board_match(self) -> ServerMatch | None:
+    def board_match(self) -> PairMatch[Any] | None:
         """The match whose board belongs to the user: as a player, or at a chouette as any member of the team."""
         return self.match if self.table is None else self.table.match
 

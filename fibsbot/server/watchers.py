@@ -34,9 +34,9 @@ def watch(world: World, user: User, command: c.Watch) -> None:
     blocker = _banned_by(player, user)
     if blocker is not None:
         raise CommandError(m.NoWatchAllowed(player.name))
-    match = player.match
-    if match is not None:
-        laws.check_knows(match, user)
+    laws.check_knows(player.match, user)
+    if _plays_unknown_game(world, user, player):
+        return
     user.watching = player.name
     world.watchers.setdefault(player.name, []).append(user)
     world.send(user, m.YouWatch(player.name))
@@ -48,6 +48,15 @@ def watch(world: World, user: User, command: c.Watch) -> None:
     if player.opposing_user is not None:
         world.send(player.opposing_user, m.StartsWatching(user.name, player.name))
     world.show_status(user)
+
+
+def _plays_unknown_game(world: World, user: User, player: User) -> bool:
+    """Return whether a player plays a game that the user's client has not asked for, and say so in one line."""
+    match = player.match
+    if match is None or match.game is None or match.is_shown_to(user):
+        return False
+    world.send(user, m.WatchedWithoutGames(player.name, match.game))
+    return True
 
 
 def _banned_by(player: User, user: User) -> User | None:
@@ -97,6 +106,8 @@ def look(world: World, user: User, command: c.Look) -> None:
     view = watched_view(world, user, player.name)
     if _banned_by(player, user) is not None:
         raise CommandError(m.NoLookAllowed(player.name))
+    if _plays_unknown_game(world, user, player):
+        return
     world.send(user, view.board())
 
 

@@ -20,9 +20,11 @@ from fibs_protocol.grammar import write_telnet
 from fibs_protocol.grammar.arguments import shorten
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
+from fibsbot.games import GAMES
 from fibsbot.server.accounts import LISTED_EXPERIENCE
 from fibsbot.server.laws import law_lines
-from fibsbot.server.server_match import ServerMatch
+from fibsbot.server.pair_match import PairMatch
+from fibsbot.server.ruleset_match import load_match
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
@@ -102,13 +104,15 @@ def _saved(world: World, user: User, name: str | None) -> list[Message]:  # noqa
     for saved in world.database.matches(user.name):
         opponent = saved.opponent(user.name)
         other = world.users.get(opponent)
-        match = ServerMatch.from_saved(saved)
+        match = load_match(saved)
         if match is None:
             continue
         seat = match.seat(user.name)
         scores = match.state.scores
         stars = 0 if other is None else 2 if other.ready else 1
-        rows.append(m.SavedMatch(opponent, stars, match.length, scores[seat], scores[seat.other]))
+        facts = (opponent, stars, match.length, scores[seat], scores[seat.other])
+        named = match.game is not None and match.is_shown_to(user)
+        rows.append(m.SavedGameMatch(*facts, match.game) if named and match.game else m.SavedMatch(*facts))
     return [m.SavedStart(), *rows] if rows else [m.NoSavedGames()]
 
 
@@ -167,7 +171,11 @@ def whois(world: World, user: User, command: c.Whois) -> None:
             lines.append(m.WhoisNotPlaying(other.name, other.ready, other.watching))
         if other.away is not None:
             lines.append(m.Unknown(f"  {other.name} is away: {other.away}"))
-    lines += [m.WhoisRating(round(account.rating, 2), account.experience), m.WhoisEmail(account.email), m.Unknown("")]
+    lines.append(m.WhoisRating(round(account.rating, 2), account.experience))
+    if user.plays_games:
+        ratings = world.database.game_ratings(account.name)
+        lines += [m.WhoisGameRating(it.game, round(it.rating, 2), it.experience) for it in ratings]
+    lines += [m.WhoisEmail(account.email), m.Unknown("")]
     world.send(user, *lines)
 
 
@@ -195,8 +203,9 @@ def oldboard(world: World, user: User, command: c.Oldboard) -> None:
     match = _last_match(world, user, command.name)
     if match is None:
         raise CommandError(m.NoOldboard(command.name))
+    _check_shown(match, user)
     seat = match.seat(user.name)
-    world.send(user, m.Board(match.board(seat, YOU, match.names[seat.other])))
+    world.send(user, match.shown(seat, YOU, match.names[seat.other]))
 
 
 @HANDLERS.on(c.Oldmoves)
@@ -207,12 +216,19 @@ def oldmoves(world: World, user: User, command: c.Oldmoves) -> None:
     match = user.match if user.opponent == command.name else _last_match(world, user, command.name)
     if match is None:
         raise CommandError(m.NoOldmoves(command.name))
+    _check_shown(match, user)
     world.send(user, *law_lines(match.agreed), *match.list_moves(match.seat(user.name)))
 
 
-def _last_match(world: World, user: User, name: str) -> ServerMatch | None:
+def _last_match(world: World, user: User, name: str) -> PairMatch[Any] | None:
     saved = world.database.match(user.name, name)
-    return None if saved is None else ServerMatch.from_saved(saved)
+    return None if saved is None else load_match(saved)
+
+
+def _check_shown(match: PairMatch[Any], user: User) -> None:
+    """Refuse to show a match of another game to a client that has not asked for such games."""
+    if match.game is not None and not match.is_shown_to(user):
+        raise CommandError(m.GamesOff())
 
 
 # -- ratings --------------------------------------------------------------------------------------------------------
@@ -228,7 +244,13 @@ class _Range:
 @HANDLERS.on(c.Ratings)
 def ratings(world: World, user: User, command: c.Ratings) -> None:
     """List ranks of the rating list, or one user's rank; the user's own rank follows if it is not among them."""
-    wanted = _read_range((command.argument or "").split())
+    words = (command.argument or "").split()
+    if words and words[0] in GAMES:
+        wanted = _read_range(words[1:])
+        ranks = world.database.game_ranking(words[0], wanted.first, wanted.last)
+        world.send(user, m.RatingsHeader(), *(m.RatingListed(*row) for row in ranks if wanted.name in {None, row[1]}))
+        return
+    wanted = _read_range(words)
     if wanted.name is not None:
         row = world.database.rank(LISTED_EXPERIENCE, wanted.name) or world.database.rank(-1, wanted.name)
         listed = [m.RatingListed(*row, starred=True)] if row else []

@@ -10,7 +10,7 @@ from attrs import frozen
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.position import Play
 
-__all__ = ["CubeAction", "CubeAnswer", "Opponent", "PlayAnswer", "Strategy"]
+__all__ = ["CubeAction", "CubeAnswer", "Opponent", "PlayAnswer", "RejectsRolls", "Strategy"]
 
 
 @frozen
@@ -79,4 +79,16 @@ class Strategy(Protocol):
 
     def close(self) -> None:
         """Release what the strategy holds; it is not asked again."""
+        ...
+
+
+@runtime_checkable
+class RejectsRolls(Protocol):
+    """A strategy that also decides whether to reject the first roll of a game; others keep it."""
+
+    def reject_roll(self, state: MatchState) -> bool:
+        """Return whether to reject `state.dice`, which doubles the centred cube, and roll again; phase MOVE.
+
+        Asked only where the laws allow it (`state.may_reject`). The second roll has to be played.
+        """
         ...

@@ -19,6 +19,7 @@ from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine_strategy import EngineOptions
 from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.heuristic.strategy import is_beavered
+from fibsbot.strategies.rejection import gains_by_rejecting
 
 HOPELESS: Final = 0.02
 """Chance to win, without looking ahead, above which resigning is not considered."""
@@ -52,6 +53,10 @@ class EngineDecisions:
         """Choose the best play."""
         best = self.engine.rank(state, plays, self.playing).best
         return PlayAnswer(best.play, best.equity)
+
+    def reject_roll(self, state: MatchState) -> bool:
+        """Reject the roll if a new one at twice the cube is worth more, without looking ahead."""
+        return gains_by_rejecting(state, self.engine.equities_by_roll)
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""

@@ -98,6 +98,10 @@ class EngineStrategy:
         """Choose the best play."""
         return self._decisions.choose_play(state, plays)
 
+    def reject_roll(self, state: MatchState) -> bool:
+        """Reject the roll if a new one at twice the cube is worth more."""
+        return self._decisions.reject_roll(state)
+
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""
         return self._decisions.offer_double(state)

@@ -14,7 +14,7 @@ from attrs import frozen
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
+from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, RejectsRolls, Strategy
 from fibsbot.text import describe_error, one_line
 
 TAKE_LIMIT: Final = 1.12
@@ -39,13 +39,18 @@ class AcceptAnswer:
 
 
 @frozen
+class RejectRollAnswer:
+    """An answer in place of a play: reject the roll, which doubles the cube, and roll again."""
+
+
+@frozen
 class NameAnswer:
     """The double to play or the point to open, in games in which one is named."""
 
     number: int
 
 
-StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer | NameAnswer
+StrategyAnswer: TypeAlias = PlayAnswer | CubeAnswer | ResignAnswer | AcceptAnswer | RejectRollAnswer | NameAnswer
 
 
 class InvalidAnswerError(ValueError):
@@ -92,8 +97,14 @@ class PlayQuestion:
         """The legal plays, at least two. They are generated in the strategy's thread: there may be thousands."""
         return self.listed or legal_plays(self.state.position, self.state.dice or (0, 0))
 
-    def put_to(self, strategy: Strategy) -> PlayAnswer:
-        """Ask for a play."""
+    def put_to(self, strategy: Strategy) -> PlayAnswer | RejectRollAnswer:
+        """Ask whether to reject the roll, where that is allowed, then for a play."""
+        if self.state.may_reject and isinstance(strategy, RejectsRolls):
+            rejected: object = strategy.reject_roll(self.state)
+            if not isinstance(rejected, bool):
+                raise InvalidAnswerError(f"expected True or False, got {rejected!r}")
+            if rejected:
+                return RejectRollAnswer()
         plays = self.plays
         answer: object = strategy.choose_play(self.state, plays)
         if not isinstance(answer, PlayAnswer):

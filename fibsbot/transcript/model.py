@@ -68,6 +68,14 @@ class Throw(Entry):
 
 
 @frozen(slots=False)
+class RejectedRoll(Entry):
+    """A first roll that was rejected, which doubles the cube; another one follows."""
+
+    seat: Seat
+    dice: Dice
+
+
+@frozen(slots=False)
 class Cube(Entry):
     """A double, or the answer to one."""
 
@@ -261,6 +269,8 @@ def apply(state: GameState, entry: Entry) -> GameState:
         case Throw():
             rolled = _after_roll(state, entry)
             return rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
+        case RejectedRoll(seat=seat, dice=dice):
+            return rules.reject_roll(_after_roll(state, Throw(seat=seat, dice=dice)), seat)
         case Cube(action=CubeAction() as action) if action in _CUBE_RULES:
             return _CUBE_RULES[action](state, entry.seat)
         case Resign():
@@ -285,11 +295,16 @@ def _after_roll(state: GameState, entry: Throw) -> GameState:
 
 
 def decisions(step: Step) -> tuple[Decision, ...]:
-    """Return the decisions of an entry, in order; before a roll there is the one not to double, if that was allowed."""
+    """Return the decisions of an entry, in order; before a roll there is the one not to double, if that was allowed.
+
+    Whether to reject a first roll is not among them: no evaluator judges it.
+    """
     before, entry = step.before, step.entry
     match entry:
         case Throw(seat=seat):
             return (*_roll_decision(step, seat), *_play_decision(step, entry))
+        case RejectedRoll(seat=seat):
+            return _roll_decision(step, seat)
         case Cube(seat=seat, action=action):
             return _decision(step, before, seat, action)
         case Resign(seat=seat):
@@ -318,7 +333,8 @@ def _roll_decision(step: Step, seat: Seat) -> tuple[Decision, ...]:
 def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
-    return _decision(step, _after_roll(step.before, entry), entry.seat, entry.play)
+    found = _decision(step, _after_roll(step.before, entry), entry.seat, entry.play)
+    return tuple(evolve(it, state=evolve(it.state, may_reject=False)) if it.state.may_reject else it for it in found)
 
 
 def _decision(step: Step, before: GameState, seat: Seat, answer: Answer) -> tuple[Decision, ...]:

@@ -14,8 +14,9 @@ _EDGE: Final = re.compile(
 _NUMBERS: Final = re.compile(r" {4}(?P<first>[ 1-9][0-9])(?: [ 1-9][0-9]){5} {7}[ 1-9][0-9](?: [ 1-9][0-9]){5}")
 _ROW: Final = re.compile(r" {3}\|.{18}\|.{3}\|.{19}\|")
 _MIDDLE: Final = re.compile(
-    r" {2}[ v]\| {18}\|BAR\| {19}\|[ v]? +(?:(?P<length>[0-9]{1,4})-point match|unlimited match)"
+    r" {2}[ v]\| {18}\|BAR\| {19}\|[ v]? +(?:(?P<length>[0-9]{1,4})-point match|unlimited match)(?!,)"
 )
+"""After a comma comes the name of another game."""
 _SUMMARY: Final = re.compile(
     r" {3}BAR: O-(?P<o_bar>[0-9]{1,2}) X-(?P<x_bar>[0-9]{1,2}) {3}"
     r"OFF: O-(?P<o_off>[0-9]{1,2}) X-(?P<x_off>[0-9]{1,2}) {3}"
@@ -66,7 +67,7 @@ class DrawingReader:
         return None
 
     def _on_edge(self, line: str, match: re.Match[str]) -> None:
-        if len(self._rows) != 2 * _HALF:
+        if len(self._rows) != 2 * _HALF or len(self._edges) == 2:
             self._begin()
         self._edges = [*self._edges[:1], match]
         if number := re.match(r" {3}\+-?([0-9]{1,2})-", line):

@@ -10,8 +10,8 @@ from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fibsbot.analysis.decision_analysis import LISTED_PLAYS
-from fibsbot.analysis.luck import ROLLS, RollValues
+from fibsbot.analysis.decision_analysis import LISTED_PLAYS, _options
+from fibsbot.analysis.luck import ROLLS, RollValues, equity_of_points
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, analyse_match
 from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.match import CubeAction, MatchState, Phase
@@ -20,7 +20,7 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import CubeValues, reversed_chances
+from fibsbot.strategies.evaluator import CubeValues, PlayValue, reversed_chances
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import (
     Cube,
@@ -40,8 +40,6 @@ from tests.analysis.exact_evaluator import ExactEvaluator
 from tests.analysis.random_matches import play_match
 from tests.formats.simulated_matches import simulate
 from tests.hypothesis_strategies import match_states
-
-pytestmark = pytest.mark.slow
 
 HEURISTIC: Final = HeuristicStrategy()
 SEEDS: Final = st.integers(0, 2**32)
@@ -92,6 +90,7 @@ def made(match: Transcript) -> list[Decision]:
 # -- what is analysed -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @example(729254206)  # somebody resigns who has only one play
 @settings(max_examples=20)
@@ -109,6 +108,7 @@ def test_every_decision_is_analysed_in_order(seed: int) -> None:
                 assert (analysed.loss, analysed.counts) == (0, False)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=15)
 def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) -> None:
@@ -125,6 +125,36 @@ def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) ->
             assert analysed.loss == 0 or analysed.options[0].text == analysed.best
 
 
+def test_the_play_made_is_listed_once_and_plays_searched_less_deep_are_not() -> None:
+    best, second, third, fourth = legal_plays(START.position, (3, 1))[:4]
+    ranked = [
+        (best, PlayValue(0.5, 2)),
+        (second, PlayValue(0.4, 2)),
+        (third, PlayValue(0.4, 2)),
+        (fourth, PlayValue(0.9, 0)),
+    ]
+    made = [_options(START.position, ranked, play, value) for play, value in ranked]
+    assert [
+        [best, second, third],
+        [best, second, third],
+        [best, third, second],
+        [fourth, best, second, third],
+    ] == [[option.play for option in options] for options in made]
+
+
+def test_points_of_an_unlimited_match_are_worth_their_share_of_the_cube() -> None:
+    assert 2.0 == equity_of_points(PipEvaluator(), MatchState(Position.start(), cube=2), 4)
+
+
+def test_luck_is_computed_unless_it_is_not_wanted() -> None:
+    match = transcript(OPENING)
+    assert analyse_match(match, PipEvaluator()) == MatchAnalyser(PipEvaluator()).analyse(match)
+    assert [True, False] == [
+        MatchAnalyser(PipEvaluator()).analyse(match, luck=luck).games[0].decisions[0].luck is not None
+        for luck in (True, False)
+    ]
+
+
 def test_nothing_is_analysed_across_a_gap() -> None:
     found = analyse_match(
         transcript(OPENING, Gap(reason="lost", then=LATER), Throw(seat=Seat.A, dice=(6, 6))), PipEvaluator()
@@ -132,6 +162,7 @@ def test_nothing_is_analysed_across_a_gap() -> None:
     assert ["8/5 6/5", "roll"] == [analysed.decision.text for analysed in found.games[0].decisions]
 
 
+@pytest.mark.slow
 def test_the_same_match_gives_the_same_analysis() -> None:
     entries = simulate(3, 1).games[0].entries[:6]
     match = transcript(*entries, start=simulate(3, 1).games[0].start)
@@ -160,6 +191,7 @@ def test_an_error_of_the_evaluator_names_the_turn() -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_evaluator_finds_no_errors_in_its_own_play() -> None:
     """Except for beavers, which it makes only with a margin; these matches have none."""
     for seed in range(3):
@@ -315,6 +347,7 @@ def test_a_roll_on_the_board_at_the_start_of_a_capture_has_luck() -> None:
 # -- figures --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=15)
 def test_totals_are_sums_over_games_and_decisions(seed: int) -> None:
@@ -334,10 +367,12 @@ def test_totals_are_sums_over_games_and_decisions(seed: int) -> None:
             assert pytest.approx(500 * figures.loss / len(counted)) == figures.pr
 
 
-def test_a_player_without_decisions_has_no_rating() -> None:
+def test_a_rating_is_the_mean_loss_of_all_decisions_if_there_are_any() -> None:
     assert PlayerStatistics().pr is None
+    assert 25.0 == PlayerStatistics(decisions=4, loss=0.2).pr
 
 
+@pytest.mark.slow
 def test_another_evaluator_can_value_luck_without_changing_errors() -> None:
     match = simulate(3, 1)
     found = MatchAnalyser(HEURISTIC, PipEvaluator()).analyse(match)

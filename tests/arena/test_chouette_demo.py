@@ -23,6 +23,7 @@ from fibsbot.arena.demo import MatchDisplay
 from fibsbot.cli import UserError, main
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+from fibsbot.rules.chouette import start, withdraw
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
@@ -43,6 +44,13 @@ def test_a_chouette_of_four_is_shown_as_in_the_golden_file(tmp_path: Path) -> No
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         GOLDEN.write_text(text + "\n")
     assert GOLDEN.read_text() == text + "\n"
+
+
+def test_the_sheet_of_six_players_fits_into_80_columns() -> None:
+    state = withdraw(start(chouette.NAMES), "alice")
+    screen = io.StringIO()
+    Console(file=screen, width=80).print(chouette.ChouetteSheet([state]).table())
+    assert all(f" {name}" in screen.getvalue() for name in chouette.NAMES)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.records.log_clock import rotation
 
 pytestmark = pytest.mark.slow
 
-MATCHES = 4
+MATCHES = 2
 """A single match of random players may be over before a file is full."""
 
 

@@ -52,6 +52,12 @@ def test_a_new_track_knows_nothing_but_its_user() -> None:
     assert {"user": "marvin", "player": YOU} == known
 
 
+def test_a_decision_contains_a_resignation_only_where_one_is_offered() -> None:
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
+    offered = tracked("ford wants to resign. You will win 2 points. Type 'accept' or 'reject'.", track=track)
+    assert [0, 2] == [track.decision_state(Phase.ROLL).resignation, offered.decision_state(Phase.RESIGNED).resignation]
+
+
 def test_a_match_watched_on_fibs_has_no_differences() -> None:
     """59 boards of a real session, each as expected from the messages before it."""
     track = TrackedMatch(user="player_cr")
@@ -131,6 +137,16 @@ def test_a_board_after_our_own_play_is_recognised_at_once() -> None:
     shown = parse(board(cells=after(AFTER_61, played), turn=-1))
     assert isinstance(shown, m.Board)
     assert _apply_expected_board(track, shown.state) == apply_message(track, shown) != track
+
+
+def test_the_prompt_to_roll_begins_a_turn_whatever_was_lost() -> None:
+    theirs = tracked(*STARTED, board(turn=-1))
+    assert (PlayerSide.OPPONENT, None) == (theirs.turn, theirs.dice)
+    ours = tracked(*STARTED, board(dice="6:4"))
+    assert (PlayerSide.PLAYER, (6, 4)) == (ours.turn, ours.dice)
+    for track in (theirs, ours):
+        prompted = tracked(PROMPT, track=track)
+        assert (PlayerSide.PLAYER, None, True) == (prompted.turn, prompted.dice, prompted.roll_prompted)
 
 
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:

@@ -62,15 +62,20 @@ class Fleet:
         return self
 
     async def start(self) -> None:
-        """Start it, anew if it has modules of its own; what it says goes to the file `log`."""
+        """Start it, anew if it shall import something before it begins; what it says goes to the file `log`."""
         with (self.folder / "log").open("ab") as log:
             words = ("fibsbot", "run", "--config", "bots.toml")
-            if "PYTHONPATH" in self.environment:
+            if self._customized():
                 self.process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", *words), stdout=log, stderr=log, cwd=self.folder, env=self._environment()
                 )
             else:
                 self.process = self._fork(*words, out=log.fileno(), err=log.fileno())
+
+    def _customized(self) -> bool:
+        """Whether Python imports something of the test's before the program."""
+        paths = self.environment.get("PYTHONPATH", "").split(os.pathsep)
+        return any(Path(path, "sitecustomize.py").exists() for path in paths)
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(ROOT), "SECRET": SECRET, "COLUMNS": "100", **self.environment}
@@ -112,7 +117,7 @@ class Fleet:
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return the lines of its log about this."""
-        lines = (line for line in self.said.splitlines() if line.startswith("{"))
+        lines = (line for line in self.said.splitlines() if line.startswith("{") and name in line)
         return [event for event in map(_parsed, lines) if event.get("event") == name]
 
     async def until(self, name: str, count: int = 1, **fields: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
+from tests.arena.duel_strategies import install
 from tests.records.store.recorder import Teller
 from tests.records.store.test_live_store import StoringObserver
 from tests.report.parsed_page import Page
@@ -161,17 +162,19 @@ def test_a_store_without_such_a_match_is_reported_before_the_engine_gets_ready(
 
 
 @pytest.mark.slow
-async def test_matches_of_two_bots_become_pages(tmp_path: Path) -> None:
+async def test_matches_of_two_bots_become_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store filled by real bots on a real server, analysed on all cores."""
+    install(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     async with Server(seed=4) as server:
-        one = Entrant("marvin", load("heuristic"), StoringObserver(writer, "marvin"))
+        one = Entrant("marvin", load("racer"), StoringObserver(writer, "marvin"))
         other = Entrant("ford", load("random"), StoringObserver(writer, "ford"))
         await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02))
         assert writer.close()
     target = tmp_path / "report.html"
-    result = await asyncio.to_thread(report, "--store", path, "--player", "ford", "-o", target)
+    result = await asyncio.to_thread(report, "--store", path, "--player", "ford", "-o", target, "--evaluator", "racer")
     assert (0, "") == (result.exit_code, result.stderr)
     read = page(target)
     assert 2 == read.text.count("Luck-adjusted result")

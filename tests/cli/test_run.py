@@ -198,7 +198,7 @@ async def test_a_crash_in_the_middle_of_a_match_ends_neither_the_process_nor_the
 ) -> None:
     (tmp_path / "crash").mkdir()
     (tmp_path / "crash" / "sitecustomize.py").write_text(CRASH)
-    text = settings(server.port, MARVIN, "ford", "arthur", pause=0.01, more="bot.matches = 1\nbot.invite_length = 3\n")
+    text = settings(server.port, MARVIN, "ford", "arthur", pause=0.01, more="bot.matches = 1\nbot.invite_length = 1\n")
     text = text.replace('name = "arthur"', 'name = "arthur"\nbot.matches = false')
     async with fleet(tmp_path, text, PYTHONPATH=f"{tmp_path / 'crash'}:{ROOT}") as it:
         crash = await it.until("account crashed")

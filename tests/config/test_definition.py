@@ -121,7 +121,13 @@ def other_value(setting: Setting) -> Any:
         return next(it.value for it in setting.type if it is not setting.default)
     if setting.type in {int, float}:
         return 13
-    words: dict[type, str] = {str: "arthur", Path: "x", Lengths: "unlimited", NamePattern: "ford:to"}
+    by_name = dict.fromkeys(("laws", "invite_laws"), "1931 point") | dict.fromkeys(("games", "invite_game"), "plakoto")
+    words: dict[type, str] = {
+        str: by_name.get(setting.name, "arthur"),
+        Path: "x",
+        Lengths: "unlimited",
+        NamePattern: "ford:to",
+    }
     return [words[setting.type]] if setting.is_list or setting.type is Lengths else words[setting.type]
 
 

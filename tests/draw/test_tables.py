@@ -13,6 +13,8 @@ from typing import Final
 
 import pytest
 
+from fibs_protocol.drawing_reader import DrawingReader
+from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.layout import STACK
 from fibsbot.draw.svg import ViewOptions
 from fibsbot.draw.table_svg import table_svg
@@ -23,7 +25,9 @@ from fibsbot.games.game import TableGame, play, start_at
 from fibsbot.games.plays import legal_plays
 from fibsbot.games.table import HAND, OFF
 from fibsbot.games.text import parse_table
+from fibsbot.match import MatchState
 from fibsbot.notation.table_plays import parse_play
+from fibsbot.position import Position
 from fibsbot.rules.state import Seat, Stage
 from tests.draw.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
 from tests.draw.table_boards import BOARDS, NAMES, board_of, start_of
@@ -31,7 +35,7 @@ from tests.games.random_games import random_game
 
 GOLDEN: Final = Path(__file__).parent.parent / "data" / "draw" / "tables"
 LARGEST: Final = 14_000
-STATES: Final = 40
+STATES: Final = 20
 """States of a random game that are drawn."""
 
 
@@ -79,7 +83,7 @@ def heaps_of(game: TableGame) -> list[int]:
 @pytest.mark.parametrize("name", ["tabula", "swedish", "plakoto", "greek", "dutch", "around", "narde"])
 def test_every_checker_of_a_random_game_is_drawn_or_counted(name: str) -> None:
     rng = random.Random(name)
-    for state in islice(random_game(load_ruleset(name), rng), 20, 20 + 8 * STATES, 8):
+    for state in islice(random_game(load_ruleset(name), rng), 20, 20 + 9 * STATES, 9):
         seat, view = rng.choice(list(Seat)), ViewOptions(left=rng.random() < 0.5, opponents_side=rng.random() < 0.5)
         lines = draw_table(state, seat, NAMES)
         pins = state.table.own.pinned.bit_count() + state.table.opponent.pinned.bit_count()
@@ -144,3 +148,13 @@ def test_the_title_says_who_has_to_act_and_how_a_game_ended() -> None:
     drawn = evolve(game, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason="both are pinned")
     assert "a draw: both are pinned" == table_situation(drawn, NAMES)
     assert "a draw: both are pinned" in table_svg(drawn, Seat.A, names=NAMES)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_drawing_of_another_game_is_not_read_as_backgammon(name: str) -> None:
+    reader = DrawingReader()
+    for style in (1, 2):
+        lines = draw_table(start_of(name), Seat.A, NAMES, style=style)
+        assert [] == [line for line in lines if reader.read(line)]
+    backgammon = draw_state(MatchState(Position.start()))
+    assert 1 == sum(reader.read(line) is not None for line in backgammon)

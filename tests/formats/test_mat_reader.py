@@ -216,6 +216,14 @@ def test_the_size_of_a_resignation_is_points_by_cube(points: int, cube: int, lev
     assert points == game.result.points
 
 
+def test_a_win_without_points_counts_the_cube() -> None:
+    rows = "  1) 41: 24/23 13/9              65: 24/18 18/13\n  2)  Doubles => 2                Takes\n"
+    for end in ("      Wins", "  3) 99: 24/15\n      Wins"):
+        result = only_game(rows + end).result
+        assert result is not None
+        assert (Seat.A, 2) == (result.winner, result.points)
+
+
 def test_a_beaver_is_taken_by_the_next_roll() -> None:
     actions = [CubeAction.DOUBLE, CubeAction.BEAVER, CubeAction.TAKE]
     for words in ("Beavers", "Beavers => 4", "Doubles => 4", "Redoubles => 4"):

@@ -103,6 +103,13 @@ def test_the_crawford_game_is_marked() -> None:
     assert [game.start for game in simulate(18, 5).games] == [game.start for game in read_sgf(text).games]
 
 
+@pytest.mark.parametrize(("length", "crawford"), [(1, False), (2, True)])
+def test_a_crawford_game_needs_a_match_of_two_points(length: int, *, crawford: bool) -> None:
+    root = ROOT.replace("length:3", f"length:{length}").replace("ws:0", f"ws:{length - 1}")
+    (game,) = read_sgf(f"{root.replace('RU[Crawford]', 'RU[Crawford:CrawfordGame]')})").games
+    assert crawford is game.start.crawford
+
+
 def test_a_roll_that_was_not_played_is_dice_on_the_board() -> None:
     thrown = Throw(seat=Seat.B, dice=(6, 6))
     accepted = Resign(seat=Seat.B, level=Level.SINGLE, accepted=True)

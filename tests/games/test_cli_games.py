@@ -15,6 +15,7 @@ from fibsbot.cli import main
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.plays import perft
 from fibsbot.games.text import format_table, game_from_json, parse_table
+from fibsbot.rules.laws import LAWS
 
 ROOT: Final = Path(__file__).parents[2]
 GOLDEN: Final = ROOT / "tests" / "data" / "cli"
@@ -45,10 +46,16 @@ def test_the_page_of_a_game_has_everything_that_the_ruleset_says(name: str) -> N
 
 def test_rules_without_a_game_lists_all_games_with_their_options() -> None:
     lines = run("rules").stdout.splitlines()
-    assert list(GAMES) == [line.split()[0] for line in lines]
-    assert all(
-        option.name in line for name, line in zip(GAMES, lines, strict=True) for option in load_ruleset(name).options
-    )
+    assert ["backgammon", "chouette", *GAMES] == [line.split()[0] for line in lines]
+    for name, line in zip(GAMES, lines[2:], strict=True):
+        assert all(option.name in line for option in load_ruleset(name).options)
+
+
+def test_backgammon_and_chouette_have_pages_too() -> None:
+    page = run("rules", "backgammon").stdout
+    assert "   +13-14-15-16-17-18-------19-20-21-22-23-24-+ X: opponent\n" in page
+    assert [] == [name for name in LAWS if f"- {name}: " not in page]
+    assert "Ties are cast again" in run("rules", "Chouette").stdout
 
 
 def test_the_documentation_lists_all_games_with_their_options() -> None:

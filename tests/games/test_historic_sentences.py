@@ -188,12 +188,12 @@ def jan_of(opponent: str, own: str = "24:9 12:4 8") -> tuple[int, str] | None:
 
 
 def test_swedish_jan_with_five_blots_in_the_entry_table_and_two_captured_wins_15() -> None:
-    assert jan_of("25:2 24:9 23 22 21 20") == (15, "won by jan: more checkers captured than can enter")
+    assert jan_of("25:2 24:9 23 22 21 20") == (15, "made jan: more checkers captured than can enter")
     assert jan_of("25 24:10 23 22 21 20") is None
 
 
 def test_swedish_janstork_with_no_vacant_point_any_hit_wins() -> None:
-    assert jan_of("25 24:9 23 22 21 20 19") == (15, "won by janstork: no point left to enter on")
+    assert jan_of("25 24:9 23 22 21 20 19") == (15, "made janstork: no point left to enter on")
 
 
 # Acey-Deucey

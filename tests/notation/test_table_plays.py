@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fibsbot.games import load_ruleset
 from fibsbot.games.plays import check_play, legal_plays
@@ -13,7 +15,7 @@ from fibsbot.games.table import HAND, Table
 from fibsbot.games.text import parse_table
 from fibsbot.notation.table_plays import NO_MOVE, NOTHING_TO_PIN, format_play, parse_play
 from fibsbot.position import Move, Play
-from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law
+from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, PlayError
 from tests.games.random_games import decisions
 
 CHECKED_GAMES = (
@@ -30,7 +32,7 @@ CHECKED_GAMES = (
     "portes:tavla",
 )
 """A game for each kind of course, entering, landing, turn and bearing off."""
-CHECKED_DECISIONS = 20
+CHECKED_DECISIONS = 8
 """Decisions of each game whose plays are written and read."""
 
 
@@ -57,7 +59,7 @@ def test_a_written_play_is_read_as_the_same_play(game: str) -> None:
         ("nackgammon", "24:15 / 7 3 24:13", (6, 4), [(24, 18), (18, 14)], "24/18*/14"),
         ("nackgammon", "25:2 6:5 / 18:2 6:2", (5,) * 4, [(25, 20)] * 2 + [(6, 1)] * 2, "bar/20(2) 6/1(2)"),
         ("tabula", "25:15 / 25:15", (5, 3, 3), [(25, 20), (25, 22), (25, 22)], "hand/22(2) hand/20"),
-        ("tabula", "25:2 20:13 hit=1 / 25:15", (3, 3, 1), [(25, 22), (25, 22), (22, 21)], "bar/21 hand/22"),
+        ("tabula", "25:2 20:13 hit=1 / 25:15", (3, 3, 1), [(25, 22), (25, 22), (22, 21)], "bar/22 hand/21"),
         ("plakoto", "13:15 / 18 24:14", (3, 3, 3, 3), [(13, 10), (10, 7), (13, 10), (10, 7)], "13/7^(2)"),
         ("plakoto", "13:15 / 18 24:14", (6, 1), [(13, 7), (7, 6)], "13/6"),
         ("plakoto", "6:1 5:1 / 24:15", (6, 5), [(6, 0), (5, 0)], "6/off 5/off"),
@@ -143,3 +145,31 @@ def test_a_checker_is_borne_off_by_one_number_unless_more_points_are_written() -
     rules, board, part = load_ruleset("tabula"), table("tabula", "2 / 25:14 1"), Part((5, 1, 1))
     assert Play.of((2, 0)) == parse_play("2/off", rules, board, part)
     assert Play.of((2, 1), (1, 0)) == parse_play("2/1*/off", rules, board, part)
+
+
+BOARDS = (
+    ("tabula", "25:2 20:9 14:2 9 3 hit=1 / 25:5 23:2 19 12:4 8:3", (6, 4, 4)),
+    ("plakoto", "13:11 7:2 24 6 pinned=6 / 12 23:9 19:3 7 24 pinned=12", (6, 1)),
+    ("around", "6:2 4 2 / 24:2 20 5:3", (6, 5)),
+)
+
+
+@given(
+    st.sampled_from(BOARDS),
+    st.text("0123456789/-*^() barhndo,", max_size=30)
+    | st.lists(
+        st.sampled_from(["bar/21", "hand/19*", "13/7", "7/1^", "24/23", "4/18", "6/off", "2/24"]), max_size=4
+    ).map(" ".join),
+)
+def test_any_text_is_a_legal_play_or_an_error_in_one_line(board: tuple[str, str, tuple[int, ...]], text: str) -> None:
+    game, rows, numbers = board
+    rules = load_ruleset(game)
+    decision = (rules, parse_table(rows, rules), Part(numbers))
+    try:
+        play = parse_play(text, *decision)
+    except PlayError as error:
+        message = str(error)
+    else:
+        message = ""
+        assert play == check_play(*decision, play)[0]
+    assert "\n" not in message

@@ -38,6 +38,7 @@ EXAMPLES: Final[dict[str, tuple[Policy, dict[str, Any]]]] = {
     "bot": (POLICY, {"client": "fibsbot_0.2"}),
     "unlimited": (POLICY, {"length": 0}),
     "length": (POLICY, {"length": 9}),
+    "laws": (POLICY, {"laws": "1931 point"}),
     "game": (Policy(games=("plakoto",)), {"game": "tabula"}),
     "rating_low": (POLICY, {"rating": 1423.45}),
     "rating_high": (POLICY, {"rating": 1976.54}),

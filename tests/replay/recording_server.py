@@ -143,7 +143,7 @@ class RecordingServer(Simulation):
 
     def _look_at_tables(self) -> None:
         for user in self.world.users.values():
-            if user.match is not None:
+            if isinstance(user.match, ServerMatch):
                 self._tables[id(user.match)] = user.match
         for key, match in self._tables.items():
             if match.state.stage is not Stage.OVER:

@@ -241,8 +241,9 @@ def test_a_double_is_answered_once_in_turn_and_nobody_resigns_meanwhile() -> Non
 def test_the_cube_belongs_to_one_side_and_beavers_and_jacoby_are_off() -> None:
     with pytest.raises(CubeError):
         double(CAT_PASSED, ANN)
-    with pytest.raises(RuleError, match="neither the Jacoby rule nor instant redoubles"):
-        start(PLAYERS, laws=MODERN)
+    for laws in (MODERN, evolve(MODERN, jacoby=False), evolve(MODERN, redoubles=0)):
+        with pytest.raises(RuleError, match="neither the Jacoby rule nor instant redoubles"):
+            start(PLAYERS, laws=laws)
 
 
 def test_a_player_who_does_not_come_back_loses_the_value_of_the_cube() -> None:

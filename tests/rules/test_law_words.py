@@ -49,7 +49,7 @@ def test_any_text_names_laws_or_is_refused_in_one_line(text: str) -> None:
         (
             evolve(LAWS_1931, automatic=AutomaticRaise.ADD_ONE, automatic_limit=4),
             "1931 add-one limit 4",
-            "the laws of 1931; a tie in the opening roll adds one to the cube; up to 4",
+            "the laws of 1931; a tie in the opening roll adds one to the cube; to 4 at most",
         ),
         (
             evolve(MODERN, reject_first_throw=True),

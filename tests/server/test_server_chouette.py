@@ -1,95 +1,21 @@
-"""A chouette on the server: seats, games, members' answers, the ledger, players who are away, restarts."""
+"""A chouette on the server: seats, games, members' answers, the ledger."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from attrs import evolve
 
 from fibs_protocol import messages as m
-from fibs_protocol.words import Departure, Dice
-from fibsbot.position import Position
-from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import chouette_flow
-from fibsbot.server.chouette_flow import ABANDONED_TIME, DECISION_TIME
-from fibsbot.server.chouette_table import ChouetteTable
-from fibsbot.server.server import Server
+from fibsbot.rules.state import Seat
+from fibsbot.server.chouette_flow import DECISION_TIME
 from fibsbot.server.users import ClientMode, User
-from tests.server.simulated_world import NOON, ListedDice, Simulation, boards
-from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
-
-NAMES = ("alice", "bob", "carol", "dave")
-CASTS = ((6, 5), (4, 3))
-"""alice is in the box, bob is captain, carol and dave follow."""
-
-
-class Chouette:
-    """A simulation of a chouette in which the box has the first move."""
-
-    def __init__(self, *dice: Dice, players: int = 4, db: Path | None = None) -> None:
-        """Start a table, with these dice for the first game."""
-        self.simulation = Simulation(ListedDice(*CASTS, *dice), db=db)
-        self.users = {name: self.simulation.log_in(name) for name in NAMES[:players]}
-        for user in self.users.values():
-            self.simulation.say(user, "toggle automove")
-        self.say("alice", "chouette open")
-        for name in NAMES[1:players]:
-            self.say(name, "chouette join alice")
-        self.first_lines = self.say("alice", "chouette start")
-
-    def say(self, name: str, line: str) -> list[str]:
-        """Send a line as a player; return what the player receives."""
-        return self.simulation.say(self.users[name], line)
-
-    def heard(self, name: str) -> list[str]:
-        """Return what a player has received because of the last line."""
-        return self.simulation.received(self.users[name])
-
-    def news(self, name: str) -> list[str]:
-        """Return the lines about the table among them."""
-        return [line.removeprefix("chouette: ") for line in self.heard(name) if line.startswith("chouette: ")]
-
-    @property
-    def table(self) -> ChouetteTable:
-        """The table."""
-        (table,) = self.simulation.world.tables
-        return table
-
-    def ledger(self) -> dict[str, int]:
-        """Return the ledger."""
-        assert self.table.state is not None
-        return dict(self.table.state.ledger)
-
-    def pass_time(self, seconds: float) -> None:
-        """Let time pass, and drop those who are late."""
-        self.simulation.time += seconds
-        chouette_flow.drop_late_players(self.simulation.world)
-        self.simulation.collect()
-
-    def win(self, seat: Seat) -> None:
-        """Let box or captain bear off the last checker; both sides have one left."""
-        match = self.table.match
-        assert match is not None
-        position = Position.from_sides(own=[1, *[0] * 24], opponent=[1, *[0] * 24])
-        match.state = evolve(match.state, position=position, turn=seat, stage=Stage.ROLL, dice=None)
-        name = match.names[seat]
-        self.say(name, "roll")
-        self.say(name, "off")
-
-    def join_all(self) -> None:
-        """Let everybody who is there join the next game."""
-        for name in list(self.table.users):
-            if name not in self.table.joined:
-                self.say(name, "join")
+from tests.server.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
+from tests.server.simulated_world import ListedDice, Simulation, boards
 
 
 @pytest.fixture
 def chouette() -> Chouette:
     """Return a table of four after the box's first move, with the team to roll: bob is captain."""
-    game = Chouette((3, 1))
-    game.say("alice", "move 17-20 19-20")
-    return game
+    return box_has_moved()
 
 
 def test_the_players_cast_for_the_order_and_box_and_captain_begin() -> None:
@@ -151,17 +77,6 @@ def test_the_box_answers_the_double_of_the_team_once_for_all(chouette: Chouette)
         "ledger: alice -3, bob +1, carol +1, dave +1.",
         "next game: bob in the box, carol captain, then dave, alice.",
     ]
-
-
-def doubled_by_the_box() -> Chouette:
-    """Return a table at which the box has doubled."""
-    game = Chouette((3, 1))
-    game.say("alice", "move 17-20 19-20")
-    game.say("bob", "roll")
-    game.say("bob", "move 8-5 6-5")
-    assert "It's your turn. Please roll or double" in game.heard("alice")
-    game.say("alice", "double")
-    return game
 
 
 def test_each_member_answers_the_double_of_the_box_in_turn() -> None:
@@ -349,164 +264,6 @@ def test_commands_that_are_not_possible_are_refused_in_a_line() -> None:
     simulation.say(bob, "leave")
     simulation.say(carol, "leave")
     assert [] == simulation.world.tables
-
-
-# -- away ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_player_who_is_away_gets_the_seat_back(chouette: Chouette) -> None:
-    for name in ("bob", "dave"):
-        chouette.simulation.log_out(chouette.users[name], Departure.DROPPED)
-    assert "bob" == chouette.users["alice"].opponent
-    assert ["16 hello?"] == chouette.say("alice", "say hello?")
-    back = chouette.simulation.log_in("bob")
-    assert (back.match, back.table) == (chouette.table.match, chouette.table)
-    chouette.users["bob"] = back
-    assert "You roll 3 and 1." in chouette.say("bob", "roll")
-    chouette.users["dave"] = chouette.simulation.log_in("dave")
-    assert boards(chouette.say("dave", "board"))
-    assert "waiting for bob." in (chouette.say("dave", "chouette"), chouette.news("dave"))[1]
-
-
-def test_who_comes_back_is_asked_again() -> None:
-    game = doubled_by_the_box()
-    game.simulation.log_out(game.users["bob"])
-    game.users["bob"] = game.simulation.log_in("bob")
-    lines = game.heard("bob")
-    assert "You are now playing with alice. Your running match was loaded." in lines
-    assert boards(lines)
-    assert "alice doubles. Type 'accept' or 'reject'." == lines[-1]
-
-
-def test_who_comes_back_is_asked_about_a_resignation(chouette: Chouette) -> None:
-    chouette.say("alice", "resign g")
-    chouette.simulation.log_out(chouette.users["bob"])
-    chouette.users["bob"] = chouette.simulation.log_in("bob")
-    assert "alice wants to resign. You will win 2 points. Type 'accept' or 'reject'." == chouette.heard("bob")[-1]
-    chouette.say("bob", "accept")
-    assert {"alice": -6, "bob": 2, "carol": 2, "dave": 2} == chouette.ledger()
-    chouette.simulation.log_out(chouette.users["dave"])
-    chouette.users["dave"] = chouette.simulation.log_in("dave")
-    assert "Type 'join' if you want to play the next game, type 'leave' if you don't." == chouette.heard("dave")[-1]
-
-
-def test_a_captain_who_does_not_decide_in_time_drops_out(chouette: Chouette) -> None:
-    chouette.simulation.log_out(chouette.users["bob"], Departure.DROPPED)
-    chouette.pass_time(DECISION_TIME - 1)
-    assert "bob" == (chouette.table.state and chouette.table.state.to_act)
-    chouette.pass_time(1)
-    assert "bob has not played on in time and drops out at 1 point." in chouette.news("dave")
-    assert "It's your turn. Please roll or double" == chouette.heard("carol")[-1]
-    assert {"alice": 1, "bob": -1, "carol": 0, "dave": 0} == chouette.ledger()
-    assert "You roll 3 and 1." in chouette.say("carol", "roll")
-
-
-def test_a_member_who_does_not_answer_in_time_passes() -> None:
-    game = doubled_by_the_box()
-    game.pass_time(DECISION_TIME)
-    assert "alice doubles. Type 'accept' or 'reject'." in game.heard("carol")
-    assert {"alice": 1, "bob": -1, "carol": 0, "dave": 0} == game.ledger()
-
-
-def test_a_box_that_does_not_decide_in_time_loses_the_game() -> None:
-    game = Chouette((3, 1))
-    game.pass_time(DECISION_TIME)
-    assert {"alice": -3, "bob": 1, "carol": 1, "dave": 1} == game.ledger()
-    assert "next game: bob in the box, carol captain, then dave, alice." in game.news("dave")
-
-
-def test_who_does_not_join_the_next_game_in_time_leaves(chouette: Chouette) -> None:
-    chouette.win(Seat.A)
-    for name in ("alice", "bob", "carol"):
-        chouette.say(name, "join")
-    chouette.pass_time(DECISION_TIME)
-    assert "dave has not joined and leaves the table." in chouette.news("bob")
-    assert "alice's table, game 2: alice in the box against carol (captain), bob." in chouette.news("bob")
-    assert None is chouette.users["dave"].table
-
-
-def test_whatever_happens_a_table_comes_to_an_end() -> None:
-    """Nobody says a word any more: everybody is dropped, then the table is closed."""
-    game = Chouette((3, 1))
-    for _ in range(9):
-        if game.simulation.world.tables:
-            game.pass_time(DECISION_TIME)
-    assert [] == game.simulation.world.tables
-
-
-def test_time_stands_still_while_nobody_is_there(chouette: Chouette) -> None:
-    for user in chouette.users.values():
-        chouette.simulation.log_out(user)
-    chouette.pass_time(0)
-    chouette.pass_time(100 * DECISION_TIME)
-    assert chouette.table.playing
-    chouette.users["dave"] = chouette.simulation.log_in("dave")
-    chouette.pass_time(DECISION_TIME - 1)
-    assert 0 == chouette.ledger()["bob"]
-    chouette.pass_time(1)
-    assert -1 == chouette.ledger()["bob"]
-
-
-def test_an_abandoned_table_is_closed_in_the_end(chouette: Chouette) -> None:
-    for user in chouette.users.values():
-        chouette.simulation.log_out(user)
-    chouette.pass_time(0)
-    chouette.pass_time(ABANDONED_TIME - 1)
-    assert chouette.table.playing
-    chouette.pass_time(1)
-    assert [] == chouette.simulation.world.tables
-    assert [] == chouette.simulation.store.chouettes()
-
-
-async def test_the_server_drops_late_players_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.server.server.CHOUETTE_INTERVAL", 0.01)
-    time = float(NOON)
-    async with Server(limits=CHEAP, dice=ListedDice(*CASTS, (3, 1)), clock=lambda: time) as server:
-        players = []
-        for name in NAMES:
-            await server.register(name, PASSWORD)
-            players.append(await Raw.log_in(server.port, name))
-            await players[-1].ask(
-                "chouette open" if name == "alice" else "chouette join alice",
-                f"{name} takes a seat" if name != "alice" else "is open",
-            )
-        await players[0].ask("chouette start", "It's your turn to move.")
-        time += DECISION_TIME
-        await players[3].until("alice has not played on in time and drops out at 1 point.")
-        await players[3].until("ledger: alice -3, bob +1, carol +1, dave +1.")
-
-
-def test_a_table_survives_a_restart(tmp_path: Path) -> None:
-    game = Chouette((3, 1), db=tmp_path / "games.db")
-    game.say("alice", "move 17-20 19-20")
-    game.win(Seat.A)
-    game.join_all()
-    state, rolls = game.table.state, game.table.match.rolls if game.table.match else 0
-    for user in list(game.users.values()):
-        game.simulation.log_out(user)
-    game.simulation.store.close()
-
-    again = Simulation(ListedDice((6, 5)), db=tmp_path / "games.db")
-    (table,) = again.world.tables
-    assert (state, 2, list(NAMES)) == (table.state, table.games, table.seats)
-    assert table.match is not None
-    assert rolls == table.match.rolls
-    alice = again.log_in("alice")
-    assert alice.match is table.match
-    assert "chouette: ledger: alice +3, bob -1, carol -1, dave -1." in again.say(alice, "chouette")
-    again.time += DECISION_TIME
-    assert boards(again.say(alice, "board"))
-
-
-@pytest.mark.parametrize("damage", ["", "{}", '"alice"', '"ledger": {"alice": 3', '"can_move": [0, 0]'])
-def test_a_damaged_table_is_left_out(damage: str, tmp_path: Path) -> None:
-    game = Chouette((3, 1), db=tmp_path / "games.db")
-    number = game.table.number
-    text = game.table.to_json()
-    broken = damage if damage in {"", "{}"} else text.replace(damage, '"x": {"alice": 4', 1) + "."
-    game.simulation.store.save_chouette(number, broken, game.simulation.time)
-    game.simulation.store.close()
-    assert [] == Simulation(db=tmp_path / "games.db").world.tables
 
 
 # -- others ----------------------------------------------------------------------------------------------------------

@@ -105,6 +105,7 @@ class Lobby(RuleBasedStateMachine):
             match = self.user(name).match
             if match is None:
                 return
+            assert isinstance(match, ServerMatch)
             seat = next((seat for seat in Seat if decision(match.state, seat)), None)
             if seat is None:
                 self.say(match.names[0], "join")

@@ -35,7 +35,7 @@ def two_who_know(*dice: tuple[int, int], laws: str, length: int = 5) -> tuple[Si
 
 
 def match_of(user: User) -> ServerMatch:
-    assert user.match is not None
+    assert isinstance(user.match, ServerMatch)
     return user.match
 
 

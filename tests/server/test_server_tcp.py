@@ -10,9 +10,12 @@ import pytest
 from attrs import evolve
 from structlog.testing import capture_logs
 
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
 from fibs_protocol.words import UNLIMITED
 from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
+from tests.server.ruleset_players import RulesetPlayer
 from tests.server.tcp_clients import CHEAP, PASSWORD, Player, Raw, two_raw_players
 
 pytestmark = pytest.mark.slow
@@ -48,6 +51,37 @@ async def test_two_raw_clients_play_a_match_to_its_end_without_a_refusal(
         assert ([], []) == (player.refusals, player.unknown)
         assert player.boards > 10
         await player.raw.close()
+
+
+async def ruleset_player(port: int, name: str) -> tuple[Raw, RulesetPlayer]:
+    """Log a client in that plays any game."""
+    raw = await Raw.log_in(port, name)
+    for command in ("set boardstyle 3", "set games on", "toggle ready", "toggle notify"):
+        raw.send(command)
+    await raw.ask("port", "running on port")
+    return raw, RulesetPlayer(raw.send, random.Random(name))
+
+
+async def until_the_match_ends(raw: Raw, player: RulesetPlayer) -> m.MatchWon:
+    """Play until the match ends; return its last message."""
+    while True:
+        line = (await raw.until("\r\n")).rstrip("\r\n")
+        message = parse(line)
+        if isinstance(message, m.MatchWon):
+            return message
+        player.hear(message, line)
+
+
+@pytest.mark.parametrize("game", ["tabula", "plakoto:exception"])
+async def test_two_raw_clients_play_a_match_of_another_game(server: Server, game: str) -> None:
+    (host, first), (guest, second) = [await ruleset_player(server.port, name) for name in ("alice", "bob")]
+    await host.ask(f"invite bob 1 {game}", ".\r\n")
+    await guest.ask("join alice", " with alice\r\n")
+    ends = await asyncio.gather(until_the_match_ends(host, first), until_the_match_ends(guest, second))
+    assert "You" in {end.winner for end in ends}
+    for player in (first, second):
+        assert ([], []) == (player.refusals, player.unknown)
+        assert player.tables > 20
 
 
 async def test_the_same_seed_gives_the_same_match() -> None:

@@ -45,11 +45,11 @@ def supervisor(
     return Supervisor(plans, process_settings(**process), lambda name: known[name](), hooks=hooks, reload=reload)
 
 
-async def until(condition: Callable[[], bool], seconds: float = SOON) -> None:
-    """Wait until something is so."""
+async def until(condition: Callable[[], bool], seconds: float = SOON, pause: float = 0.005) -> None:
+    """Wait until something is so; `pause` is the time between two looks in seconds."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for sets no asyncio.Event
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(pause)
 
 
 @contextlib.asynccontextmanager

@@ -302,7 +302,7 @@ async def test_systemd_is_notified_when_the_process_is_ready_alive_and_stopping(
     server: Server, tmp_path: Path, systemd: tuple[dict[str, str], Callable[[], list[str]]]
 ) -> None:
     environment, heard = systemd
-    it = service(tmp_path, plan(server.port, "marvin", invite="ford", length=5), environment=environment)
+    it = service(tmp_path, plan(server.port, "marvin", invite="ford", length=1), environment=environment)
     async with opponent(server.port, "ford"), running(it) as task:
         await until(lambda: any(line.startswith("STATUS=playing ford") for line in heard()))
         assert "READY=1" == heard()[0]

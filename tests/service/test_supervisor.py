@@ -359,7 +359,7 @@ async def test_an_order_to_finish_between_two_runs_ends_the_account(server: Serv
 
 
 async def test_quitting_saves_the_match(server: Server) -> None:
-    fleet = supervisor(plan(server.port, "marvin", invite="ford", length=9))
+    fleet = supervisor(plan(server.port, "marvin", invite="ford", length=3))
     async with opponent(server.port, "ford"), running(fleet) as task:
         await until(lambda: fleet.accounts["marvin"].totals().decisions > 5)
         fleet.order(Order.QUIT)

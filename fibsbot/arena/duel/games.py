@@ -15,7 +15,7 @@ from fibsbot.match import CubeAction, Dice, MatchState
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.game import refusal_to_double
-from fibsbot.rules.laws import Laws, Level
+from fibsbot.rules.laws import AutomaticRaise, Laws, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
@@ -23,13 +23,14 @@ from fibsbot.strategies.questions import (
     AcceptAnswer,
     PlayQuestion,
     Question,
+    RejectRollAnswer,
     ResignAnswer,
     ResignationQuestion,
     RollQuestion,
     StrategyAnswer,
     TakeQuestion,
 )
-from fibsbot.transcript import Cube, Entry, Game, Resign, Throw, apply
+from fibsbot.transcript import Cube, Entry, Game, RejectedRoll, Resign, Throw, apply
 
 
 @frozen
@@ -58,7 +59,7 @@ def play_match(laws: Laws, length: int, dice: Callable[[int], GameDice]) -> Matc
     while True:
         game = _GameInProgress(state)
         yield from game.play(dice(len(games)))
-        games.append(Game(len(games) + 1, state, tuple(game.entries), game.state.result))
+        games.append(Game(len(games) + 1, game.start, tuple(game.entries), game.state.result))
         if not length or rules.match_winner(game.state) is not None:
             return tuple(games)
         state = rules.next_game(game.state)
@@ -68,25 +69,32 @@ class _GameInProgress:
     """One game as it is played."""
 
     def __init__(self, state: GameState) -> None:
-        self.state = state
+        self.start = self.state = state
         self.entries: list[Entry] = []
         self._resign_from = [LOWEST_RESIGNATION, LOWEST_RESIGNATION]
 
     def play(self, dice: GameDice) -> _QuestionGenerator:
         """Play the game to its end."""
+        while self.state.laws.automatic is not AutomaticRaise.NONE and dice.tie():
+            self.start = self.state = rules.roll_opening(self.state, 1, 1)
         first, second = dice.opening()
-        yield from self._roll(Seat.A if first > second else Seat.B, (max(first, second), min(first, second)))
+        yield from self._roll(Seat.A if first > second else Seat.B, (max(first, second), min(first, second)), dice)
         while self.state.stage is not Stage.OVER:
             action = yield from self._before_roll(self.state.turn)
             if action is CubeAction.ROLL:
-                yield from self._roll(self.state.turn, dice.roll())
+                yield from self._roll(self.state.turn, dice.roll(), dice)
 
-    def _roll(self, seat: Seat, dice: Dice) -> _QuestionGenerator:
+    def _roll(self, seat: Seat, dice: Dice, following: GameDice) -> _QuestionGenerator:
+        """Play a roll; `following` are the dice of a roll that takes the place of a rejected one."""
         rolled = apply(self.state, Throw(seat=seat, dice=dice))
         plays = legal_plays(rolled.position, dice)
         play = plays[0] if plays else Play()
         if len(plays) > 1:
             answer = yield AskedQuestion(seat, PlayQuestion(_decision(rolled, seat), plays))
+            if isinstance(answer, RejectRollAnswer):
+                self._add(RejectedRoll(seat=seat, dice=dice))
+                yield from self._roll(seat, following.roll(), following)
+                return
             if isinstance(answer, PlayAnswer):
                 play = answer.play
         self.state = rules.play(rolled, seat, play)

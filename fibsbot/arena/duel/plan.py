@@ -9,6 +9,7 @@ from attrs import asdict, evolve, field, frozen
 from attrs.validators import ge, gt
 
 from fibsbot.match import Dice
+from fibsbot.rules.law_words import parse_law_words
 from fibsbot.rules.laws import FIBS, Laws
 
 MONEY_CUBE_LIMIT: Final = 4096
@@ -39,16 +40,19 @@ class DuelPlan:
     """Name of the strategy that evaluates luck and errors; None leaves them out."""
     deadline: float = field(default=DEFAULT_DEADLINE, validator=gt(0))
     """Seconds for a decision, after which a fallback decides."""
+    other_laws: str = ""
+    """The words of other laws than those of FIBS; whether there is a cube is in `cube`."""
 
     @property
     def laws(self) -> Laws:
         """The laws of these games."""
+        laws = parse_law_words(self.other_laws) if self.other_laws else FIBS
         return evolve(
-            FIBS,
+            laws,
             cube=self.cube,
             cube_limit=None if self.length else MONEY_CUBE_LIMIT,
-            jacoby=self.jacoby,
-            redoubles=int(self.beavers),
+            jacoby=self.jacoby or laws.jacoby,
+            redoubles=max(int(self.beavers), laws.redoubles),
         )
 
     @property
@@ -59,7 +63,8 @@ class DuelPlan:
 
     def settings(self) -> dict[str, Any]:
         """Return everything that the results depend on, in JSON types."""
-        return {**asdict(self), "strategies": list(self.strategies)}
+        settings = {**asdict(self), "strategies": list(self.strategies)}
+        return settings if self.other_laws else {key: value for key, value in settings.items() if key != "other_laws"}
 
 
 OPENINGS: Final[tuple[Dice, ...]] = tuple((a, b) for a in range(1, 7) for b in range(1, 7) if a != b)
@@ -85,6 +90,10 @@ class GameDice:
     def opening(self) -> Dice:
         """Return the die of seat A and that of seat B, which differ."""
         return self._planned.pop(0) if self._planned else self._random_of(OPENINGS)
+
+    def tie(self) -> bool:
+        """Return whether the opening roll ties, for laws by which that raises the cube."""
+        return self._random.random() < 1 / 6
 
     def roll(self) -> Dice:
         """Return the next roll, the higher die first."""

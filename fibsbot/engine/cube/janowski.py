@@ -48,8 +48,6 @@ THEIRS: Final = 2
 TURNED: Final = 3
 """The column of a double now that is taken: twice the value, owned by the opponent."""
 COLUMNS: Final = 4
-PASS: Final = 3
-"""The column of `won` and `lost` with the equity of a pass, after those of a game, a gammon and a backgammon."""
 LEAST: Final = 1e-12
 """Chances nearer to 0 or 1 than this count as 0 or 1, so that nothing is divided by them."""
 
@@ -74,8 +72,7 @@ def no_double_values(
         outcomes: The six chances, shape (n, 6).
         efficiency: Efficiency of a centred and of an owned cube, 0 (dead) to 1 (live), and the standard deviation by
             which a roll changes an even chance to win, shape (n, 3).
-        won: Equity of a game, gammon and backgammon won by level, and of an opponent's pass, shape (levels, 4); at
-            least two levels.
+        won: Equity of a game, gammon and backgammon won by level, shape (levels, 3); at least two levels.
         lost: The same of those lost.
         turnable: Whether player and opponent have a use for turning a cube at each level, shape (levels, 2). If the
             last level can be turned, the game is for money and all further levels are like it.
@@ -97,7 +94,7 @@ def no_double_values(
                 high, low = _means(chances, won[level], lost[level])
             left = take[level + 1] if turnable[level, 1] and column != OWNED else 0.0
             right = cash[level + 1] if turnable[level, 0] and column <= OWNED else 1.0
-            passed, cashed = lost[level, PASS], won[level, PASS]
+            passed, cashed = lost[level, 0], won[level, 0]
             live = _bent(win, low, high, left, passed, right, cashed)
             last = left > LEAST and right < 1 - LEAST and not (turnable[level + 1, 0] or turnable[level + 1, 1])
             mine = right < 1 - LEAST and (last or lost[level, 0] == lost[level, 2])
@@ -132,8 +129,8 @@ def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, t
     if turnable[last, 0] and turnable[last, 1]:  # for money
         stake = won[last, 0]
         high, low = _means(chances, won[last], lost[last])
-        if won[last, PASS] != stake or lost[last, PASS] != lost[last, 0]:  # the Point Game
-            right, left = _corners(high, -low, won[last, PASS], -lost[last, PASS])
+        if lost[last, 0] != -stake:  # the Point Game
+            left, right = _corners(high, -low, stake, -lost[last, 0])
             for level in range(1, levels + 1):
                 take[level], cash[level] = left, right
             return
@@ -148,22 +145,22 @@ def _market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, t
         up = cash[level + 1] if turnable[level, 0] else 1.0
         down = take[level + 1] if turnable[level, 1] else 0.0
         # Below `take` the player's own cube is worth less than a pass, above `cash` the opponent's more than a pass.
-        take[level] = _rising(low, high, up, won[level, PASS], lost[level - 1, PASS])
-        cash[level] = 1 - _rising(-high, -low, 1 - down, -lost[level, PASS], -won[level - 1, PASS])
+        take[level] = _rising(low, high, up, won[level, 0], lost[level - 1, 0])
+        cash[level] = 1 - _rising(-high, -low, 1 - down, -lost[level, 0], -won[level - 1, 0])
 
 
 @inner
 def _corners(high: float, low: float, cashed: float, passed: float) -> tuple[float, float]:
-    """Return the chances to win up to which the opponent takes and from which the player takes, with a live cube.
+    """Return the chances to win from which the player takes and up to which the opponent takes, with a live cube.
 
-    For money, where a pass does not count as much as a single game: `high` and `low` are the means of a game won and
-    lost, `cashed` and `passed` what the opponent's and the player's pass count. With c and t for the two points, each
-    side is indifferent where an owned cube at twice the value is worth a pass now: 1 - c = a (1 - t) and t = b c.
+    For money where a single game lost does not count as much as one won: `high` and `low` are the means of a game won
+    and lost, `cashed` and `passed` what the opponent's and the player's pass count. With t and c for the two points,
+    each side is indifferent where an owned cube at twice the value is worth a pass: 1 - c = a (1 - t) and t = b c.
     """
     a = min(max((2 * high - cashed) / (2 * (high + passed)), 0.0), 1.0)
     b = min(max((2 * low - passed) / (2 * (low + cashed)), 0.0), 1.0)
     right = (1 - a) / (1 - a * b) if a * b < 1 else 1.0
-    return right, b * right
+    return b * right, right
 
 
 @inner

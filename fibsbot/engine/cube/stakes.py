@@ -147,19 +147,19 @@ class Stakes:
     @property
     def pass_value(self) -> float:
         """The equity of a double that is passed."""
-        return float(self._won[0, janowski.PASS])
+        return self.equity(self.points.cashed * self.cube) if self.points.point_game else float(self._won[0, 0])
 
     @property
     def loss_value(self) -> float:
         """The equity of passing a double."""
-        return float(self._lost[0, janowski.PASS])
+        return self.equity(-self.points.passed * self.cube)
 
     def cubeless(self, outcomes: Outcomes) -> Floats64:
         """Return the equities if the cube is never turned again, shape (n,) for (n, 6); gammons count."""
         chances = np.asarray(outcomes, np.float64)
         if not self.match and self.points is PLAIN:
             return np.asarray(cubeless_equity(chances) * (self.cube / self.unit), np.float64)
-        won, lost = self._won[0, :3], self._lost[0, :3]
+        won, lost = self._won[0], self._lost[0]
         steps = np.array([won[0], *np.diff(won), lost[0], *np.diff(lost)])
         sure = chances[..., 0] + chances[..., LOSE]
         return np.asarray(chances @ steps / np.where(sure > 0, sure, 1))
@@ -189,13 +189,11 @@ class Stakes:
 
     @cached_property
     def _won(self) -> Floats64:
-        counted = (*self.points.won, self.points.cashed)
-        return np.array([[self.equity(points * cube) for points in counted] for cube in self._cubes])
+        return np.array([[self.equity(points * cube) for points in self.points.won] for cube in self._cubes])
 
     @cached_property
     def _lost(self) -> Floats64:
-        counted = (*self.points.lost, self.points.passed)
-        return np.array([[self.equity(-points * cube) for points in counted] for cube in self._cubes])
+        return np.array([[self.equity(-points * cube) for points in self.points.lost] for cube in self._cubes])
 
     @cached_property
     def _turnable(self) -> Bools:

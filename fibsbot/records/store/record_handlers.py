@@ -237,6 +237,7 @@ HANDLERS: Final[Mapping[str, tuple[Priority, Handler]]] = {
     "match_stuck": (Priority.LIFECYCLE, _count(Fact.STUCK, "opponent")),
     "server_feature": (Priority.OTHER, _server_feature),
     "length_swapped": (Priority.OTHER, _count(Fact.SWAPPED, "opponent")),
+    "laws_swapped": (Priority.OTHER, _count(Fact.SWAPPED, "opponent")),
     "rating": (Priority.LIFECYCLE, _rating),
     "match_started": (Priority.LIFECYCLE, _match_started),
     "match_resumed": (Priority.LIFECYCLE, _match_resumed),

@@ -9,6 +9,7 @@ from typing import Final
 
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
+from fibsbot.server.texts.games import help_on_games, is_topic
 
 OWN_TOPICS: Final = ("laws", "rethrow")
 """Topics that FIBS does not have, only shown by their full names: short names mean what they mean there."""
@@ -66,6 +67,8 @@ def topics() -> dict[str, tuple[str, ...]]:
 def help_on(topic: str | None) -> tuple[Message, ...]:
     """Return the help on a topic, given by its name or an unambiguous prefix."""
     name = (topic or "help").strip().lower()
+    if is_topic(name):
+        return tuple(map(m.Unknown, help_on_games(name)))
     found = (
         [name]
         if name in topics()

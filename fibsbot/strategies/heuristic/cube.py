@@ -132,12 +132,12 @@ class CubeModel:
         return min(max((self.passed(cube // 2) - lost) / slope, 0.0), 1.0) if slope > 0 else 1.0
 
     def cashed(self, cube: int) -> float:
-        """Return the equity of a double from this value that the opponent passes."""
-        return self.points_equity(self.points.cashed * cube)
+        """Return the equity of a double from this value that the opponent passes later."""
+        return self.points_equity(self.points.won[0] * cube)
 
     def passed(self, cube: int) -> float:
-        """Return the equity of passing a double from this value."""
-        return self.points_equity(-self.points.passed * cube)
+        """Return the equity of passing a double from this value later."""
+        return self.points_equity(-self.points.lost[0] * cube)
 
     def cash_point(self, cube: int) -> float:
         """Return the chance to win from which the opponent passes a double from this value."""

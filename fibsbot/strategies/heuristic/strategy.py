@@ -12,15 +12,17 @@ from typing import Final, TypeAlias
 from attrs import astuple, evolve
 
 from fibsbot.engine.game_points import GamePoints
-from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.match import ROLLS, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.laws import point_game_score, win_level
+from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import evaluator
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.heuristic.contact import contact_chances
 from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, PointsEquity, chance_after, points_equity
 from fibsbot.strategies.heuristic.race import certain_loss, race_chances
+from fibsbot.strategies.rejection import gains_by_rejecting
 
 
 def position_chances(position: Position) -> OutcomeChances:
@@ -65,6 +67,16 @@ def rank_plays(state: MatchState, plays: Sequence[Play]) -> list[Rank]:
     """Return the rank of each play."""
     boards = [state.position.play(play) for play in plays]
     return _ranks(state, boards, [position_chances(board.swapped()) for board in boards])
+
+
+def values_of_rolls(state: MatchState) -> list[float]:
+    """Return the equity of the best play of each of the 21 rolls, with the cube left alone."""
+    return [_value_of_roll(evolve(state, phase=Phase.MOVE, dice=dice)) for dice in ROLLS]
+
+
+def _value_of_roll(state: MatchState) -> float:
+    plays = legal_plays(state.position, state.dice or (1, 1)) or (Play(),)
+    return max(rank_plays(state, plays))[0]
 
 
 def roll_equity(state: MatchState) -> float:
@@ -163,7 +175,7 @@ def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
 
 def _values_of_cube(state: MatchState, game: CubeModel, win: float) -> CubeValues:
     cube = state.cube
-    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.cashed(cube)
+    taken, passed = game.value(win, 2 * cube, Owner.OPPONENT), game.points_equity(game.points.cashed * cube)
     if game.reversed().dead(cube) and not game.dead(cube):
         # The opponent wins the match with this game in any case (after Crawford): a double risks nothing, and waiting
         # only lets the opponent pass later. The one reason to roll is a gammon that wins more than a pass.
@@ -194,6 +206,10 @@ class HeuristicStrategy:
         best = max(ranks)
         return PlayAnswer(plays[ranks.index(best)], best[0])
 
+    def reject_roll(self, state: MatchState) -> bool:
+        """Reject the roll if a new one at twice the cube is worth more."""
+        return gains_by_rejecting(state, values_of_rolls)
+
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""
         if not cube_is_open(state):
@@ -210,7 +226,7 @@ class HeuristicStrategy:
             expected, owner = position_chances(state.position.swapped()).reversed(), Owner.PLAYER
         game = game_of(state, expected)
         equity = game.value(expected.win, 2 * state.cube, owner)
-        passed = game.passed(state.cube) if state.point_game else -1.0
+        passed = game.points_equity(-game.points.passed * state.cube) if state.point_game else -1.0
         if equity < passed:
             return CubeAnswer(CubeAction.PASS, passed)
         beaver = state.redoubles and equity > BEAVER_THRESHOLD

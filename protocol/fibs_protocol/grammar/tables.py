@@ -63,7 +63,7 @@ TABLES: Final[tuple[Wording[Any], ...]] = (
     says(m.UnknownGame, "** There is no game called '{game:quoted}'. Type 'help games'."),
     says(m.GamesOff, "** Type 'set games on' if you want to play other games than backgammon."),
     says(m.GamesNotWanted, "** {name} plays backgammon only."),
-    says(m.GamesInUse, "** You can't turn games off while you play one."),
+    says(m.GamesInUse, "** You can't turn games off while you play or watch one."),
     says(m.BadSettingValue, "** Valid arguments are 'on' and 'off'.", setting=Setting.GAMES),
     says(m.IllegalPlay, "** You can't play that: {reason:phrase}."),
     says(m.NameFirst, "** Type 'name' and one of these numbers first: {choices:choices}"),

@@ -235,7 +235,7 @@ class GamesNotWanted(Refusal):
 
 @frozen
 class GamesInUse(Refusal):
-    """`** You can't turn games off while you play one.`"""
+    """`** You can't turn games off while you play or watch one.`"""
 
 
 # -- watch, look, oldboard, oldmoves, away ----------------------------------------------------------------------------

@@ -93,5 +93,5 @@ def test_a_match_of_point_games_is_even_at_equal_scores_and_won_by_enough_points
 def test_plain_games_are_the_limit_of_the_model_with_passes_of_their_own() -> None:
     """The corners of the general formula are Janowski's where a pass counts as much as a single game."""
     plain = Stakes.of(MatchState(Position.start()))
-    general = evolve(plain, points=GamePoints(cashed=1 + 1e-9, passed=1 + 1e-9))
+    general = evolve(plain, points=GamePoints(lost=(1 + 1e-9, 2, 3)))
     assert np.allclose(plain.market(EVEN), general.market(EVEN), atol=1e-6)

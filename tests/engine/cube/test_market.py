@@ -38,6 +38,11 @@ def test_only_a_cube_that_can_be_turned_has_a_market() -> None:
         Market.of(stakes(cube=2, owner=Owner.OPPONENT), Owner.OPPONENT, chances(0.5), USUAL)
 
 
+@pytest.mark.parametrize("away", range(2, 6))
+def test_the_trailer_after_the_crawford_game_always_doubles(away: int) -> None:
+    assert 0.0 == Market.of(stakes(away, 1), Owner.CENTRED, chances(0.4, 0.1, 0.1), USUAL).double_from
+
+
 def test_a_live_take_is_easier_than_a_dead_one() -> None:
     for away in ((), (7, 7), (5, 9), (11, 4)):
         market = Market.of(stakes(*away), Owner.CENTRED, chances(0.6, 0.1, 0.05), USUAL)

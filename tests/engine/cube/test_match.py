@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -166,3 +168,14 @@ def test_chances_of_many_positions_are_valued_each_for_itself() -> None:
     assert (3, 3) == together.shape
     for row, outcomes in zip(together, many, strict=True):
         assert row.tolist() == here.values(outcomes, USUAL)[0].tolist()
+
+
+@pytest.mark.parametrize("away", range(2, 6))
+@pytest.mark.parametrize("win", [0.1, 0.4, 0.7])
+def test_a_lost_market_costs_the_same_from_both_sides(away: int, win: float) -> None:
+    """After the Crawford game. The trailer misses two rolls if on roll, one if the leader is, so the swing differs."""
+    trailer, leader = chances(win, win / 5, 0.1), chances(1 - win, 0.1, win / 5)
+    one, two = np.array([0.7, 0.7, 0.07]), np.array([0.7, 0.7, 0.07 / math.sqrt(2)])
+    trailing = stakes(away, 1).no_double_values(trailer[None], two)[0]
+    leading = stakes(1, away).no_double_values(leader[None], one)[0]
+    assert pytest.approx(-trailing[CENTRED], abs=1e-12) == leading[CENTRED]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.arrays import Floats64, Outcomes, boards_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
-from fibsbot.engine.network_evaluator import ArrayEvaluator
+from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.match import ROLLS, Owner
 from fibsbot.position import Position
 from tests.engine.toys import left_by
@@ -38,13 +40,18 @@ class Cube:
         return self.column != THEIRS and self.stakes.can_double(Owner.PLAYER)
 
 
-def at_once(evaluator: ArrayEvaluator, position: Position, cube: Cube) -> float:
+@cache
+def judged(evaluator: NetworkEvaluator, position: Position) -> tuple[Outcomes, Floats64]:
+    """Return what the evaluator thinks of a position, and how efficient a cube is there."""
+    return evaluator.evaluate(boards_of([position])), DEFAULT_EFFICIENCY.of_position(position)
+
+
+def at_once(evaluator: NetworkEvaluator, position: Position, cube: Cube) -> float:
     """Return the 0-ply equity of the player on roll, with a double if that gains."""
-    outcomes = evaluator.evaluate(boards_of([position]))
-    return float(cube.stakes.values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
+    return float(cube.stakes.values(*judged(evaluator, position))[0, cube.column])
 
 
-def value(evaluator: ArrayEvaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
+def value(evaluator: NetworkEvaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
     """Return the same looking ahead, plays being chosen by the cube `by`."""
     if plies == 0:
         return at_once(evaluator, position, cube)
@@ -55,11 +62,10 @@ def value(evaluator: ArrayEvaluator, position: Position, cube: Cube, by: Cube, p
     return float(cube.stakes.best_action_value(np.array(worth), np.array(turned)))
 
 
-def no_double_values(evaluator: ArrayEvaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
+def no_double_values(evaluator: NetworkEvaluator, position: Position, cube: Cube, by: Cube, plies: int) -> float:
     """Return the same if the player on roll does not double now: the mean over 36 rolls."""
     if plies == 0 or position.over:
-        outcomes = evaluator.evaluate(boards_of([position]))
-        return float(cube.stakes.no_double_values(outcomes, DEFAULT_EFFICIENCY.of_position(position))[0, cube.column])
+        return float(cube.stakes.no_double_values(*judged(evaluator, position))[0, cube.column])
     worth = 0.0
     for high, low in ROLLS:
         after = [Position(it).swapped() for it in left_by(position, (high, low))]

@@ -2,7 +2,7 @@
 
     python -m tests.records.store.playing_process STORE PORT NAME [OPPONENT]
 
-With an opponent it invites to a match of five points, or takes up the one that was saved.
+With an opponent it invites to a match of three points, or takes up the one that was saved.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ async def main(url: str, port: str, name: str, opponent: str | None = None) -> N
     """Play one match to its end, over as many connections as it takes."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     writer = StoreWriter(url)
-    one = plan(int(port), name, invite=opponent, length=5, matches=1)
+    one = plan(int(port), name, invite=opponent, length=3, matches=1)
     await supervisor(one, strategies={"plain": lambda: load("heuristic")}, hooks=Hooks(store_record=writer.put)).run()
     assert writer.close()
 

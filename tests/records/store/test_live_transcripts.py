@@ -36,6 +36,8 @@ from tests.transcript.reconstruction_checks import assert_nothing_wrong, compara
 pytestmark = pytest.mark.slow
 
 KILLS: Final = 2
+PAUSE: Final = 0.03
+"""Seconds between two looks into the store."""
 
 
 class Lively(RandomStrategy):
@@ -87,7 +89,7 @@ async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> 
             marvin = players(server.port, ours, "marvin", **fields)
             playing = asyncio.create_task(marvin.run())
             with Store.open(url) as store:
-                await until(partial(over_or_has, [playing, ford], store, entries(store) + more), 60)
+                await until(partial(over_or_has, [playing, ford], store, entries(store) + more), 60, PAUSE)
             over = playing.done() or ford.done()
             marvin.order(Order.QUIT)
             await playing
@@ -142,7 +144,7 @@ async def test_both_players_record_the_same_complete_matches(url: str, tmp_path:
 @pytest.mark.parametrize("every", [1, 12])
 async def test_a_match_with_many_interruptions_is_recorded_correctly(url: str, every: int) -> None:
     """The opponent stays, and sees everything."""
-    await play_with_breaks(url, [every] * 4, length=7)
+    await play_with_breaks(url, [every] * 4, length=5)
     (ours,), (theirs,) = remembered(url, "marvin"), remembered(url, "ford")
     with Store.open(url) as store:
         assert next(store.matches(account="marvin")).resumed >= 2
@@ -163,7 +165,7 @@ async def test_kill_9_during_a_match_loses_only_what_cannot_be_rebuilt(url: str,
         for _ in range(KILLS):
             async with player(url, server.port, "marvin", "ford") as marvin:
                 with Store.open(url) as store:
-                    await until(partial(has, store, entries(store) + chance.randint(1, 12)), 60)
+                    await until(partial(has, store, entries(store) + chance.randint(1, 12)), 60, PAUSE)
                 assert marvin.returncode is None
         async with player(url, server.port, "marvin", "ford") as marvin:
             assert [0, 0] == [await it.wait() for it in (marvin, ford)]

@@ -1,0 +1,70 @@
+"""Help on games other than backgammon, one screen for each, made of their rulesets."""
+
+from __future__ import annotations
+
+import functools
+import re
+import textwrap
+from typing import Final
+
+from fibsbot.games import GAMES, load_ruleset
+
+TOPIC: Final = "games"
+SCREEN: Final = (80, 24)
+"""Columns and lines of a screen."""
+_WIDTH: Final = SCREEN[0] - 1
+_NAME_WIDTH: Final = 18
+_TITLE_WIDTH: Final = 20
+
+_INTRODUCTION: Final = """\
+Besides backgammon these games can be played here. 'help <game>' explains one.
+
+   invite <name> <points> <game>
+
+invites to it, with options after a colon: 'invite bob 3 plakoto:exception'.
+Programs have to ask for such invitations with 'set games on'.
+"""
+_CONCLUSION: Final = """\
+Both players count the points from where their own checkers start, 24, down to
+1, and type 'move' as in backgammon; 'bar' is the hand, too. A turn may come in
+parts, each with a 'move' of its own. 'name 5' names a double or a point.
+'ratings <game>' is the rating list of a game; backgammon has its own.
+"""
+
+
+def is_topic(name: str) -> bool:
+    """Return whether there is help on games of this name, which may have options after a colon."""
+    return name == TOPIC or name.partition(":")[0] in GAMES
+
+
+@functools.cache
+def help_on_games(name: str) -> tuple[str, ...]:
+    """Return the help on a topic for which `is_topic` holds."""
+    return _list() if name == TOPIC else _game(name.partition(":")[0])
+
+
+def _list() -> tuple[str, ...]:
+    entries = [f"{name:<{_NAME_WIDTH}}{load_ruleset(name).title:<{_TITLE_WIDTH}}" for name in GAMES]
+    half = (len(entries) + 1) // 2
+    rows = [f"   {first}{second}".rstrip() for first, second in zip(entries, [*entries[half:], ""], strict=False)]
+    return (*_INTRODUCTION.splitlines(), "", *rows[:half], "", *_CONCLUSION.splitlines())
+
+
+def _game(name: str) -> tuple[str, ...]:
+    rules = load_ruleset(name)
+    text = _wrapped(r"\n\n|\n(?=\d\. )", rules.text)
+    options = [
+        line
+        for option in rules.options
+        for line in textwrap.wrap(f"{option.name:<14}{option.sentence}", _WIDTH, subsequent_indent=" " * 14)
+    ]
+    if options:
+        options = ["", f"Options, as in {name}:{rules.options[0].name}", *options]
+    if len(text) + len(options) + 2 > SCREEN[1]:
+        text = _wrapped(r"\n\n", rules.text)  # the items of a list one behind the other
+    return (f"{rules.title} ('invite <name> <points> {name}')", "", *text, *options)
+
+
+def _wrapped(separator: str, text: str) -> list[str]:
+    """Return the lines of a text of several paragraphs."""
+    return [line for paragraph in re.split(separator, text.strip()) for line in textwrap.wrap(paragraph, _WIDTH)]

@@ -1,0 +1,200 @@
+"""Players of a chouette who are away, who are late, who come back; restarts of the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fibs_protocol.words import Departure
+from fibsbot.rules.state import Seat
+from fibsbot.server.chouette_flow import ABANDONED_TIME, DECISION_TIME
+from fibsbot.server.server import Server
+from tests.server.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
+from tests.server.simulated_world import NOON, ListedDice, Simulation, boards
+from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
+
+
+@pytest.fixture
+def chouette() -> Chouette:
+    """Return a table of four after the box's first move, with the team to roll: bob is captain."""
+    return box_has_moved()
+
+
+def test_a_player_who_is_away_gets_the_seat_back(chouette: Chouette) -> None:
+    for name in ("bob", "dave"):
+        chouette.simulation.log_out(chouette.users[name], Departure.DROPPED)
+    assert "bob" == chouette.users["alice"].opponent
+    assert ["16 hello?"] == chouette.say("alice", "say hello?")
+    back = chouette.simulation.log_in("bob")
+    assert (back.match, back.table) == (chouette.table.match, chouette.table)
+    chouette.users["bob"] = back
+    assert "You roll 3 and 1." in chouette.say("bob", "roll")
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    assert boards(chouette.say("dave", "board"))
+    assert "waiting for bob." in (chouette.say("dave", "chouette"), chouette.news("dave"))[1]
+
+
+def test_who_comes_back_is_asked_again() -> None:
+    game = doubled_by_the_box()
+    game.simulation.log_out(game.users["bob"])
+    game.users["bob"] = game.simulation.log_in("bob")
+    lines = game.heard("bob")
+    assert "You are now playing with alice. Your running match was loaded." in lines
+    assert boards(lines)
+    assert "alice doubles. Type 'accept' or 'reject'." == lines[-1]
+
+
+def test_a_member_who_comes_back_sees_the_board_as_before(chouette: Chouette) -> None:
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    lines = chouette.heard("dave")
+    assert boards(lines)[0].startswith("board:bob:alice:")
+    assert not any("running match" in line for line in lines)
+
+
+def test_a_seat_is_taken_at_the_table_of_anybody_who_has_one_there_or_away(chouette: Chouette) -> None:
+    erin, frank = chouette.simulation.log_in("erin"), chouette.simulation.log_in("frank")
+    chouette.simulation.say(erin, "chouette join car")
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.simulation.say(frank, "chouette join dave")
+    assert [*NAMES, "erin", "frank"] == chouette.table.seats
+
+
+def test_advice_is_not_read_by_who_has_gagged_the_adviser_but_by_the_adviser(chouette: Chouette) -> None:
+    chouette.say("bob", "gag carol")
+    chouette.say("carol", "gag carol")
+    chouette.say("carol", "chouette say run")
+    advice = ["chouette: carol advises: run"]
+    assert (advice, advice, []) == (chouette.heard("carol"), chouette.heard("dave"), chouette.heard("bob"))
+
+
+def test_who_comes_back_is_asked_about_a_resignation(chouette: Chouette) -> None:
+    chouette.say("alice", "resign g")
+    chouette.simulation.log_out(chouette.users["bob"])
+    chouette.users["bob"] = chouette.simulation.log_in("bob")
+    assert "alice wants to resign. You will win 2 points. Type 'accept' or 'reject'." == chouette.heard("bob")[-1]
+    chouette.say("bob", "accept")
+    assert {"alice": -6, "bob": 2, "carol": 2, "dave": 2} == chouette.ledger()
+    chouette.simulation.log_out(chouette.users["dave"])
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    assert "Type 'join' if you want to play the next game, type 'leave' if you don't." == chouette.heard("dave")[-1]
+
+
+def test_a_captain_who_does_not_decide_in_time_drops_out(chouette: Chouette) -> None:
+    chouette.simulation.log_out(chouette.users["bob"], Departure.DROPPED)
+    chouette.pass_time(DECISION_TIME - 1)
+    assert "bob" == (chouette.table.state and chouette.table.state.to_act)
+    chouette.pass_time(1)
+    assert "bob has not played on in time and drops out at 1 point." in chouette.news("dave")
+    assert "It's your turn. Please roll or double" == chouette.heard("carol")[-1]
+    assert {"alice": 1, "bob": -1, "carol": 0, "dave": 0} == chouette.ledger()
+    assert "You roll 3 and 1." in chouette.say("carol", "roll")
+
+
+def test_a_member_who_does_not_answer_in_time_passes() -> None:
+    game = doubled_by_the_box()
+    game.pass_time(DECISION_TIME)
+    assert "alice doubles. Type 'accept' or 'reject'." in game.heard("carol")
+    assert {"alice": 1, "bob": -1, "carol": 0, "dave": 0} == game.ledger()
+
+
+def test_a_box_that_does_not_decide_in_time_loses_the_game() -> None:
+    game = Chouette((3, 1))
+    game.pass_time(DECISION_TIME)
+    assert {"alice": -3, "bob": 1, "carol": 1, "dave": 1} == game.ledger()
+    assert "next game: bob in the box, carol captain, then dave, alice." in game.news("dave")
+
+
+def test_who_does_not_join_the_next_game_in_time_leaves(chouette: Chouette) -> None:
+    chouette.win(Seat.A)
+    for name in ("alice", "bob", "carol"):
+        chouette.say(name, "join")
+    chouette.pass_time(DECISION_TIME)
+    assert "dave has not joined and leaves the table." in chouette.news("bob")
+    assert "alice's table, game 2: alice in the box against carol (captain), bob." in chouette.news("bob")
+    assert None is chouette.users["dave"].table
+
+
+def test_whatever_happens_a_table_comes_to_an_end() -> None:
+    """Nobody says a word any more: everybody is dropped, then the table is closed."""
+    game = Chouette((3, 1))
+    for _ in range(9):
+        if game.simulation.world.tables:
+            game.pass_time(DECISION_TIME)
+    assert [] == game.simulation.world.tables
+
+
+def test_time_stands_still_while_nobody_is_there(chouette: Chouette) -> None:
+    for user in chouette.users.values():
+        chouette.simulation.log_out(user)
+    chouette.pass_time(0)
+    chouette.pass_time(100 * DECISION_TIME)
+    assert chouette.table.playing
+    chouette.users["dave"] = chouette.simulation.log_in("dave")
+    chouette.pass_time(DECISION_TIME - 1)
+    assert 0 == chouette.ledger()["bob"]
+    chouette.pass_time(1)
+    assert -1 == chouette.ledger()["bob"]
+
+
+def test_an_abandoned_table_is_closed_in_the_end(chouette: Chouette) -> None:
+    for user in chouette.users.values():
+        chouette.simulation.log_out(user)
+    chouette.pass_time(0)
+    chouette.pass_time(ABANDONED_TIME - 1)
+    assert chouette.table.playing
+    chouette.pass_time(1)
+    assert [] == chouette.simulation.world.tables
+    assert [] == chouette.simulation.store.chouettes()
+
+
+async def test_the_server_drops_late_players_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.server.server.CHOUETTE_INTERVAL", 0.01)
+    time = float(NOON)
+    async with Server(limits=CHEAP, dice=ListedDice(*CASTS, (3, 1)), clock=lambda: time) as server:
+        players = []
+        for name in NAMES:
+            await server.register(name, PASSWORD)
+            players.append(await Raw.log_in(server.port, name))
+            await players[-1].ask(
+                "chouette open" if name == "alice" else "chouette join alice",
+                f"{name} takes a seat" if name != "alice" else "is open",
+            )
+        await players[0].ask("chouette start", "It's your turn to move.")
+        time += DECISION_TIME
+        await players[3].until("alice has not played on in time and drops out at 1 point.")
+        await players[3].until("ledger: alice -3, bob +1, carol +1, dave +1.")
+
+
+def test_a_table_survives_a_restart(tmp_path: Path) -> None:
+    game = Chouette((3, 1), db=tmp_path / "games.db")
+    game.say("alice", "move 17-20 19-20")
+    game.win(Seat.A)
+    game.join_all()
+    state, rolls = game.table.state, game.table.match.rolls if game.table.match else 0
+    for user in list(game.users.values()):
+        game.simulation.log_out(user)
+    game.simulation.store.close()
+
+    again = Simulation(ListedDice((6, 5)), db=tmp_path / "games.db")
+    (table,) = again.world.tables
+    assert (state, 2, list(NAMES)) == (table.state, table.games, table.seats)
+    assert table.match is not None
+    assert rolls == table.match.rolls
+    alice = again.log_in("alice")
+    assert alice.match is table.match
+    assert "chouette: ledger: alice +3, bob -1, carol -1, dave -1." in again.say(alice, "chouette")
+    again.time += DECISION_TIME
+    assert boards(again.say(alice, "board"))
+
+
+@pytest.mark.parametrize("damage", ["", "{}", '"alice"', '"ledger": {"alice": 3', '"can_move": [0, 0]'])
+def test_a_damaged_table_is_left_out(damage: str, tmp_path: Path) -> None:
+    game = Chouette((3, 1), db=tmp_path / "games.db")
+    number = game.table.number
+    text = game.table.to_json()
+    broken = damage if damage in {"", "{}"} else text.replace(damage, '"x": {"alice": 4', 1) + "."
+    game.simulation.store.save_chouette(number, broken, game.simulation.time)
+    game.simulation.store.close()
+    assert [] == Simulation(db=tmp_path / "games.db").world.tables
