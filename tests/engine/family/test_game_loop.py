@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from fibsbot.engine.family.game_loop import BLOTS, PIPS, new_game_buffers, play_pairs
-from fibsbot.engine.family.network import new_network
+from fibsbot.engine.family.evaluator import bundled_network
+from fibsbot.engine.family.game_loop import BLOTS, NETWORK, PIPS, new_game_buffers, play_pairs
+from fibsbot.engine.family.network import Network, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame, name, play, roll, roll_contest, roll_opening, start_match
@@ -16,7 +17,7 @@ from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
 SEED = 5
-NETWORK = new_network(4, (1, 1, 1), 1)
+UNUSED = new_network(4, (1, 1, 1), 1)
 GAMES = (
     *("acey-deucey", "around", "gioul", "gioul:may", "greek", "gulbara", "irish:binding", "narde", "plakoto:exception"),
     *("portes:tavla", "russian1", "russian2", "swedish", "tabula:free", "ticktack", "misere", "fevga", "dutch"),
@@ -56,15 +57,28 @@ def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numb
     return state
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
+def compiled_pair(game: str, kind: int, network: Network) -> list[int]:
+    """Return what a player wins against `blots` in both games of a pair."""
     rules = load_ruleset(game)
     points = np.zeros(2, np.int64)
-    kinds = np.array([[PIPS, BLOTS], [BLOTS, PIPS]], np.int64)
-    buffers = new_game_buffers(start_of(rules), NETWORK)
-    play_pairs(parameters_of(rules), kinds, NETWORK, NETWORK, buffers, SEED, 0, points)
-    pips, blots = load_table_strategy("pips"), load_table_strategy("blots")
-    first = reference_game(game, (pips, blots), random_numbers(SEED, 0))
-    second = reference_game(game, (blots, pips), random_numbers(SEED, 0))
-    expected = [first.scores[Seat.A] - first.scores[Seat.B], second.scores[Seat.B] - second.scores[Seat.A]]
-    assert expected == points.tolist()
+    kinds = np.array([[kind, BLOTS], [BLOTS, kind]], np.int64)
+    buffers = new_game_buffers(start_of(rules), network)
+    play_pairs(parameters_of(rules), kinds, network, network, buffers, SEED, 0, points)
+    return points.tolist()
+
+
+def reference_pair(game: str, strategy: str) -> list[int]:
+    player, blots = load_table_strategy(strategy), load_table_strategy("blots")
+    first = reference_game(game, (player, blots), random_numbers(SEED, 0))
+    second = reference_game(game, (blots, player), random_numbers(SEED, 0))
+    return [first.scores[Seat.A] - first.scores[Seat.B], second.scores[Seat.B] - second.scores[Seat.A]]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
+    assert reference_pair(game, "pips") == compiled_pair(game, PIPS, UNUSED)
+
+
+@pytest.mark.parametrize("game", ["acey-deucey", "gioul", "hyper", "plakoto", "russian2"])
+def test_the_network_plays_as_the_strategy_does(game: str) -> None:
+    assert reference_pair(game, "engine") == compiled_pair(game, NETWORK, bundled_network(game))
