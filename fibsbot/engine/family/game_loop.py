@@ -11,7 +11,7 @@ import numpy as np
 
 from fibsbot.engine.arrays import Int32s, Int64s
 from fibsbot.engine.family.moves import HAND, HOME, copy_state, facing, farthest, swap_sides
-from fibsbot.engine.family.network import Activations, Network, new_activations, value
+from fibsbot.engine.family.network import Activations, Network, bounded_value, new_activations, value
 from fibsbot.engine.family.parameters import (
     BINDING,
     CELLS,
@@ -45,6 +45,9 @@ RANDOM: Final = 0
 PIPS: Final = 1
 BLOTS: Final = 2
 NETWORK: Final = 3
+"""Plays by a network, whose outputs are corrected where they cannot be right."""
+LEARNER: Final = 4
+"""Plays by a network that is being learned, as it is."""
 MOST_ROLLS: Final = 4000
 """A longer game is abandoned: beginners may block each other for long."""
 _WON: Final = 1e6
@@ -123,21 +126,29 @@ def turn_over(state: State, seen: State) -> None:
 
 
 @inner
+def _expected(rules: Rules, kind: int, network: Network, buffers: GameBuffers, state: State) -> float:
+    """Return the points that a network expects for the player who is to roll."""
+    if kind == LEARNER:
+        return value(rules, network, buffers.activations, state)
+    return bounded_value(rules, network, buffers.activations, state)
+
+
+@inner
 def _rating(
     rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: int, node: int
 ) -> float:
     """Return how good a table is for the player who has reached it and, if the turn goes on, is to roll or play."""
     after = buffers.search.nodes[node]
     result = outcome(rules, before, after)
-    if kind == NETWORK:
+    if kind >= NETWORK:
         if result == DRAWN:
             return 0.0
         if result != 0:
             return float(result)
         if goes_on:
-            return value(rules, network, buffers.activations, after)
+            return _expected(rules, kind, network, buffers, after)
         turn_over(after, buffers.seen)
-        return -value(rules, network, buffers.activations, buffers.seen)
+        return -_expected(rules, kind, network, buffers, buffers.seen)
     won = 0.0
     if result != 0 and result != DRAWN:
         won = _WON if result > 0 else -_WON
@@ -164,7 +175,7 @@ def _best(
     for place in range(count):
         rating = _rating(rules, kind, network, buffers, before, goes_on, results[place])
         better = rating > most
-        if rating == most and kind != NETWORK:
+        if rating == most and kind < NETWORK:
             better = _row_is_greater(nodes[results[place]], nodes[results[best]])
         if better:
             best, most = place, rating

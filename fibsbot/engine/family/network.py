@@ -18,6 +18,7 @@ from fibsbot.engine.arrays import Floats32
 from fibsbot.engine.family.moves import HAND, HOME, START, facing, farthest
 from fibsbot.engine.family.parameters import (
     COURSE,
+    GAMMON,
     HEAD,
     HIT,
     LAND_BLOCK,
@@ -244,10 +245,29 @@ def value(rules: Rules, network: Network, buffers: Activations, state: State) ->
     return points_of(network, buffers.outputs)
 
 
+@inner
+def bound(rules: Rules, state: State, outputs: Values) -> None:
+    """Correct what cannot be: more units won than games, and a gammon after a checker was borne off."""
+    for first in range(0, OUTPUTS, 3):
+        loser = SIDE if first == 0 else 0
+        outputs[first + 1] = min(outputs[first + 1], outputs[first])
+        if rules[GAMMON] and state[loser] > 0:
+            outputs[first + 1] = 0.0
+        outputs[first + 2] = min(outputs[first + 2], outputs[first + 1])
+
+
+@inner
+def bounded_value(rules: Rules, network: Network, buffers: Activations, state: State) -> float:
+    """Return the expected points of the player who is to roll, by corrected outputs."""
+    value(rules, network, buffers, state)
+    bound(rules, state, buffers.outputs)
+    return points_of(network, buffers.outputs)
+
+
 @compiled
 def evaluate_states(rules: Rules, network: Network, buffers: Activations, states: State, outputs: Values) -> None:
     """Write the outputs for tables, one a row, seen by the player who is to roll."""
     for row in range(len(states)):
-        value(rules, network, buffers, states[row])
+        bounded_value(rules, network, buffers, states[row])
         for output in range(OUTPUTS):
             outputs[row, output] = buffers.outputs[output]

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import Floats32, Int64s
-from fibsbot.engine.family.game_loop import NETWORK, GameBuffers, new_game_buffers, play_game
+from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, play_game
 from fibsbot.engine.family.network import (
     INPUTS,
     OUTPUTS,
@@ -137,7 +137,7 @@ class FamilyTraining:
         game = new_game_buffers(start_of(rules), self.network)
         self._buffers = LearnBuffers(
             game=game,
-            kinds=np.array([NETWORK, NETWORK], np.int64),
+            kinds=np.array([LEARNER, LEARNER], np.int64),
             values=np.zeros((len(game.record), OUTPUTS), np.float32),
             target=np.zeros(OUTPUTS, np.float32),
             errors=np.zeros(recipe.hidden, np.float32),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
+from fibsbot.cli import main
 from fibsbot.engine.family.evaluator import GAME_NETWORKS
 from fibsbot.engine.family.network import load_network, new_network, save_network
 from fibsbot.engine.network import NetworkError
+from fibsbot.engine.training import family
 from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
 from fibsbot.games import GAMES
 
@@ -72,3 +76,16 @@ def test_every_game_has_a_recipe_and_a_small_network(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_the_bundled_network_beats_the_simple_players(game: str) -> None:
     assert all(share(game, opponent, 40) > 0.5 for opponent in ("random", "pips", "blots"))
+
+
+def test_the_command_trains_by_the_recipe_of_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipes = tmp_path / "games.toml"
+    recipes.write_text("[hyper]\ngames = 40\nhidden = 8\n")
+    monkeypatch.setattr(family, "RECIPES", recipes)
+    command = ["train", "--game", "hyper", "-o", str(tmp_path / "run"), "--json"]
+    result = CliRunner().invoke(main, command)
+    assert 0 == result.exit_code, result.output
+    row = json.loads(result.stdout)
+    assert (40, 8) == (row["games"], row["hidden"])
+    assert Path(row["file"]).stat().st_size == row["bytes"]
+    assert 2 == CliRunner().invoke(main, [*command, str(recipes)]).exit_code
