@@ -225,7 +225,9 @@ class DecisionFlow:
 
     @on(m.MovePrompt)
     def _on_move_prompt(self, _: m.MovePrompt) -> None:
-        if not self._context.tracked.board_seen:
+        """Request the board that should have come before; in other games than backgammon a line comes after this."""
+        match = self._matches.current
+        if not self._context.tracked.board_seen and not (match and match.game):
             self._queue.send(c.ShowBoard())
 
     def _note_resignation(self) -> None:

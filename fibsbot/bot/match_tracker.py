@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import attrs
+
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.messages import Message
@@ -84,7 +86,7 @@ def _apply_expected_board(tracked: TrackedMatch, board: BoardState) -> TrackedMa
 def _shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
     """Whether a board shows just what is known, as most do, so that there is nothing to take over."""
     ours = tracked.state
-    if ours is None or not tracked.running or tracked.doubled_by is not None or board.was_doubled:
+    if ours is None or not tracked.running or tracked.doubled_by is not None or board.double_pending:
         return False
     if board.turn is board.colour:
         turn, dice = PlayerSide.PLAYER, board.dice
@@ -188,7 +190,7 @@ def apply_message(tracked: TrackedMatch, message: Message) -> TrackedMatch:
     """Return the match after a message; its `differences` are what the message contradicted."""
     handler = _HANDLERS.get(type(message))
     tracked = evolve(tracked, differences=()) if tracked.differences else tracked
-    if handler is None:
+    if handler is None or (tracked.table is not None and type(message) in _SHOWN_BY_TABLES):
         return tracked
     return (
         handler(tracked, message)
@@ -240,8 +242,19 @@ def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
     return show_table(tracked, message.state)
 
 
-def _game_over(tracked: TrackedMatch, _: m.GameWonBy | m.GameDrawn) -> TrackedMatch:
-    return evolve(give_turn(tracked, None), running=False)
+def _game_over(
+    tracked: TrackedMatch, message: m.GameWonBy | m.GameDrawn | m.GameWon | m.GaveUp | m.ResignAccepted
+) -> TrackedMatch:
+    """Count the points of a game; no line of it follows."""
+    line = tracked.table
+    if line is not None and not isinstance(message, m.GameDrawn):
+        own = tracked.side_of(message.winner) is PlayerSide.PLAYER
+        line = attrs.evolve(
+            line,
+            score=line.score + message.points * own,
+            opponent_score=line.opponent_score + message.points * (not own),
+        )
+    return evolve(give_turn(tracked, None), running=False, table=line)
 
 
 def _resumed(tracked: TrackedMatch, message: m.OpponentResumed | m.YouResumed) -> TrackedMatch:
@@ -344,6 +357,8 @@ def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAcc
     side = tracked.side_of(message.winner)
     if not tracked.running or side is None:
         return tracked
+    if tracked.table is not None:
+        return _game_over(tracked, message)
     if isinstance(message, m.GameWon) and side is PlayerSide.PLAYER and tracked.own_play is not None:
         tracked = play_on_board(
             tracked, side, tracked.own_play
@@ -553,3 +568,12 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.NobodyToLeave: _match_over,
     m.JoinWho: _match_over,
 }
+_SHOWN_BY_TABLES: Final = frozenset(
+    {
+        *(m.OpeningRoll, m.CubeRaised, m.FirstMove, m.RollOrDouble, m.Rolls, m.CannotMove, m.Moves, m.OnlyMove),
+        *(m.BearsOff, m.YouDouble, m.OpponentDoubles, m.WatchedDouble, m.YouRedouble, m.OpponentRedoubles),
+        *(m.WatchedRedouble, m.DoubleAccepted, m.RedoubleAccepted, m.ResignOffer, m.ResignRejected, m.AnswerResign),
+        *(m.NothingToAnswer, m.Score),
+    }
+)
+"""Messages that say nothing new in games other than backgammon, because a `table:` line shows what they change."""

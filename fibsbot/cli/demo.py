@@ -19,13 +19,14 @@ from attrs import evolve, frozen
 from click.core import ParameterSource
 from rich.console import Console
 
-from fibsbot.arena import chouette
+from fibsbot.arena import chouette, table_demo
 from fibsbot.arena.chouette_player import ChouetteError
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
+from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
 from fibsbot.cli.laws_options import LAWS_PARAMETERS, laws_from, laws_options
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.options import FiniteRange, GameName
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
@@ -34,6 +35,8 @@ from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablePlayer
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50
@@ -46,6 +49,7 @@ T = TypeVar("T")
 class DemoOptions:
     """The options of the command."""
 
+    game: str
     length: int | None
     seed: int | None
     strategy: str
@@ -168,21 +172,69 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
     console.print(f"\nThe session log of {chouette.NAMES[0]} is {log_path}.", soft_wrap=True)
 
 
+# -- other tables games ---------------------------------------------------------------------------------------------
+
+
+def _play_table_game(options: DemoOptions, console: Console) -> None:
+    """Play a match of a game of the family between the bot and an opponent."""
+    log_path = _log_path(options)
+    length = 1 if options.length is None else options.length
+    display = TableDisplay(console, BOT, OPPONENT)
+    names = (options.strategy, options.opponent_strategy)
+    players = [DEFAULT_TABLE_STRATEGY if name in (DEFAULT_STRATEGY, FALLBACK_STRATEGY) else name for name in names]
+    try:
+        strategies = [TablePlayer(load_table_strategy(name, seed=options.seed)) for name in players]
+    except UnknownTableStrategyError as error:
+        raise UserError(str(error)) from None
+    with closing(strategies[0]), closing(strategies[1]):
+        playing = table_demo.play(
+            display,
+            (strategies[0], strategies[1]),
+            game=options.game,
+            length=length,
+            seed=options.seed,
+            pause=options.pause,
+            log_path=log_path,
+        )
+        _run(playing, log_path)
+    if display.winner is None:
+        raise UserError(f"the match was not finished; the session log {log_path} has the details")
+    high, low = sorted(display.score, reverse=True)
+    console.print(f"\n{display.winner} wins the match to {length}, {high} to {low}.\n")
+    console.print(display.sheet())
+    console.print(f"\nThe session log is {log_path}. `fibsbot rules {options.game}` explains the game.", soft_wrap=True)
+
+
 # -- the command ----------------------------------------------------------------------------------------------------
 
 GAMES: Final = {
-    BACKGAMMON: DemoGame(_play_backgammon, LAWS_PARAMETERS | {"length"}),
-    "chouette": DemoGame(_play_chouette, frozenset({"players", "games"})),
+    BACKGAMMON: DemoGame(_play_backgammon, LAWS_PARAMETERS | {"length", "strategy", "opponent_strategy"}),
+    "chouette": DemoGame(_play_chouette, frozenset({"players", "games", "strategy", "opponent_strategy"})),
 }
-"""The games by the name that `--game` takes."""
+"""The games that are not of the family, by the name that `--game` takes."""
+OF_THE_FAMILY: Final = DemoGame(_play_table_game, frozenset({"length", "strategy", "opponent_strategy"}))
+
+
+class _AnyGame(GameName):
+    """Any game, those that are not of the family, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        return str(value) if value in GAMES else super().convert(value, param, ctx)
 
 
 @click.command()
 @click.option(
-    "--game", default=BACKGAMMON, show_default=True, type=click.Choice(tuple(GAMES)), help="Game to play and watch."
+    "--game",
+    default=BACKGAMMON,
+    show_default=True,
+    type=_AnyGame(),
+    help="Game to play and watch: backgammon, chouette or one that `fibsbot rules` lists.",
 )
 @click.option(
-    "--length", type=click.IntRange(1, 99), help="Length of the match.  [default: 3, or 50 in the Point Game]"
+    "--length",
+    type=click.IntRange(1, 99),
+    help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]",
 )
 @click.option(
     "--players",
@@ -217,7 +269,8 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
 
     --game chouette plays some games with three to six players at one table, one of them in the box against the others.
     """
-    for name in frozenset().union(*(one.options for one in GAMES.values())) - GAMES[game].options:
+    chosen = GAMES.get(game, OF_THE_FAMILY)
+    for name in sorted(frozenset().union(*(one.options for one in GAMES.values())) - chosen.options):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise UserError(f"--{name.replace('_', '-')} does not belong to --game {game}")
     configure_log(level=LogLevel.WARNING)
@@ -225,4 +278,4 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
     if pause is None:
         pause = 0.15 if console.is_terminal else 0.0
     laws = laws_from(**{name: others.pop(name) for name in LAWS_PARAMETERS})
-    GAMES[game].play(DemoOptions(pause=pause, laws=laws, **others), console)
+    chosen.play(DemoOptions(game=game, pause=pause, laws=laws, **others), console)

@@ -58,16 +58,18 @@ def load_ruleset(name: str) -> Ruleset:
         raise UnknownGameError(f"expected a game such as {_suggestion(game, GAMES)}, got {name!r}")
     module, symbol = _WHERE[game]
     rules: Ruleset = getattr(importlib.import_module(f"fibsbot.games.{module}"), symbol)
-    known = {option.name: option for option in rules.options}
-    changed: dict[str, str] = {}
-    for option in options:
+    own = {option.name: option for option in rules.options}
+    changed: dict[tuple[bool, str], str] = {}
+    # The common options come last: they change what the game's own options have left.
+    for option in sorted(dict.fromkeys(options), key=lambda name: name not in own):
+        known = own | {common.name: common for common in rules.common_options}
         if option not in known:
-            expected = _suggestion(option, tuple(known)) if known else "no option"
-            raise UnknownGameError(f"expected {expected} after {game}:, got {option!r}")
+            raise UnknownGameError(f"expected {_suggestion(option, tuple(known))} after {game}:, got {option!r}")
         for field in known[option].changes:
-            if changed.setdefault(field, option) != option:
-                raise UnknownGameError(f"expected options that go together, got {changed[field]} and {option}")
-        rules = rules.with_option(option)
+            other = changed.setdefault((option in own, field), option)
+            if other != option:
+                raise UnknownGameError(f"expected options that go together, got {other} and {option}")
+        rules = rules.with_option(known[option])
     return rules
 
 

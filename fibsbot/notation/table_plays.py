@@ -115,7 +115,7 @@ def _format_paths(paths: Iterable[Path], touches: Touches, on_bar: int) -> str:
         times = len(list(group))
         signs = ["" if point in marked else touches.sign(point, last=point == path[-1]) for point in path]
         targets = [(str(point) if point else "off") + sign for point, sign in zip(path[1:], signs[1:], strict=True)]
-        marked.update(path[1:])
+        marked.update(point for point, sign in zip(path, signs, strict=True) if sign)
         words.append("/".join((start, *targets)) + (f"({times})" if times > 1 else ""))
     return " ".join(words)
 

@@ -19,7 +19,7 @@ from fibsbot.notation import format_play
 from fibsbot.replay.events import DifferenceFound, EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, Transcript
+from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, Transcript
 
 LONGEST_NAME: Final = 20
 LONGEST_TEXT: Final = 200
@@ -86,6 +86,8 @@ def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
     match entry:
         case Throw(seat=seat):
             yield seat, f"{_roll_text(step, entry)}{mark}"
+        case RejectedRoll(seat=seat, dice=dice):
+            yield seat, f"{max(dice)}{min(dice)}: rejects the roll, the cube shows {step.after.cube}"
         case Cube(seat=seat, action=action):
             yield seat, f"{_cube_text(step, action)}{mark}"
         case Resign(seat=seat, level=level, accepted=accepted):

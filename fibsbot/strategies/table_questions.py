@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from attrs import frozen
 
@@ -34,6 +34,21 @@ def default_table_strategy() -> TableStrategy:
     return load_table_strategy(DEFAULT_TABLE_STRATEGY)
 
 
+@runtime_checkable
+class PlaysTables(Protocol):
+    """A strategy for backgammon that brings one for other games."""
+
+    tables: TableStrategy
+
+
+class TablePlayer(LastResort):
+    """A strategy for bots that play other games than backgammon only; it accepts every invitation."""
+
+    def __init__(self, tables: TableStrategy) -> None:
+        self.name = tables.name
+        self.tables = tables
+
+
 @frozen
 class TableQuestion:
     """A decision in a game other than backgammon."""
@@ -47,11 +62,14 @@ class TableQuestion:
     resign_to: int = 0
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Ask the strategy if it plays these games, else the default one."""
-        if isinstance(strategy, LastResort):
-            return self.last_resort()
+        """Ask the strategy that this one brings for these games, else the default one."""
         candidate: object = strategy
-        player = candidate if isinstance(candidate, TableStrategy) else default_table_strategy()
+        if isinstance(candidate, PlaysTables):
+            player = candidate.tables
+        elif isinstance(candidate, LastResort):
+            return self.last_resort()
+        else:
+            player = default_table_strategy()
         if self.game.resignation:
             return AcceptAnswer(_boolean(player.accept_resignation(self.game)))
         if self.game.stage is Stage.MOVE:

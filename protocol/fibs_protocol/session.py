@@ -184,6 +184,7 @@ _ANYTIME_COMMANDS: Final = (
     *(c.ToggleCommand, c.SetCommand, c.Save, c.Address, c.Password),
     *(c.Who, c.Rawwho, c.Show, c.Whois, c.Where, c.Ratings, c.Last, c.Time, c.Help, c.Motd, c.About, c.Average),
     *(c.Dicetest, c.Version, c.Stat, c.Port, c.Clear, c.Oldboard, c.Oldmoves, c.Look, c.ShowLaws),
+    c.Chouette,
 )
 
 _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | None], ...]] = (

@@ -162,7 +162,7 @@ def list_line(line: str) -> tuple[Any, ...]:
 def test_the_sessions_have_everything_in_them() -> None:
     games = [game for session in NAMES for it in matches_of(capture(session, "marvin.jsonl")) for game in it.games]
     entries = [entry for game in games for entry in game.entries]
-    assert set(Ending) == {game.result.how for game in games if game.result}
+    assert set(Ending) - {Ending.OTHER} == {game.result.how for game in games if game.result}
     assert {CubeAction.DOUBLE, CubeAction.TAKE, CubeAction.PASS, CubeAction.BEAVER} <= {
         entry.action for entry in entries if isinstance(entry, Cube)
     }

@@ -25,6 +25,7 @@ from fibsbot.engine.family.parameters import (
     LAND_BLOCK,
     LAND_HIT,
     LAND_PIN,
+    LAND_SWEDISH_ANY,
     LANDING,
     MARK_HIT,
     MARKS,
@@ -34,6 +35,7 @@ from fibsbot.engine.family.parameters import (
     NOTE_HITTER,
     NOTE_START,
     NOTE_SWEDISH,
+    NOTE_SWEDISH_WHILE,
     OFF_ANY_TIME,
     OFF_AROUND,
     OFF_EXACT,
@@ -42,7 +44,6 @@ from fibsbot.engine.family.parameters import (
     ONE_FAR,
     ONE_OFF_HEAD,
     ONE_ON_A_POINT,
-    ONE_WHILE,
     PINNED,
     RELEASED,
     RUNNER,
@@ -165,8 +166,6 @@ def _forbidden_by_others(rules: Rules, state: State, source: int, target: int) -
         return True
     first_sixes = state[MARKS] & FOUR_SIXES > 0 and state[THROWS] == 1 and source == START and target == _STACK
     if target != 0 and state[target] > 0 and not first_sixes:
-        if laws & ONE_WHILE and state[_LAST_OF_FAR_SIDE] == 0:
-            return True
         if not state[MARKS] & RELEASED:
             if laws & ONE_ON_A_POINT or (laws & ONE_FAR and target > _HALF):
                 return True
@@ -204,7 +203,8 @@ def _land(rules: Rules, state: State, point: int) -> bool:
         if kind != LAND_HIT:
             together = state[SIDE + MARKS] & FOUR_SIXES > 0 and theirs == SIDE + _STACK
         if there > 1 and not together:
-            if kind == LAND_HIT or there > 2 or not _in_block_of_six(rules[COURSE], state, point):
+            most = 15 if kind == LAND_SWEDISH_ANY else 2
+            if kind == LAND_HIT or there > most or not _in_block_of_six(rules[COURSE], state, point):
                 return False
         if there > 0:
             if together:
@@ -237,7 +237,7 @@ def _note(rules: Rules, before: State, after: State, source: int, target: int) -
             after[SIDE + MARKS] |= MARK_HIT
         if farthest(after, 0) <= HOME:
             after[MARKS] &= ~MARK_HIT
-    elif kind == NOTE_SWEDISH:
+    elif kind == NOTE_SWEDISH or kind == NOTE_SWEDISH_WHILE:
         if target == _LAST_OF_FAR_SIDE:
             after[MARKS] |= RELEASED
         if after[START] <= 10:
@@ -245,6 +245,12 @@ def _note(rules: Rules, before: State, after: State, source: int, target: int) -
         if after[MARKS] & FOUR_SIXES and (source == _STACK or target == _STACK):
             if source != START or target != _STACK or after[THROWS] != 1:
                 after[MARKS] &= ~FOUR_SIXES
+        if kind == NOTE_SWEDISH_WHILE:
+            for side in range(0, CELLS, SIDE):
+                if after[side + _LAST_OF_FAR_SIDE] > 0:
+                    after[side + MARKS] |= RELEASED
+                else:
+                    after[side + MARKS] &= ~RELEASED
 
 
 @inner

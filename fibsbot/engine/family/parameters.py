@@ -92,11 +92,13 @@ LAND_HIT: Final = 0
 LAND_BLOCK: Final = 1
 LAND_PIN: Final = 2
 LAND_SWEDISH: Final = 3
+LAND_SWEDISH_ANY: Final = 4
 _LANDINGS: Final[Mapping[Any, int]] = {
     standard.hits: LAND_HIT,
     standard.blocks: LAND_BLOCK,
     standard.pins: LAND_PIN,
     swedish.hits_and_breaks_blocks: LAND_SWEDISH,
+    next(it for it in swedish.RULES.options if it.name == "any").changes["landing"]: LAND_SWEDISH_ANY,
 }
 
 ALL_ENTER: Final = 1
@@ -104,7 +106,6 @@ HIT_ENTER: Final = 2
 HOME_BEFORE_HITTING: Final = 4
 RUNNER: Final = 8
 ONE_ON_A_POINT: Final = 16
-ONE_WHILE: Final = 32
 ONE_FAR: Final = 64
 FIVE_FIRST: Final = 128
 TWO_ENTER: Final = 256
@@ -117,7 +118,6 @@ _MOVE_LAWS: Final[Mapping[Any, int]] = {
     dutch.home_before_hitting: HOME_BEFORE_HITTING,
     fevga.runner_first: RUNNER,
     swedish.one_on_a_point: ONE_ON_A_POINT,
-    swedish.one_on_a_point_while: ONE_WHILE,
     swedish.one_on_a_far_point: ONE_FAR,
     swedish.five_leave_the_start: FIVE_FIRST,
     russian1.two_enter_first: TWO_ENTER,
@@ -172,6 +172,7 @@ COMPLEMENTARY: Final = 6
 LOWER_FIRST: Final = 7
 ONE_CHECKER: Final = 8
 ONE_CHECKER_ONCE: Final = 9
+EARLY_DOUBLE_ENDS: Final = 10
 _DIVIDE: Final[Mapping[Any, int]] = {
     standard.doubles_twice: DOUBLES_TWICE,
     standard.each_once: EACH_ONCE,
@@ -183,6 +184,7 @@ _DIVIDE: Final[Mapping[Any, int]] = {
     russian2.lower_first: LOWER_FIRST,
     swedish.first_double_moves_one_checker: ONE_CHECKER,
     swedish.first_double_moves_once: ONE_CHECKER_ONCE,
+    gulbara.early_double_ends_turn: EARLY_DOUBLE_ENDS,
 }
 
 NOTE_HITTER: Final = 1
@@ -190,12 +192,15 @@ NOTE_HEAD: Final = 2
 NOTE_START: Final = 3
 NOTE_SWEDISH: Final = 4
 NOTE_HIT: Final = 5
-_ON_MOVE: Final = {
-    backgammons.hitter_stays: NOTE_HITTER,
-    narde.note_head: NOTE_HEAD,
-    russian1.note_start: NOTE_START,
-    swedish.note_move: NOTE_SWEDISH,
-    tabula.remember_hit: NOTE_HIT,
+NOTE_SWEDISH_WHILE: Final = 6
+_ON_MOVE: Final[Mapping[Any, int]] = {
+    (): 0,
+    (backgammons.hitter_stays,): NOTE_HITTER,
+    (narde.note_head,): NOTE_HEAD,
+    (russian1.note_start,): NOTE_START,
+    (swedish.note_move,): NOTE_SWEDISH,
+    (swedish.note_move, swedish.note_release_while_there): NOTE_SWEDISH_WHILE,
+    (tabula.remember_hit,): NOTE_HIT,
 }
 
 END_OFF: Final = 0
@@ -227,6 +232,7 @@ _WAYS_OF_OPTIONS: Final = {
     "plain": WAY_HIT | WAY_OFF,
     "together": _ALL_WAYS - WAY_GOING_IN + WAY_TOGETHER,
     "flyers": _ALL_WAYS + WAY_FLYERS,
+    "common": _ALL_WAYS - WAY_TOOTS - WAY_BOVERIES,
 }
 
 JAN: Final = 1
@@ -258,7 +264,7 @@ def parameters_of(rules: Ruleset) -> Rules:
     found[PREFERENCE] = _only(_PREFERENCES, rules.preferences)
     found[ON_ROLL] = 0 if rules.on_roll is _NO_NOTE else _ON_ROLL[rules.on_roll]
     found[DIVIDE] = _DIVIDE[rules.divide]
-    found[ON_MOVE] = _only(_ON_MOVE, rules.on_move)
+    found[ON_MOVE] = _ON_MOVE[rules.on_move]
     found[END], found[WAYS] = _end(rules)
     found[END_AT_ONCE] = _only(_ENDS_AT_ONCE, rules.ends_at_once)
     found[REST] = _RESTS[rules.rest]

@@ -13,6 +13,7 @@ from fibsbot.engine.family.parameters import (
     COURSE,
     DIVIDE,
     EACH_ONCE,
+    EARLY_DOUBLE_ENDS,
     END,
     END_AT_ONCE,
     END_BOTH_PINNED,
@@ -102,6 +103,14 @@ def _each_once(dice: Int64s, count: int) -> int:
 @inner
 def divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, todo: Int64s) -> int:
     """Write what is to be played with a roll into `todo`; return how many things."""
+    parts = _divide(rules, state, dice, count, throws, todo)
+    if rules[DIVIDE] == EARLY_DOUBLE_ENDS and state[THROWS] < 4:
+        todo[0] &= ~ENDS_TURN
+    return parts
+
+
+@inner
+def _divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, todo: Int64s) -> int:
     kind = rules[DIVIDE]
     one, other = dice[0], dice[1]
     first = state[THROWS] == 1
@@ -116,7 +125,8 @@ def divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, to
             return 3
         return 1
     todo[0] = times(one, 4)
-    if kind == SERIES or (kind == SERIES_FROM_FOURTH and state[THROWS] >= 4):
+    fourth = (kind == SERIES_FROM_FOURTH or kind == EARLY_DOUBLE_ENDS) and state[THROWS] >= 4
+    if kind == SERIES or fourth:
         for number in range(one, 7):
             todo[number - one] = times(number, 4)
         return int(7 - one)

@@ -1,0 +1,220 @@
+"""`fibsbot demo --game`: the display of a whole match of a game other than backgammon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from attrs import define, evolve, field
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Message
+from fibs_protocol.table_state import TableState
+from fibs_protocol.words import YOU, FibsMove
+from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.runner import Observer
+from fibsbot.draw.table_text import describe_turn, draw_table
+from fibsbot.evolve import evolve as fast_evolve
+from fibsbot.games import load_ruleset
+from fibsbot.games.game import TableGame
+from fibsbot.games.plays import check_play
+from fibsbot.games.table import HAND, OFF
+from fibsbot.notation.table_plays import format_play
+from fibsbot.position import Move, Play
+from fibsbot.rules.errors import PlayError
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.server.server import Server
+from fibsbot.strategies.base import Strategy
+from fibsbot.table_lines import game_from_state
+from fibsbot.text import plural
+
+LAST_LINES: Final = 8
+"""Number of lines below a board that is redrawn."""
+
+
+@define
+class TableDisplay:
+    """Shows a match live: in a terminal as a board that is redrawn, else as lines with a board now and then."""
+
+    console: Console
+    player: str
+    opponent: str
+    results: list[tuple[str, int, str, int]] = field(factory=list)
+    """Of each game the winner, or `nobody`, the points, the reason and the number of turns."""
+    winner: str | None = None
+    """Of the match, once it is over."""
+    score: tuple[int, int] = (0, 0)
+    _game: TableGame | None = None
+    _last: list[str] = field(factory=list)
+    _turns: int = 0
+    _live: Live | None = None
+
+    def start(self) -> None:
+        """Begin to redraw, in a terminal."""
+        if self.console.is_terminal:
+            self._live = Live(console=self.console, auto_refresh=False)
+            self._live.start()
+
+    def stop(self) -> None:
+        """End the redrawing."""
+        if self._live:
+            self._live.stop()
+
+    def show(self, game: TableGame) -> None:
+        """Take the present board."""
+        self._game = game
+        if self._live:
+            lines = Text("\n".join(self._last), style="dim")
+            self._live.update(Text("\n".join(["", *self._drawing(game), ""])) + lines, refresh=True)
+
+    def show_after(self, game: TableGame, *, leads: bool) -> None:
+        """Show the board after a play, seen by the player who leads or by the other one; no line may follow it."""
+        self.show(game if leads else fast_evolve(game, turn=game.turn.other))
+
+    def print(self, line: str, *, with_board: bool = False) -> None:
+        """Print what happened; with `with_board` the board as well, if it is not redrawn anyway."""
+        self._last = [*self._last[1 - LAST_LINES :], line]
+        if self._live:
+            if self._game:
+                self.show(self._game)
+            return
+        self.console.print(line, markup=False, highlight=False)
+        if with_board and self._game is not None:
+            self.console.print(Text("\n".join(["", *self._drawing(self._game), ""])))
+
+    def count_turn(self) -> None:
+        """Count a turn of the game that is on."""
+        self._turns += 1
+
+    def score_game(self, winner: str, points: int) -> None:
+        """Count the points of a game."""
+        own, other = self.score
+        self.score = (own + points, other) if winner == self.player else (own, other + points)
+        if self._game is not None:
+            self.show(fast_evolve(self._game, scores=self.score))
+
+    def end_game(self, winner: str, points: int, reason: str) -> None:
+        """Note how a game has ended."""
+        self.results.append((winner, points, reason, self._turns))
+        self._turns = 0
+
+    def _drawing(self, game: TableGame) -> list[str]:
+        return draw_table(game, Seat.A, (self.player, self.opponent))
+
+    def sheet(self) -> Table:
+        """Return the results as a table."""
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        for name in ("game", "winner", "points", "turns", "how"):
+            table.add_column(name, no_wrap=name != "how", justify="right" if name in {"points", "turns"} else "left")
+        for number, (winner, points, reason, turns) in enumerate(self.results, 1):
+            table.add_row(str(number), winner, str(points), str(turns), reason)
+        return table
+
+
+@define
+class TableCommentator(Observer):
+    """Prints what the opponent of one player does; with one for each player the whole match is printed."""
+
+    display: TableDisplay
+    opponent: str
+    leads: bool
+    """Whether the match is shown from this player's side."""
+    _line: TableState | None = None
+
+    def on_message(self, message: Message, agent: Agent) -> None:
+        """Print the meaning of a message."""
+        before, self._line = self._line, agent.tracked.table
+        if isinstance(message, m.TableBoard) and self.leads and self._line is not None:
+            self._show(self._line)
+        elif self.leads:
+            self._print_of_both(message)
+        said = self._action(message, before)
+        if said:
+            self.display.print(f"{self.opponent} {said}")
+
+    def _show(self, line: TableState) -> None:
+        game = game_from_state(line)
+        self.display.score = game.scores
+        self.display.show(game)
+
+    def _print_of_both(self, message: Message) -> None:
+        """Print what belongs to neither player."""
+        show = self.display
+        match message:
+            case m.GameStarts():
+                show.print(f"Game {len(show.results) + 1}")
+            case m.GameWonBy(winner=winner, points=points, reason=reason):
+                name = show.player if winner == YOU else winner
+                show.score_game(name, points)
+                show.end_game(name, points, reason)
+                show.print(f"{name} wins {plural(points, 'point')}, having {reason}.", with_board=True)
+            case m.GameDrawn(reason=reason):
+                show.end_game("nobody", 0, reason)
+                show.print(f"Nobody wins: {reason}.", with_board=True)
+            case m.MatchWon(winner=winner):
+                show.winner = show.player if winner == YOU else winner
+
+    def _action(self, message: Message, before: TableState | None) -> str | None:
+        """Return what the opponent did as text, without the name."""
+        if getattr(message, "player", None) != self.opponent:
+            return None
+        said = None
+        match message:
+            case m.Moves(moves=moves) if before is not None:
+                self.display.count_turn()
+                said, game = _played(game_from_state(before), moves)
+                self.display.show_after(game, leads=self.leads)
+            case m.CannotMove() if before is not None:
+                self.display.count_turn()
+                said = f"{describe_turn(game_from_state(before))} cannot move"
+            case m.NumberNamed(naming=naming, number=number):
+                said = f"names the {naming.value} {number}"
+            case m.RestLeft():
+                said = "leaves the rest of the turn to the opponent"
+            case m.RollsAgain():
+                said = "rolls again"
+        return said
+
+
+def _played(game: TableGame, moves: tuple[FibsMove, ...]) -> tuple[str, TableGame]:
+    """Return the numbers and the play of the side on turn as text, and the game with the board after it."""
+    play = Play(tuple(Move(it.source or HAND, it.target or OFF) for it in moves))
+    if game.stage is not Stage.MOVE:
+        return " ".join(map(str, play.moves)), game
+    try:
+        made, table = check_play(game.rules, game.table, game.part, play)
+    except PlayError:
+        return " ".join(map(str, play.moves)), game
+    numbers = "-".join(map(str, game.part.numbers))
+    text = f"{numbers}: {format_play(made, game.rules, game.table, game.part)}"
+    return text, fast_evolve(game, table=table, stage=Stage.OVER, dice=None, todo=())
+
+
+async def play(  # noqa: PLR0913 - what the command was given
+    display: TableDisplay,
+    strategies: tuple[Strategy, Strategy],
+    *,
+    game: str,
+    length: int,
+    seed: int | None,
+    pause: float,
+    log_path: Path,
+) -> None:
+    """Play one match between two bots on an embedded server, and show it."""
+    async with Server(seed=seed) as server:
+        rules = load_ruleset(game)
+        display.print(f"{rules.title}: a server listens on {server.host}:{server.port}.")
+        bot = Entrant(display.player, strategies[0], TableCommentator(display, display.opponent, leads=True), log_path)
+        foe = Entrant(display.opponent, strategies[1], TableCommentator(display, display.player, leads=False))
+        display.start()
+        try:
+            timings = evolve(QUICK_TIMINGS, pause=pause)
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, game=game)
+        finally:
+            display.stop()

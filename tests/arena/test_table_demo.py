@@ -1,0 +1,36 @@
+"""`fibsbot demo --game NAME`: golden transcripts of whole matches over TCP.
+
+`FIBSBOT_GOLDEN=write pytest tests/arena/test_table_demo.py` updates them; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import main
+
+GOLDEN: Final = Path(__file__).parents[1] / "data" / "arena"
+
+
+@pytest.mark.parametrize(("game", "seed"), [("ticktack", 4), ("russian2", 2), ("gioul", 1)])
+def test_a_match_is_shown_as_in_the_golden_file(game: str, seed: int, tmp_path: Path) -> None:
+    words = ["demo", "--game", game, "--seed", str(seed), "--strategy", "pips", "--opponent-strategy", "blots"]
+    result = CliRunner().invoke(main, [*words, "--log-dir", str(tmp_path)])
+    assert 0 == result.exit_code, result.output
+    text = re.sub(r"127.0.0.1:\d+", "127.0.0.1:PORT", result.output.partition("\nThe session log is ")[0])
+    golden = GOLDEN / f"{game}.golden"
+    if os.environ.get("FIBSBOT_GOLDEN") == "write":
+        golden.write_text(text)
+    assert golden.read_text() == text
+
+
+def test_a_strategy_that_plays_no_tables_game_is_refused_in_a_line(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["demo", "--game", "greek", "--strategy", "pip", "--log-dir", str(tmp_path)])
+    assert 2 == result.exit_code
+    assert "expected a strategy for tables games such as pips" in (result.output or str(result.exception))
