@@ -49,7 +49,9 @@ class UnknownGameError(ValueError):
 
 @lru_cache
 def load_ruleset(name: str) -> Ruleset:
-    """Return a game by its name, with options after colons, such as `plakoto:exception`.
+    """Return a game by its name, with options after colons in any order, such as `plakoto:exception`.
+
+    The same game with the same options is the same object, as rulesets are compared by identity.
 
     Raises UnknownGameError if the game or an option does not exist, or if two options change the same law.
     """
@@ -70,7 +72,7 @@ def load_ruleset(name: str) -> Ruleset:
             if other != option:
                 raise UnknownGameError(f"expected options that go together, got {other} and {option}")
         rules = rules.with_option(known[option])
-    return rules
+    return rules if rules.full_name == name else load_ruleset(rules.full_name)
 
 
 def _suggestion(name: str, known: tuple[str, ...]) -> str:

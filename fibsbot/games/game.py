@@ -218,8 +218,8 @@ def roll_contest(state: TableGame, total_a: int, total_b: int) -> TableGame:
 def _go_on(state: TableGame) -> TableGame:
     """Return the state in which the player on turn meets what is next in the turn."""
     todo = state.todo
-    while todo and todo[0] is Then.NAME_DOUBLE and not doubles_to_name(state.rules, state.table):
-        todo = todo[1:]
+    if todo and todo[0] is Then.NAME_DOUBLE and not doubles_to_name(state.rules, state.table):
+        todo = () if state.rules.named_double_ends_turn else todo[1:]
     rolls = bool(todo) and todo[0] is Then.ROLL
     if todo and isinstance(todo[0], Part):
         following = evolve(state, stage=Stage.MOVE, todo=todo)

@@ -174,7 +174,7 @@ class Ruleset:
     ends_at_once: tuple[End, ...] = ()
     """Looked at after each move; a play that ends the game so is complete."""
     named_double_ends_turn: bool = False
-    """Whether a named double that cannot be played to its end ends the turn."""
+    """Whether a named double that cannot be played to its end ends the turn, or that none can be named."""
     raises_stake: Callable[[Numbers], bool] = lambda _dice: False
     """Returns whether a roll doubles what the game is played for."""
     points_to_open: Callable[[Table], tuple[int, ...]] = lambda _table: ()

@@ -34,6 +34,7 @@ from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.replay.session_tracker import SessionTracker
+from fibsbot.replay.table_matches import ENTERED, TableMatches
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Ending, Seat
@@ -72,6 +73,7 @@ class Transcriber:
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
         self._events: list[MatchEvent] = []
+        self._tables = TableMatches(self._events.append, self._next_number)
         self._line_position: tuple[int, _Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
         self._handlers: Mapping[type[Message], Callable[[Any, _Time], None]] = {
@@ -111,6 +113,8 @@ class Transcriber:
 
     def receive(self, message: Message, at: _Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
+        if (self._tables.current or type(message) in ENTERED) and self._is_of_other_game(message, at, offset):
+            return self._pop_events()
         tracker = self._tracker
         if tracker.match.early_board is None:  # else it is the board before this line that may differ
             self._line_position = offset, at
@@ -127,9 +131,21 @@ class Transcriber:
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
         return self._pop_events() if self._events else []
 
+    def _is_of_other_game(self, message: Message, at: _Time, offset: int) -> bool:
+        """Process a message of a match of a game other than backgammon; return whether it was one."""
+        tables = self._tables
+        if tables.receive(message, at, offset):
+            self._tracker.receive(message)
+            return True
+        if not tables.enter(message, self._user, self._account_number, self._watched):
+            return False
+        self._interrupt_match()
+        return self._is_of_other_game(message, at, offset)
+
     def send(self, command: Command, at: _Time = None) -> list[MatchEvent]:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
+        self._tables.send(command)
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
@@ -156,6 +172,7 @@ class Transcriber:
             return
         if self._user:
             self._account_number += 1
+            self._tables.interrupt()
             self._interrupt_match()
         elif self._match and self._match.own:
             self._match.rename(user)
@@ -169,6 +186,7 @@ class Transcriber:
 
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
+        self._tables.close()
         self._interrupt_match()
         for match in sorted(self._interrupted.values(), key=lambda match: match.number):
             match.close()
@@ -207,11 +225,15 @@ class Transcriber:
             match.game.silent_seat = match.silent_seat
         return match
 
-    def _new_match(self, player: str, opponent: str) -> MatchBuilder:
+    def _next_number(self) -> int:
         self._match_count += 1
+        return self._match_count
+
+    def _new_match(self, player: str, opponent: str) -> MatchBuilder:
+        number = self._next_number()
         names = ((self._user or YOU) if player == YOU else player, opponent)
         a, b = (Player(name, *self._ratings.get(name, (None, None))) for name in names)
-        return MatchBuilder(self._match_count, (a, b), self._events.append, own=player == YOU, site=self._site)
+        return MatchBuilder(number, (a, b), self._events.append, own=player == YOU, site=self._site)
 
     def _interrupt_match(self) -> None:
         """Put the current match aside, as it may be resumed."""
@@ -381,6 +403,7 @@ class Transcriber:
     # -- messages about the session -----------------------------------------------------------------------------------
 
     def _on_disconnect(self, *_: object) -> None:
+        self._tables.interrupt()
         self._interrupt_match()
         self._watched = self._match_report = None
         self._tracker.disconnect()

@@ -92,6 +92,13 @@ def test_nothing_is_named_or_rolled_for_while_a_resignation_waits_or_after_it() 
         name(contest, Seat.A, 6)
 
 
+def test_acey_deucey_without_a_double_to_name_goes_on_to_the_next_roll_unless_it_needs_all_moves() -> None:
+    board = table("24 1:14", "23:3 10:2 9:2 8:2 7:2 6:2 5:2")
+    for game, seat in (("acey-deucey", Seat.A), ("acey-deucey:extra-needs-all", Seat.B)):
+        stuck = after(roll(playing(game, board), Seat.A, (2, 1)), (24, 22), (22, 21))
+        assert (stuck.stage, stuck.turn) == (Stage.ROLL, seat)
+
+
 def test_a_binder_names_no_point_after_winning() -> None:
     won = after(roll(playing("irish:binding", table("1", "25 13:14")), Seat.A, (6, 5)), (1, 0))
     assert (won.stage, won.naming) == (Stage.OVER, None)
@@ -151,6 +158,7 @@ def test_greek_pinned_stops_keeps_others_from_being_borne_off() -> None:
 
 
 def test_every_game_has_the_common_options_that_change_it() -> None:
+    assert load_ruleset("Tabula:exact:cube") is load_ruleset("tabula:cube:exact")
     assert load_ruleset("tabula:winner-begins").winner_begins
     assert load_ruleset("swedish:both").opening is Opening.BOTH
     assert load_ruleset("buff:rethrow:two-dice").opening is Opening.RETHROW
