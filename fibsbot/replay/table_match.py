@@ -16,7 +16,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
-from fibs_protocol.table_state import TableState
+from fibs_protocol.table_state import TableStage, TableState
 from fibs_protocol.words import YOU, FibsMove
 from fibsbot.bot.tracked_match import Difference
 from fibsbot.fibs_numbering import length_from_fibs
@@ -155,7 +155,7 @@ class TableMatch:
         self._emit(TableActionAdded(self.number, self._games, self._turn, seat, text, decision=decision, at=self._at))
 
     def _differ(self, differences: Iterable[Difference], place: _Place) -> None:
-        self._begin_game()
+        self._begin_match()
         self._emit(DifferenceFound(self.number, self._games, self._turn, tuple(differences), *place))
 
     def _end_game(self, winner: Seat | None, points: int, reason: str, *, drawn: bool = False) -> None:
@@ -229,7 +229,8 @@ class TableMatch:
             self._differ([Difference("table", None, str(error))], place)
             return
         self.scores = self.scores or shown.scores
-        self._begin_game()
+        if line.stage is not TableStage.OVER:
+            self._begin_game()
         self._fill_in_play(line)
         if differences := self._differences(line):
             self._differ(differences, place)

@@ -19,7 +19,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import Colour, FibsMove, TableNaming
 from fibsbot.cli import main
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
+from fibsbot.games.game import TableGame, choices, name, next_game, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.plays import legal_plays
 from fibsbot.games.table import HAND, OFF
 from fibsbot.position import Play
@@ -27,6 +27,7 @@ from fibsbot.replay.events import (
     DifferenceFound,
     MatchEvent,
     TableActionAdded,
+    TableGameBegan,
     TableGameEnded,
     TableMatchBegan,
     TableMatchEnded,
@@ -126,6 +127,15 @@ def test_a_whole_game_agrees_with_the_rules_and_is_listed(game: str) -> None:
         assert (state.scores, state.result.winner) == (match_end.scores, match_end.winner)
 
 
+def test_a_match_has_as_many_games_as_were_played() -> None:
+    first, state = session("hyper", length=30)
+    lines: list[Line] = [*first[:-1], shown(state), m.GameStarts("ford"), m.OpeningRoll("You", 5, "ford", 3)]
+    lines.append(shown(roll_opening(next_game(state), 5, 3)))
+    events = list(replay(lines))
+    assert [] == differences(events)
+    assert [1, 2] == [event.number for event in events if isinstance(event, TableGameBegan)]
+
+
 def test_an_illegal_play_is_a_difference_with_the_law() -> None:
     lines, _ = session("plakoto")
     at = next(number for number, line in enumerate(lines) if isinstance(line, m.Moves))
@@ -172,11 +182,29 @@ def test_any_lost_lines_are_replayed_without_an_exception_and_without_backgammon
     rng = random.Random(7)
     for game in ("gioul", "tabula", "greek"):
         lines, _ = session(game)
-        for _ in range(4):
-            kept = [line for line in lines if rng.random() < 0.8]
-            events = list(replay(kept))
-            kinds = {type(event).__name__ for event in events}
-            assert not {"MatchBegan", "GameBegan", "EntryAdded", "GameEnded"} & kinds
+        kept = [line for line in lines if rng.random() < 0.8]
+        kinds = {type(event).__name__ for event in replay(kept)}
+        assert not {"MatchBegan", "GameBegan", "EntryAdded", "GameEnded"} & kinds
+
+
+def test_lines_that_make_no_sense_are_differences_and_no_exceptions() -> None:
+    rng = random.Random(8)
+    lines, strange = session("hyper")[0], [*session("tabula")[0][:60], *session("ticktack")[0]]
+    strange += [
+        *(m.Moves("ford", (FibsMove(source, target),)) for source, target in ((99, 3), (0, 0), (3, 24), (None, None))),
+        *(m.RollsThree("ford", (1, 2, 3)), m.Rolls("nobody", (1, 1)), m.OpeningRoll("ford", 3, "ford", 3)),
+        *(m.GameWonBy("nobody", 0, ""), m.GameWon("You", 999), m.GameDrawn(""), m.DoubleAccepted("ford", 2)),
+        *(m.OpponentDoubles("ford"), m.CubeRaised(3), m.ResignOffer("ford", "You", 0), m.GaveUp("ford", "You", 5)),
+        *(
+            m.NumberNamed("ford", TableNaming.POINT, 40),
+            m.CannotMove("You"),
+            m.OnlyMove(()),
+            m.MatchWon("ford", 1, 0, 9),
+        ),
+    ]
+    for _ in range(20):
+        mixed = [line for known in lines for line in (known, rng.choice(strange)) if rng.random() < 0.7]
+        list(replay(mixed))
 
 
 def test_a_match_that_is_resumed_goes_on_with_its_next_line() -> None:

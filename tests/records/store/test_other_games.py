@@ -157,3 +157,16 @@ def test_statistics_count_each_game_and_can_be_limited_to_one(url: str) -> None:
     unknown = CliRunner().invoke(main, ["stats", "--store", url, "--game", "plakotto"])
     assert (2, 1) == (unknown.exit_code, unknown.output.count("\n"))
     assert "expected a game such as plakoto" in unknown.output
+
+
+def test_export_leaves_out_matches_of_other_games_and_says_so(url: str) -> None:
+    with Teller(url) as bot:
+        begin(bot)
+        win(bot, 3, (3, 0))
+        bot.end(length=3, score=(3, 0))
+        bot.matches()
+    done = CliRunner().invoke(main, ["export", "--store", url, "--format", "mat"])
+    assert (2, ["left out: 1 match of other games", "Error: there is no match to write"]) == (
+        done.exit_code,
+        done.stderr.splitlines(),
+    )
