@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -11,6 +9,7 @@ if TYPE_CHECKING:
 else:
     _T = TypeVar("_T")
     _new = object.__new__
+    _set = object.__setattr__
 
     def evolve(record: _T, /, **changes: Any) -> _T:
         """Return a copy of a record with some fields changed.
@@ -18,20 +17,13 @@ else:
         For attrs classes with a dictionary (`slots=False`) whose fields have neither converters nor validators, and
         that keep nothing else in it. Raises TypeError for a name that is no field.
         """
-        cls = record.__class__
         before = record.__dict__
         fields = before | changes
         if len(fields) != len(before):
-            raise TypeError(f"expected fields of {cls.__name__}, got {sorted(changes)}")
-        copy = _new(cls)
-        _dictionary_of(cls)(copy, fields)
+            raise TypeError(f"expected fields of {type(record).__name__}, got {sorted(changes)}")
+        copy = _new(type(record))
+        _set(copy, "__dict__", fields)  # the class itself, which is frozen, would refuse it
         return copy
-
-    @cache
-    def _dictionary_of(cls: type) -> Callable[[Any, dict[str, Any]], None]:
-        """Return the setter of an instance's `__dict__`, which bypasses a frozen class."""
-        owner = next(it for it in cls.__mro__ if "__dict__" in it.__dict__)
-        return owner.__dict__["__dict__"].__set__
 
 
 __all__ = ["evolve"]

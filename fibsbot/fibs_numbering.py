@@ -77,8 +77,8 @@ def _mirror(point: int, direction: int) -> int:
 
 
 @lru_cache(POSITION_CACHE_SIZE)
-def position_from_cells(cells: tuple[int, ...], colour: Colour, direction: int) -> Position:
-    """Return the position in the 26 cells of a `board:` line, seen by the player of this colour and direction."""
+def position_from_cells(cells: tuple[int, ...], colour: int, direction: int) -> Position:
+    """Return the position in the 26 cells of a `board:` line, seen by the player of this Colour and direction."""
     ordered = cells if direction < 0 else cells[::-1]
     return Position(tuple([n * colour for n in ordered]))  # a list is built twice as fast as a generator runs
 
@@ -92,6 +92,11 @@ def cells_from_position(position: Position, colour: Colour, direction: int) -> t
 def player_position(board: BoardState) -> Position:
     """Return the position seen by the board's player (ourselves, or whom we watch), whoever is on turn."""
     return position_from_cells(board.points, board.colour, board.direction)
+
+
+def opponent_position(board: BoardState) -> Position:
+    """Return the position seen by the opponent of the board's player, whoever is on turn."""
+    return position_from_cells(board.points, -board.colour, -board.direction)
 
 
 # -- the match ------------------------------------------------------------------------------------------------------

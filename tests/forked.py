@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import importlib
 import multiprocessing
 import os
 import signal
 import sys
 import tempfile
+import termios
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TextIO
 
 from attrs import frozen
 
@@ -49,6 +51,7 @@ FORKS.set_forkserver_preload(
         "fibsbot.strategies.heuristic",
         "fibsbot.strategies.loader",
         "tests.records.store.concurrent_writer",
+        "tests.records.store.impatient_writer",
         "tests.records.store.playing_process",
     ]
 )
@@ -59,6 +62,7 @@ class _Worker(ForkServerProcess):
 
     def start(self) -> None:
         """Start it."""
+        _start_server()
         self._inherited = dict(os.environ), signal.pthread_sigmask(signal.SIG_BLOCK, ()), _duplicates(1, 2)
         super().start()
         del self._inherited
@@ -133,21 +137,38 @@ def start(
     environment: Mapping[str, str] | None = None,
     out: int | None = None,
     err: int | None = None,
+    terminal: int | None = None,
 ) -> Forked:
     """Start `python -m MODULE ARGUMENTS ...` in a folder.
 
-    Its output goes to these file descriptors, by default to the files that `Forked.finish` reads.
+    Its output goes to these file descriptors, by default to the files that `Forked.finish` reads. A terminal is all of
+    its streams, and controls it.
     """
     environment = os.environ if environment is None else environment
     words = (module, *map(str, arguments))
     files = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # noqa: SIM115 - closed below
-    streams = _duplicates(*(file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)))
-    process = FORKS.Process(target=_run, args=(words, str(folder), dict(environment), *streams))
+    numbers = [file.fileno() if it is None else it for file, it in zip(files, (out, err), strict=True)]
+    streams = _duplicates(*(numbers if terminal is None else [terminal] * 2))
+    arguments = (words, str(folder), dict(environment), terminal is not None, *streams)
+    process = FORKS.Process(target=_run, args=arguments)
     _start_server()
     process.start()
     for file in files:
         weakref.finalize(process, file.close)
     return Forked(process, *files)
+
+
+@contextlib.contextmanager
+def printing(module: str, *arguments: object) -> Iterator[tuple[Forked, TextIO]]:
+    """Start a process; yield it and what it prints, line by line, and kill it in the end."""
+    read, write = os.pipe()
+    with os.fdopen(read) as printed:
+        process = start(module, *arguments, out=write)
+        os.close(write)
+        try:
+            yield process, printed
+        finally:
+            process.kill()
 
 
 def run(*arguments: object, **options: Any) -> Finished:
@@ -163,11 +184,24 @@ def fork_workers() -> None:
 def _start_server() -> None:
     """Start the process that the others are forked from, if it is not running."""
     with worker_processes.single_threaded_libraries(), contextlib.chdir(ROOT):  # there it finds the modules to import
-        forkserver.ensure_running()
+        forkserver._forkserver.ensure_running()  # the public name is not what _run replaces
 
 
-def _run(words: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection, err: Connection) -> None:
+def _run(  # noqa: PLR0917 - all that makes a process
+    words: tuple[str, ...],
+    folder: str,
+    environment: dict[str, str],
+    at_terminal: bool,  # noqa: FBT001 - as above
+    out: Connection,
+    err: Connection,
+) -> None:
     """Become the program: in the child."""
+    if at_terminal:
+        os.setsid()
+        fcntl.ioctl(out.fileno(), termios.TIOCSCTTY, 0)
+        os.dup2(out.fileno(), 0)
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - that of the other process is closed
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a worker process may have been the first, with signals held back
     _become(environment, out, err)
     os.chdir(folder)
     forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign] # it is our parent

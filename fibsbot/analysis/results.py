@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import frozen
 
-from fibsbot.records.stored_rows import Connection, Fact, Match, Opponent, RatingPoint
+from fibsbot.records.stored_rows import BACKGAMMON, Connection, Fact, Match, Opponent, RatingPoint
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
@@ -165,6 +165,10 @@ class AccountResults:
     """By length; 0 is unlimited, None unknown."""
     months: tuple[tuple[str, WinLossRecord], ...]
     """By month of the end, `2026-01` and so on."""
+    games: tuple[tuple[str, WinLossRecord], ...]
+    """By game, backgammon first; empty if all matches were of backgammon."""
+    drawn_games: int
+    """Games that nobody won, of the matches that count."""
     open: int
     """Matches that may be resumed."""
     unknown: int
@@ -172,6 +176,7 @@ class AccountResults:
     resumed: int
     """Number of times a match was resumed."""
     ratings: tuple[RatingPoint, ...]
+    """In backgammon; none if only another game's matches are selected."""
     broken_matches: tuple[BrokenMatches, ...]
     online: ConnectionStatistics
 
@@ -181,13 +186,20 @@ class AccountResults:
         return not (self.total.matches or self.open or self.unknown or self.ratings or self.online.connections)
 
 
-def account_results(store: Store, account: str, *, since: dt.datetime | None = None) -> AccountResults:
-    """Read the results of an account from a store; `since` excludes matches that began earlier, and earlier events."""
-    matches = list(store.matches(account=account, since=since))
+def account_results(
+    store: Store, account: str, *, since: dt.datetime | None = None, game: str | None = None
+) -> AccountResults:
+    """Read the results of an account from a store.
+
+    `since` excludes matches that began earlier, and earlier events; `game` those of other games than this one.
+    """
+    matches = list(store.matches(account=account, since=since, game=game))
     finished = [match for match in matches if match.finished]
     opponents = _group_by(finished, lambda match: match.opponent)
     lengths = _group_by(finished, lambda match: match.length)
     months = _group_by(finished, lambda match: f"{match.ended or match.seen:%Y-%m}")
+    games = _group_by(finished, lambda match: match.game or BACKGAMMON)
+    others = [match for match in matches if match.game is not None]
     return AccountResults(
         account=account,
         first=min((match.started for match in finished), default=None),
@@ -196,10 +208,12 @@ def account_results(store: Store, account: str, *, since: dt.datetime | None = N
         opponents=tuple(sorted(opponents.items(), key=lambda it: (-it[1].matches, it[0]))),
         lengths=tuple(sorted(lengths.items(), key=_by_length)),
         months=tuple(sorted(months.items())),
+        games=tuple(sorted(games.items(), key=lambda it: (it[0] != BACKGAMMON, it[0]))) if others else (),
+        drawn_games=sum(it.drawn for match in others for it in store.games(match)),
         open=sum(match.outcome.open for match in matches),
         unknown=sum(not match.finished and not match.outcome.open for match in matches),
         resumed=sum(match.resumed for match in matches),
-        ratings=tuple(store.ratings(account, since=since)),
+        ratings=tuple(store.ratings(account, since=since)) if game in {None, BACKGAMMON} else (),
         broken_matches=_broken_matches(store.opponents(account=account), since),
         online=ConnectionStatistics.of(store.connections(account, since=since)),
     )

@@ -81,7 +81,7 @@ class ScoreSheet:
             ending = "passed"
         else:
             point_game = before.laws is not None and before.laws.point_game
-            points = f"{message.points // cube} for the checkers left"
+            points = f"scores {message.points // cube}"
             level = points if point_game else _LEVELS.get(message.points // cube, f"{message.points} points")
             ending = (
                 level

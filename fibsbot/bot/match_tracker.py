@@ -86,7 +86,7 @@ def _apply_expected_board(tracked: TrackedMatch, board: BoardState) -> TrackedMa
 def _shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
     """Whether a board shows just what is known, as most do, so that there is nothing to take over."""
     ours = tracked.state
-    if ours is None or not tracked.running or tracked.doubled_by is not None or board.was_doubled:
+    if ours is None or not tracked.running or tracked.doubled_by is not None or board.double_pending:
         return False
     if board.turn is board.colour:
         turn, dice = PlayerSide.PLAYER, board.dice

@@ -30,6 +30,8 @@ MAX_SAVED: Final = 1_000
 """Saved matches that are remembered; FIBS allows a few dozen."""
 REPLY_MAX_AGE: Final = 60.0
 """Seconds after which an explanation is dropped."""
+_LISTED: Final = (m.SavedMatch, m.SavedGameMatch)
+"""The lines of the server's list."""
 
 
 @define
@@ -86,9 +88,9 @@ class SavedMatches:
     @on(Message)
     def _follow_list(self, message: Message) -> None:
         """Record the server's list of saved matches once it is complete; the next other line shows that."""
-        if isinstance(message, m.SavedMatch) and self._listing is not None and len(self._listing) < MAX_SAVED:
+        if isinstance(message, _LISTED) and self._listing is not None and len(self._listing) < MAX_SAVED:
             self._listing.append(message.name)
-        elif not isinstance(message, m.SavedMatch):
+        elif not isinstance(message, _LISTED):
             listed = [] if isinstance(message, m.NoSavedGames) else self._listing
             if listed is not None:
                 self._context.record("saved_matches", opponents=listed)
@@ -114,8 +116,8 @@ class SavedMatches:
         if (ours := self._sent_invitations.waiting) and ours.purpose is InvitationPurpose.RESUME:
             self.matches.pop(ours.name, None)
 
-    @on(m.SavedMatch)
-    def _on_listed(self, row: m.SavedMatch) -> None:
+    @on(m.SavedMatch, m.SavedGameMatch)
+    def _on_listed(self, row: m.SavedMatch | m.SavedGameMatch) -> None:
         self.note(row.name, length_from_fibs(row.length))
         saved = self.matches[row.name]
         saved.begun = saved.begun or row.own_points + row.opponent_points > 0

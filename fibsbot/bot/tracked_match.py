@@ -222,20 +222,20 @@ def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> Tracke
     """Make a play if the position allows it at all; whether it was legal is the server's concern."""
     if tracked.state is None:
         return tracked
-    cells = list(tracked.position_of(side).points)
+    cells = list(tracked.state.position.points)
+    own, first = (1, 0) if side is PlayerSide.PLAYER else (-1, BAR)  # the sign of the side's checkers, its cell 0
     for move in play.moves:
-        source, target = move.source, move.target
-        possible = OFF <= target < source <= BAR and cells[source] > 0
-        if not possible or (target != OFF and cells[target] < -1):
-            return evolve(tracked, state=None, differences=(Difference("moves", tuple(cells), play.moves),))
-        cells[source] -= 1
-        if target != OFF:
-            if cells[target] < 0:
+        source, target = abs(first - move.source), abs(first - move.target)
+        possible = OFF <= move.target < move.source <= BAR and cells[source] * own > 0
+        if not possible or (move.target != OFF and cells[target] * own < -1):
+            seen = tuple(cells) if side is PlayerSide.PLAYER else tuple([-count for count in reversed(cells)])
+            return evolve(tracked, state=None, differences=(Difference("moves", seen, play.moves),))
+        cells[source] -= own
+        if move.target != OFF:
+            if cells[target] * own < 0:
                 cells[target] = 0
-                cells[0] -= 1
-            cells[target] += 1
-    if side is PlayerSide.OPPONENT:
-        cells = [-count for count in reversed(cells)]
+                cells[first] -= own
+            cells[target] += own
     return evolve(tracked, state=evolve(tracked.state, position=Position(tuple(cells))))
 
 

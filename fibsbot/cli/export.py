@@ -20,6 +20,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.files import replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
+from fibsbot.records.stored_rows import BACKGAMMON
 from fibsbot.replay.match_files import CaptureError, find_format, read_match_file
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
@@ -157,7 +158,9 @@ def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
             yield _NamedMatch(f"match-{number}", store.transcript(match))
             return
         untold = 0
-        for match in store.matches():
+        if others := sum(match.game is not None for match in store.matches()):
+            click.echo(f"left out: {plural(others, 'match')} of other games", err=True)
+        for match in store.matches(game=BACKGAMMON):
             try:
                 transcript = store.transcript(match)
             except StoreError:

@@ -29,7 +29,8 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
-from fibsbot.records.stored_rows import Fact, Match
+from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.records.stored_rows import BACKGAMMON, Fact, Match
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
@@ -52,6 +53,7 @@ MAX_COLUMNS: Final = 80
 @click.option(
     "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Ignore everything before this day (UTC)."
 )
+@click.option("--game", metavar="NAME", help="Count only matches of this game, such as backgammon or plakoto.")
 @click.option(
     "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Number of opponents to list."
 )
@@ -68,6 +70,7 @@ def stats(  # noqa: PLR0913 - one argument per option
     config: Path | None,
     account: str | None,
     since: dt.datetime | None,
+    game: str | None,
     top: int,
     evaluator: str,
     plot: Path | None,
@@ -77,21 +80,22 @@ def stats(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Summarise match results.
 
-    Results by opponent, by length and by month, with 95 % confidence intervals and the results that the ratings
-    predict; matches that broke off; connections; the rating as a curve. Bots may use the store meanwhile.
+    Results by opponent, by length, by month and by game, with 95 % confidence intervals and the results that the
+    ratings predict; matches that broke off; connections; the rating as a curve. Bots may use the store meanwhile.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
     from fibsbot.records.store.database import database_url, public_url  # noqa: PLC0415
 
     place = location or configured_store(config)
     begin = since.replace(tzinfo=dt.UTC) if since else None
+    game = None if game is None else _game(game)
     if plot:
         check_writable(plot)
     with store_errors(), Store.open(place) as store:
         names = _accounts(store, account)
         if plot and len(names) > len(SERIES):
             raise UserError(f"expected --account with --plot: no more than {len(SERIES)} curves can be told apart")
-        found = [account_results(store, name, since=begin) for name in names]
+        found = [account_results(store, name, since=begin, game=game) for name in names]
         adjusted = [_adjusted(store, name, begin, evaluator, jobs) if luck else None for name in names]
     if plot:
         _draw(plot, found)
@@ -110,6 +114,16 @@ def stats(  # noqa: PLR0913 - one argument per option
         console.print(
             account_tables(results, it, engine=evaluator, top=top, unicode=console.encoding.startswith("utf"))
         )
+
+
+def _game(name: str) -> str:
+    """Return a game's full name. Raises UserError for an unknown one."""
+    if name.lower() == BACKGAMMON:
+        return BACKGAMMON
+    try:
+        return load_ruleset(name).full_name
+    except UnknownGameError as error:
+        raise UserError(str(error)) from None
 
 
 def _accounts(store: Store, wanted: str | None) -> list[str]:
@@ -152,7 +166,7 @@ def _adjusted(
     """Analyse every finished match except unlimited ones, whose results cannot be adjusted."""
     from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs it
 
-    matches = [it for it in store.matches(account=account, since=since) if it.finished and it.length]
+    matches = [it for it in store.matches(account=account, since=since, game=BACKGAMMON) if it.finished and it.length]
     reader = _TranscriptReader(store, matches)
 
     done = 0.0
@@ -198,6 +212,9 @@ def _row(results: AccountResults, adjusted: LuckAdjustedResults | None) -> dict[
             {"at": _time(point.at), "rating": point.rating, "experience": point.experience} for point in results.ratings
         ],
     }
+    if results.games:
+        row["games"] = [{"game": name, **_score(score)} for name, score in results.games]
+        row["drawn_games"] = results.drawn_games
     return row if adjusted is None else {**row, "luck": _luck_row(adjusted)}
 
 
@@ -259,6 +276,8 @@ def account_tables(
         parts += _scores("opponent", [(clean(name, NAME_WIDTH), score) for name, score in results.opponents], top)
         parts += _scores("length", [(length_name(length), score) for length, score in results.lengths])
         parts += _scores("month", results.months)
+        if results.games:
+            parts += _scores("game", results.games)
     if results.broken_matches:
         parts += _breaks(results, top)
     if results.online.connections or results.online.attempts:
@@ -292,6 +311,7 @@ def _summary(results: AccountResults) -> Iterator[str]:
         plural(results.open, "match") + " may go on" if results.open else "",
         plural(results.unknown, "unknown result") if results.unknown else "",
         plural(results.resumed, "resumption") if results.resumed else "",
+        plural(results.drawn_games, "drawn game") if results.drawn_games else "",
     ]
     if any(more):
         yield ", ".join(filter(None, more))

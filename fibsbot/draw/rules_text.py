@@ -52,6 +52,9 @@ def describe_rules(rules: Ruleset, width: int = 80) -> list[str]:
     if rules.options:
         lines += ["", f"Options, as in {rules.name}:{rules.options[0].name}:"]
         lines += _items((f"{option.name}: {option.sentence}" for option in rules.options), width)
+    common = load_ruleset(rules.name).common_options
+    lines += ["", "Options that every game has, if they change it:"]
+    lines += _items((f"{option.name}: {option.sentence}" for option in common), width)
     if rules.chosen:
         lines += ["", f"Chosen: {', '.join(rules.chosen)}."]
     return lines

@@ -13,10 +13,23 @@ from fibsbot.match import CubeAction, Dice
 from fibsbot.notation.play_notation import parse_play
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.errors import PlayError, RuleError
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import FIBS, UNLIMITED_REDOUBLES, Laws, Level
 from fibsbot.rules.plays import can_move, check_play
 from fibsbot.rules.state import GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, add_points, apply, end_game
+from fibsbot.transcript import (
+    Cube,
+    Entry,
+    Game,
+    Gap,
+    RejectedRoll,
+    Resign,
+    Throw,
+    Transcript,
+    add_points,
+    apply,
+    end_game,
+)
 
 HIGHEST_CUBE: Final = 1 << 20
 """The highest cube that a file may have; XGID and our own programs cannot represent more."""
@@ -137,6 +150,28 @@ def play_of_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int
             return parse_play(text, position, dice)
         except PlayError:
             raise error from None
+
+
+def with_named_laws(laws: Laws, words: str) -> Laws:
+    """Return laws with what the other laws of a match, as our own files name them."""
+    try:
+        named = parse_law_words(words)
+    except LawWordsError:
+        return laws
+    return evolve(
+        laws,
+        name=named.name,
+        automatic=named.automatic,
+        automatic_limit=named.automatic_limit,
+        reject_first_throw=named.reject_first_throw,
+        triple=named.triple,
+        point_game=named.point_game,
+    )
+
+
+def raised_cube(game: Game) -> int:
+    """Return the cube after rejected first rolls, which formats without them show as the one at the start."""
+    return int(game.start.cube << sum(isinstance(entry, RejectedRoll) for entry in game.entries))
 
 
 def scores_before(game: Game) -> tuple[int, int]:

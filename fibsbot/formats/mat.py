@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field
 
-from fibsbot.formats.checked_game import scores_before
+from fibsbot.formats.checked_game import raised_cube, scores_before
 from fibsbot.formats.mat_headers import column_name, write_headers
 from fibsbot.formats.mat_reader import read_mat, read_mats
 from fibsbot.match import CubeAction
@@ -19,7 +19,7 @@ from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Throw, Transcript
 
 LEFT_WIDTH: Final = 27
 """Columns of the left half, after the row's number."""
@@ -124,7 +124,7 @@ def _cells(game: Game) -> Iterator[TextCell]:
         for place, entry in enumerate(entries)
         if not (isinstance(entry, Throw) and entry.play is None and _rolled_later(entries, place))
     ]
-    cube = offered = game.start.cube
+    cube = offered = raised_cube(game)
     boards = _first_boards(game)
     for place, entry in enumerate(entries):
         match entry:
@@ -219,6 +219,8 @@ def _notes(transcript: Transcript) -> Iterator[tuple[str, str]]:
             yield f"Gap {game.number}", gap
         if rejected := "; ".join(_rejected(game)):
             yield f"Rejected {game.number}", rejected
+        if rethrown := "; ".join(_rejected_rolls(game)):
+            yield f"Rethrown {game.number}", rethrown
 
 
 def _start_note(game: Game, *, past_crawford: bool) -> str:
@@ -229,8 +231,9 @@ def _start_note(game: Game, *, past_crawford: bool) -> str:
     except RuleError:
         return ""
     words = []
-    if start.stage is Stage.OPENING and start.cube != taken.cube:
-        words.append(f"cube {start.cube}")
+    cube = raised_cube(game)
+    if start.stage is Stage.OPENING and cube != taken.cube:
+        words.append(f"cube {cube}")
     if (start.crawford, start.post_crawford) != (taken.crawford, taken.post_crawford):
         place = "" if start.crawford else "after " if start.post_crawford else "before "
         words.append(f"{place}Crawford")
@@ -260,6 +263,12 @@ def _reaches_end(game: Game, shown: tuple[Entry, ...]) -> bool:
                 boards = _next_boards(boards, entry) if isinstance(entry, Throw) else boards
             return boards[seat].off == CHECKERS
     return False
+
+
+def _rejected_rolls(game: Game) -> Iterator[str]:
+    for entry in shown_entries(game):
+        if isinstance(entry, RejectedRoll):
+            yield f"player {entry.seat + 1} rejected {max(entry.dice)}{min(entry.dice)} and doubled the cube"
 
 
 def _rejected(game: Game) -> Iterator[str]:

@@ -10,6 +10,8 @@ keys are our own, for what the games cannot say:
 | `Points N` | points that a file says and no cube and level make; game N counts what they can mean |
 | `Gap N` | what is missing in game N, which has only its result then |
 | `Rejected N` | resignations that were rejected |
+| `Rethrown N` | first rolls that were rejected; `Start N` has the cube after them |
+| `Laws` | the laws of the match, if other programs cannot know them |
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.formats import FormatError, single_line
-from fibsbot.formats.checked_game import reading_laws
+from fibsbot.formats.checked_game import reading_laws, with_named_laws
+from fibsbot.rules.law_words import is_by_other_laws, law_words
 from fibsbot.rules.laws import Laws
 from fibsbot.transcript import Player, Transcript
 
@@ -94,6 +97,8 @@ def _standard_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
         if (time := f"{started.hour:02}.{started.minute:02}") != "00.00":  # midnight: only the day is known
             yield "EventTime", time
     yield "Variation", "Backgammon"
+    if laws := next((game.start.laws for game in transcript.games if is_by_other_laws(game.start.laws)), None):
+        yield "Laws", law_words(laws)
     yield from _law_headers(transcript)
     if _xg_match_number(number) != number:
         yield "Transcript ID", number
@@ -158,6 +163,7 @@ class Headers:
         limit = self._limit()
         laws = reading_laws(length, crawford=crawford is not False, jacoby=jacoby is True, cube=limit != 1)
         self.beavers = bool(beaver) and not length
+        laws = with_named_laws(laws, self.tags.pop("Laws", ""))
         return evolve(laws, cube_limit=limit if limit != 1 else None), not length and jacoby is None
 
     def _switch(self, key: str) -> bool | None:

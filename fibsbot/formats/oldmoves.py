@@ -33,7 +33,19 @@ from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, add_points, end_game
+from fibsbot.transcript import (
+    Cube,
+    Entry,
+    Game,
+    Gap,
+    Player,
+    RejectedRoll,
+    Resign,
+    Throw,
+    Transcript,
+    add_points,
+    end_game,
+)
 
 Line: TypeAlias = tuple[int, str]
 """A line with its number, counted from 1."""
@@ -429,6 +441,8 @@ def _write_entry(entry: Entry) -> Iterator[str]:
             direction = DIRECTIONS[COLOURS[seat]]
             moves = " ".join(_point_to_point(to_fibs(move, direction)) for move in play.ordered)
             yield f"{COLOURS[seat].name}: ({dice[0]} {dice[1]}) {moves or CANNOT_MOVE_TEXT}"
+        case RejectedRoll(seat=seat, dice=dice):
+            yield f"{COLOURS[seat].name}: rejects {dice[0]}-{dice[1]}"
         case Cube(seat=seat, action=action):
             yield f"{COLOURS[seat].name}: {CUBE_WORDS[action]}"
         case Resign(seat=seat, accepted=True):

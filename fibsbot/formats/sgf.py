@@ -26,6 +26,7 @@ from fibsbot.transcript import (
     Entry,
     Game,
     Gap,
+    RejectedRoll,
     Resign,
     Throw,
     Transcript,
@@ -81,13 +82,21 @@ def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
         case Cube(seat=seat, action=action):
             word = next((word for word, meant in ACTIONS.items() if meant is action), "double")
             return [f"{properties.COLOURS[seat]}[{word}]"]
-        case Resign(accepted=False, seat=seat, level=level):
-            return [f"C[{COLOUR_NAMES[seat]} wants to resign {LEVEL_NAMES[level]}: refused]"]
+        case RejectedRoll() | Resign(accepted=False):
+            return [f"C[{_comment(entry)}]"]
         case Gap(then=then):
             nodes = _setup_nodes(then, rest)
             nodes[0] += f"C[{GAP_PREFIX}{escape_value(single_line(entry.reason, UNKNOWN_REASON))}]"
             return nodes
     return []  # an accepted resignation is in the result
+
+
+def _comment(entry: RejectedRoll | Resign) -> str:
+    """Return what the format has only comments for."""
+    player = COLOUR_NAMES[entry.seat]
+    if isinstance(entry, Resign):
+        return f"{player} wants to resign {LEVEL_NAMES[entry.level]}: refused"
+    return f"{player} rejects the first roll {max(entry.dice)}{min(entry.dice)} and doubles the cube"
 
 
 def _played_later(rest: tuple[Entry, ...]) -> bool:

@@ -16,12 +16,20 @@ from attrs import evolve, frozen
 
 from fibsbot import __version__
 from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats.checked_game import HIGHEST_CUBE, HIGHEST_NUMBER, reading_laws, scores_before
+from fibsbot.formats.checked_game import (
+    HIGHEST_CUBE,
+    HIGHEST_NUMBER,
+    raised_cube,
+    reading_laws,
+    scores_before,
+    with_named_laws,
+)
 from fibsbot.formats.sgf_trees import Node, escape_value
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Flaw, Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
+from fibsbot.rules.law_words import is_by_other_laws, law_words
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Transcript
 
@@ -165,6 +173,8 @@ BACKGAMMON: Final = "6"
 """The value of GM."""
 ID_MARK: Final = "Match ID: "
 """How GN begins where it says a match's own number."""
+LAWS_COMMENT: Final = "Laws: "
+"""How the comment on a match begins that is played by other laws than those of FIBS."""
 TAG_NAMES: Final = {
     "EV": "Event",
     "RO": "Round",
@@ -223,6 +233,9 @@ def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
         jacoby="Jacoby" in rules,
         cube="NoCube" not in rules,
     )
+    comment = single_line(node.value("GC") or "")
+    if comment.startswith(LAWS_COMMENT):
+        laws = with_named_laws(laws, comment.removeprefix(LAWS_COMMENT).partition(".")[0])
     try:
         start = start_match(laws, length, scores, post_crawford=not crawford_game)
     except RuleError as error:
@@ -285,7 +298,10 @@ def write_root(transcript: Transcript, game: Game, result: str, *, first: bool) 
     if first:
         texts |= _match_properties(transcript)
     texts["RU"] = _rules(start)
-    texts["CV"] = str(start.cube) if start.stage is Stage.OPENING and start.cube > 1 else ""
+    if is_by_other_laws(start.laws):
+        texts["GC"] = f"{LAWS_COMMENT}{law_words(start.laws)}. {texts.get('GC', '')}".rstrip()
+    cube = raised_cube(game)
+    texts["CV"] = str(cube) if start.stage is Stage.OPENING and cube > 1 else ""
     texts["RE"] = result
     info = f"MI[length:{transcript.length}][game:{max(game.number - 1, 0)}][ws:{a}][bs:{b}]"
     properties = "".join(f"{name}[{escape_value(text)}]" for name, text in texts.items() if text)

@@ -49,7 +49,9 @@ class UnknownGameError(ValueError):
 
 @lru_cache
 def load_ruleset(name: str) -> Ruleset:
-    """Return a game by its name, with options after colons, such as `plakoto:exception`.
+    """Return a game by its name, with options after colons in any order, such as `plakoto:exception`.
+
+    The same game with the same options is the same object, as rulesets are compared by identity.
 
     Raises UnknownGameError if the game or an option does not exist, or if two options change the same law.
     """
@@ -58,17 +60,19 @@ def load_ruleset(name: str) -> Ruleset:
         raise UnknownGameError(f"expected a game such as {_suggestion(game, GAMES)}, got {name!r}")
     module, symbol = _WHERE[game]
     rules: Ruleset = getattr(importlib.import_module(f"fibsbot.games.{module}"), symbol)
-    known = {option.name: option for option in rules.options}
-    changed: dict[str, str] = {}
-    for option in options:
+    own = {option.name: option for option in rules.options}
+    changed: dict[tuple[bool, str], str] = {}
+    # The common options come last: they change what the game's own options have left.
+    for option in sorted(dict.fromkeys(options), key=lambda name: name not in own):
+        known = own | {common.name: common for common in rules.common_options}
         if option not in known:
-            expected = _suggestion(option, tuple(known)) if known else "no option"
-            raise UnknownGameError(f"expected {expected} after {game}:, got {option!r}")
+            raise UnknownGameError(f"expected {_suggestion(option, tuple(known))} after {game}:, got {option!r}")
         for field in known[option].changes:
-            if changed.setdefault(field, option) != option:
-                raise UnknownGameError(f"expected options that go together, got {changed[field]} and {option}")
-        rules = rules.with_option(option)
-    return rules
+            other = changed.setdefault((option in own, field), option)
+            if other != option:
+                raise UnknownGameError(f"expected options that go together, got {other} and {option}")
+        rules = rules.with_option(known[option])
+    return rules if rules.full_name == name else load_ruleset(rules.full_name)
 
 
 def _suggestion(name: str, known: tuple[str, ...]) -> str:

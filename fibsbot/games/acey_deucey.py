@@ -54,6 +54,7 @@ RULES = Ruleset(
     ends=(standard.borne_off,),
     readings=(
         "A 1-2 of which only one number can be played brings neither a double nor a roll.",
+        "The third 1-2 of a turn is not played.",
         "A double may be named if one move of it can be made; it is played as far as it goes.",
         "The opening throw has one die each, and its winner rolls anew, so that a 1-2 on it brings nothing.",
     ),

@@ -29,11 +29,10 @@ from fibsbot.rules.errors import (
     GameRunningError,
     NothingToAnswerError,
     NotYourTurnError,
-    ResignationPendingError,
     RollFirstError,
     RuleError,
 )
-from fibsbot.rules.game import check_before_roll, check_running, check_turn, match_winner
+from fibsbot.rules.game import check_before_roll, check_no_resignation, check_turn, match_winner
 from fibsbot.rules.state import Ending, MatchGame, Result, Seat, Stage
 
 
@@ -76,6 +75,11 @@ class TableGame(MatchGame):
     def table_for(self, seat: Seat) -> Table:
         """Return the board seen by one of the players."""
         return self.table if seat is self.turn else self.table.swapped()
+
+    @property
+    def rolls_again(self) -> bool:
+        """Whether the player on turn rolls again in this turn, when it is too late to double."""
+        return self.stage is Stage.ROLL and self.throws > 0
 
     @property
     def decides(self) -> Seat | None:
@@ -135,11 +139,9 @@ def next_game(state: TableGame) -> TableGame:
 
 def roll_opening(state: TableGame, die_a: int, die_b: int) -> TableGame:
     """Roll one die for each player: the higher one begins. After a tie the state is still in OPENING."""
+    check_no_resignation(state)
     if state.stage is not Stage.OPENING:
-        check_running(state)
         raise AlreadyRolledError("the opening roll has been made")
-    if state.resignation:
-        raise ResignationPendingError("a resignation waits for its answer")
     if die_a == die_b:
         return state
     winner = Seat.A if die_a > die_b else Seat.B
@@ -179,15 +181,17 @@ def play(state: TableGame, seat: Seat, play: Play) -> TableGame:
 
 def choices(state: TableGame) -> tuple[int, ...]:
     """Return what may be named in NAME; nothing in other stages."""
+    if state.stage is not Stage.NAME:
+        return ()
     if state.naming is Naming.DOUBLE:
         return doubles_to_name(state.rules, state.table)
-    return state.rules.points_to_open(state.table) if state.naming is Naming.POINT else ()
+    return state.rules.points_to_open(state.table)
 
 
 def name(state: TableGame, seat: Seat, choice: int) -> TableGame:
     """Name the double to play, or the point to open. Raises RuleError unless it may be named now."""
-    check_running(state)
-    if state.naming is None:
+    check_no_resignation(state)
+    if state.stage is not Stage.NAME or state.naming is None:
         raise NothingToAnswerError("there is nothing to name")
     if seat is not state.namer:
         raise NotYourTurnError("the opponent has to name it")
@@ -202,6 +206,7 @@ def name(state: TableGame, seat: Seat, choice: int) -> TableGame:
 
 def roll_contest(state: TableGame, total_a: int, total_b: int) -> TableGame:
     """Roll two dice for each player in CONTEST: the higher total names the point to open. A tie changes nothing."""
+    check_no_resignation(state)
     if state.stage is not Stage.CONTEST:
         raise NothingToAnswerError("there is nothing to roll for")
     if total_a == total_b:
@@ -213,8 +218,8 @@ def roll_contest(state: TableGame, total_a: int, total_b: int) -> TableGame:
 def _go_on(state: TableGame) -> TableGame:
     """Return the state in which the player on turn meets what is next in the turn."""
     todo = state.todo
-    while todo and todo[0] is Then.NAME_DOUBLE and not doubles_to_name(state.rules, state.table):
-        todo = todo[1:]
+    if todo and todo[0] is Then.NAME_DOUBLE and not doubles_to_name(state.rules, state.table):
+        todo = () if state.rules.named_double_ends_turn else todo[1:]
     rolls = bool(todo) and todo[0] is Then.ROLL
     if todo and isinstance(todo[0], Part):
         following = evolve(state, stage=Stage.MOVE, todo=todo)

@@ -26,6 +26,7 @@ RULES = Ruleset(
     readings=(
         "What is left of the current double passes to the opponent, too.",
         "The opponent has to play what passes to him, as far as he can.",
+        "Only doubles pass; what cannot be played of two different numbers is lost.",
         "A gammon counts 2; there is no triple game.",
     ),
     options=(

@@ -6,8 +6,8 @@ long as an opposing checker is on its point. Otherwise as in backgammon.
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Ruleset
+from fibsbot.games import plakoto, standard
+from fibsbot.games.ruleset import TRIPLE, Option, Ruleset
 
 RULES = Ruleset(
     name="greek",
@@ -24,5 +24,11 @@ RULES = Ruleset(
     readings=(
         "If the last checkers of both sides are blocked on their starts, neither can ever come home: a draw.",
         "A gammon counts 2 and a backgammon 3, as in backgammon.",
+        "A checker that is pinned in the home table does not keep others from being borne off.",
     ),
-)
+    options=(
+        Option("pinned-stops", "No checker is borne off while one is pinned at home.", {
+            "bearing_off": plakoto.no_pinned_checker,
+        }),
+    ),
+)  # fmt: skip

@@ -8,8 +8,9 @@ rolls anew, and whoever wins a game begins the next. A game counts 2 if the lose
 
 from __future__ import annotations
 
+from fibsbot.evolve import evolve
 from fibsbot.games import narde, standard
-from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Rest, Ruleset, Turn
+from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Rest, Ruleset, Turn
 from fibsbot.games.table import Course, Table
 
 FIRST_SERIES = 4
@@ -19,6 +20,14 @@ def series_from_the_fourth_roll(table: Table, dice: Numbers, throws: int) -> Tur
     """Divide a roll: a double goes on up to 6-6 from the player's fourth roll on."""
     divide = standard.series if table.own.throws >= FIRST_SERIES else standard.doubles_twice
     return divide(table, dice, throws)
+
+
+def early_double_ends_turn(table: Table, dice: Numbers, throws: int) -> Turn:
+    """Divide a roll; of a double that is no series nothing passes to the opponent."""
+    turn = series_from_the_fourth_roll(table, dice, throws)
+    if table.own.throws >= FIRST_SERIES:
+        return turn
+    return tuple(evolve(it, ends_turn=False) for it in turn if isinstance(it, Part))
 
 
 RULES = Ruleset(
@@ -45,6 +54,8 @@ RULES = Ruleset(
             "on_move": (narde.note_head,),
             "play_laws": (narde.no_prime_before_all,),
         }),
-        Option("passes", "What cannot be played of a series passes to the opponent.", {"rest": Rest.TO_OPPONENT}),
+        Option("passes", "What cannot be played of a series passes to the opponent.", {
+            "rest": Rest.TO_OPPONENT, "divide": early_double_ends_turn,
+        }),
     ),
 )  # fmt: skip

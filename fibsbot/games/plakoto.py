@@ -9,7 +9,7 @@ in backgammon.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, TRIPLE, Opening, Option, Outcome, Ruleset
+from fibsbot.games.ruleset import GAMMONS, TRIPLE, Option, Outcome, Ruleset
 from fibsbot.games.table import HOME, START, Table
 from fibsbot.rules.errors import AnyLaw, NamedLaw
 
@@ -50,7 +50,7 @@ RULES = Ruleset(
     readings=(
         'The "home point" to which all checkers have to come is the home table.',
         "A checker that is pinned in the home table does not keep others from being borne off.",
-        "A checker trapped on its start counts 2.",
+        "A checker trapped on its start counts 2, and is looked for at the end of a play.",
     ),
     options=(
         Option(
@@ -63,8 +63,5 @@ RULES = Ruleset(
             "bearing_off": no_pinned_checker,
         }),
         Option("no-triple", "A backgammon counts as a gammon.", {"laws": GAMMONS}),
-        Option("rethrow", "The winner of the opening throw rolls anew, and who wins a game begins the next.", {
-            "opening": Opening.RETHROW, "winner_begins": True,
-        }),
     ),
 )  # fmt: skip

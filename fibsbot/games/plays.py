@@ -17,36 +17,38 @@ from attrs import frozen
 
 from fibsbot.evolve import evolve
 from fibsbot.games.ruleset import Numbers, Outcome, Part, Ruleset, Turn
-from fibsbot.games.standard import PINNED
+from fibsbot.games.standard import HELD, PINNED
 from fibsbot.games.table import HAND, OFF, Side, Table
 from fibsbot.position import Move, Play
-from fibsbot.rules.errors import AnyLaw, DiceError, IllegalPlayError, InvalidPlayError, Law
+from fibsbot.rules.errors import AnyLaw, DiceError, IllegalPlayError, InvalidPlayError, Law, NamedLaw
 
 CACHED_ROLLS: Final = 64
 """Number of rolls whose plays are cached: the callers ask for each of them several times."""
 Steps: TypeAlias = tuple[Move, ...]
+LOWER_FIRST: Final = NamedLaw("the lower number is played first")
+ONE_CHECKER: Final = NamedLaw("one checker makes all moves of this roll")
+EACH_ONCE: Final = NamedLaw("each number is played once")
+AS_MANY: Final = NamedLaw("as many of the numbers as possible must be played")
+HIGHEST_SUM: Final = NamedLaw("of plays with equally many numbers one with the highest sum must be made")
 
 
 def make_move(rules: Ruleset, table: Table, source: int, number: int) -> tuple[int, Table] | AnyLaw:
     """Return where a checker gets by a number and the table after it, or the law that forbids the move."""
     own = table.own
     if own.row[source] <= (own.held >> source & 1):
-        return Law.NO_CHECKER
+        return HELD if own.row[source] else Law.NO_CHECKER
     if own.pinned >> source & 1:
         return PINNED
-    reached: int | AnyLaw = source - number
-    if source - number <= OFF:
-        reached = rules.bearing_off(table, source, number)
+    reached = _destination(rules, table, source, number)
     target = reached if isinstance(reached, int) else OFF
     for law in rules.move_laws:
         if law.forbids(table, source, target):
             return law.law
     if not isinstance(reached, int):
         return reached
-    lifted = Table(_leaving(own, source, target), _freed(rules, table, source))
-    after = lifted
+    after = Table(_lifted(own, source), _freed(rules, table, source))
     if target != OFF:
-        landed = rules.landing(lifted, target, rules.course.facing(target))
+        landed = rules.landing(after, target, rules.course.facing(target))
         if not isinstance(landed, Table):
             return landed
         after = landed
@@ -55,12 +57,15 @@ def make_move(rules: Ruleset, table: Table, source: int, number: int) -> tuple[i
     return target, after
 
 
-def _leaving(own: Side, source: int, target: int) -> Side:
+def _destination(rules: Ruleset, table: Table, source: int, number: int) -> int | AnyLaw:
+    """Return where a number would bring a checker, or the law that keeps it from leaving the board."""
+    return source - number if number < source else rules.bearing_off(table, source, number)
+
+
+def _lifted(own: Side, source: int) -> Side:
     """Return the side with one checker lifted from a place; it counts as off until it lands."""
-    left = own.moved(source, OFF)
-    if source == HAND and own.hit and target != HAND:
-        return evolve(left, hit=own.hit - 1)
-    return left
+    lifted = own.moved(source, OFF)
+    return evolve(lifted, hit=own.hit - 1) if source == HAND and own.hit else lifted
 
 
 def _freed(rules: Ruleset, table: Table, source: int) -> Side:
@@ -161,8 +166,8 @@ def outcome(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
 
 
 def can_move(rules: Ruleset, table: Table, part: Part) -> bool:
-    """Return whether a part of a turn has any play."""
-    return bool(resulting_tables(rules, table, part))
+    """Return whether any checker can move."""
+    return any(resulting_tables(rules, table, part).values())
 
 
 def legal_plays(rules: Ruleset, table: Table, part: Part) -> tuple[Play, ...]:
@@ -181,7 +186,8 @@ def check_play(rules: Ruleset, table: Table, part: Part, play: Play) -> tuple[Pl
             raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
     if len(play) > len(part.numbers):
         rolled = "-".join(map(str, part.numbers))
-        raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(play)} moves for {rolled}")
+        law = Law.TOO_MANY_MOVES if _as_in_backgammon(part) else EACH_ONCE
+        raise IllegalPlayError(law, f"{law.value}: {len(play)} moves for {rolled}")
     results = resulting_tables(rules, table, part)
     if not play.moves and not results:
         return play, table
@@ -194,8 +200,13 @@ def check_play(rules: Ruleset, table: Table, part: Part, play: Play) -> tuple[Pl
             made.setdefault(board, moves)
     if not made:
         raise max(failures, key=lambda failure: failure[0])[1]
-    law = _omission(rules, table, part, made)
-    raise IllegalPlayError(law, law.value)
+    omission = _omission(rules, table, part, made)
+    raise IllegalPlayError(omission, omission.value)
+
+
+def _as_in_backgammon(part: Part) -> bool:
+    """Return whether a part is a roll of backgammon: two different numbers, or one number four times."""
+    return (len(part.numbers), len(set(part.numbers))) in {(2, 2), (4, 1)}
 
 
 def _makings(
@@ -206,19 +217,38 @@ def _makings(
     for count, move in enumerate(moves):
         following: list[tuple[Table, Numbers, int]] = []
         for board, left, at in boards:
-            law: AnyLaw = Law.NOT_ROLLED
-            for number in dict.fromkeys(left[:1] if part.ordered else left):
+            law = _wrong_number(rules, board, move)
+            for number in dict.fromkeys(left):
                 made = make_move(rules, board, move.source, number)
                 if not isinstance(made, tuple):
                     # A law about this very move says more than that its length was not rolled.
-                    law = made if number == move.pips or move.target == OFF else law
-                elif made[0] == move.target and (not part.one_checker or at in {0, move.source}):
+                    law = made if _leads(rules, board, move, number) else law
+                elif made[0] != move.target:
+                    continue
+                elif part.ordered and number != left[0]:
+                    law = LOWER_FIRST
+                elif part.one_checker and at not in {0, move.source}:
+                    law = ONE_CHECKER
+                else:
                     following.append((made[1], _without(left, number), move.target))
             if not following:
                 failures.append((count, IllegalPlayError(law, f"{move}: {law.value}")))
         boards = following
     for board, _, _ in boards:
         yield board
+
+
+def _leads(rules: Ruleset, table: Table, move: Move, number: int) -> bool:
+    """Return whether a number would make a move, but for the laws."""
+    to = _destination(rules, table, move.source, number)
+    return move.target in ((to,) if isinstance(to, int) else (OFF, HAND - (number - move.source)))
+
+
+def _wrong_number(rules: Ruleset, table: Table, move: Move) -> AnyLaw:
+    """Return the law for a move that no number left to play makes: that another would, or that none does."""
+    if move.target < move.source or any(_leads(rules, table, move, number) for number in range(1, 7)):
+        return Law.NOT_ROLLED
+    return Law.WRONG_DIRECTION
 
 
 def _omission(rules: Ruleset, table: Table, part: Part, made: Mapping[Table, Steps]) -> AnyLaw:
@@ -232,10 +262,12 @@ def _omission(rules: Ruleset, table: Table, part: Part, made: Mapping[Table, Ste
     possible = max(map(len, results.values()), default=0)
     if moves == possible:
         unwanted = (it.law for it in rules.preferences if all(it.forbids(table, board) for board in made))
-        return next(unwanted, Law.HIGHER_NUMBER)
+        return next(unwanted, Law.HIGHER_NUMBER if len(part.numbers) == 2 else HIGHEST_SUM)
     if not moves:
         return Law.MUST_PLAY
-    return Law.WHOLE_DOUBLE if len(set(part.numbers)) == 1 else Law.BOTH_NUMBERS
+    if not _as_in_backgammon(part):
+        return AS_MANY
+    return Law.WHOLE_DOUBLE if len(part.numbers) == 4 else Law.BOTH_NUMBERS
 
 
 def check_dice(rules: Ruleset, dice: Sequence[int]) -> Numbers:

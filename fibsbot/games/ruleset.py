@@ -25,6 +25,8 @@ TRIPLE: Final = Laws("gammons and backgammons", cube=False)
 """A game counts 1, 2 or 3, as in backgammon, and there is no cube."""
 CUBE: Final = Laws("with a cube")
 """A game counts 1, 2 or 3 times the cube."""
+OPENING_DICE: Final = 2
+"""Dice of an opening throw, one of each player."""
 Numbers: TypeAlias = tuple[int, ...]
 """Numbers of the dice, each 1 to 6."""
 Landing: TypeAlias = Callable[[Table, int, int], Table | AnyLaw]
@@ -172,7 +174,7 @@ class Ruleset:
     ends_at_once: tuple[End, ...] = ()
     """Looked at after each move; a play that ends the game so is complete."""
     named_double_ends_turn: bool = False
-    """Whether a named double that cannot be played to its end ends the turn."""
+    """Whether a named double that cannot be played to its end ends the turn, or that none can be named."""
     raises_stake: Callable[[Numbers], bool] = lambda _dice: False
     """Returns whether a roll doubles what the game is played for."""
     points_to_open: Callable[[Table], tuple[int, ...]] = lambda _table: ()
@@ -207,10 +209,25 @@ class Ruleset:
         """Return how many checkers of a side have not entered yet; the others in HAND are on the bar."""
         return side.row[HAND] - side.hit if self.setup.get(HAND) else 0
 
-    def with_option(self, name: str) -> Ruleset:
-        """Return the ruleset with an option turned on. Raises KeyError if there is none of that name."""
-        option = {option.name: option for option in self.options}[name]
-        return evolve(self, **{**option.changes, "chosen": tuple(sorted({*self.chosen, name}))})
+    @property
+    def common_options(self) -> tuple[Option, ...]:
+        """The options that a game has because every game has them, those left out that change nothing."""
+        options = (
+            Option("both", f"{Opening.BOTH.value.capitalize()}.", {"opening": Opening.BOTH}),
+            Option("rethrow", f"{Opening.RETHROW.value.capitalize()}.", {"opening": Opening.RETHROW}),
+            Option("winner-begins", "Whoever wins a game begins the next.", {"winner_begins": True}),
+            Option("cube", "There is a doubling cube.", {"laws": evolve(self.laws, cube=True)}),
+        )
+        return tuple(
+            option
+            for option in options
+            if any(getattr(self, field) != value for field, value in option.changes.items())
+            and (option.name != "both" or self.dice == OPENING_DICE)
+        )
+
+    def with_option(self, option: Option) -> Ruleset:
+        """Return the ruleset with an option turned on."""
+        return evolve(self, **{**option.changes, "chosen": tuple(sorted({*self.chosen, option.name}))})
 
 
 def level_of(points: int) -> Level:

@@ -61,6 +61,7 @@ RULES = Ruleset(
     readings=(
         "Once two checkers have been on the board, a player is free to enter others or to move.",
         "The extra roll has to be made, and nothing limits how often.",
+        "If the thrown double is blocked, its complement is lost, too, not only the rest of that double.",
         "The first roll is each player's first roll; a double on it is played four times and brings nothing more.",
     ),
     options=(

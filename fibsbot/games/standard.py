@@ -22,6 +22,7 @@ BACKGAMMON: Final = {24: 2, 13: 5, 8: 3, 6: 5}
 BLOCKED: Final = NamedLaw("no checker lands on a point where the opponent has one")
 PINNED: Final = NamedLaw("a checker that lies under one of the opponent's does not move")
 UNDER: Final = NamedLaw("no checker lands on a point where one of its own side lies under the opponent's")
+HELD: Final = NamedLaw("a checker that has hit in its home table does not move on in that turn")
 EXACT: Final = NamedLaw("a checker is borne off only by the exact number")
 
 

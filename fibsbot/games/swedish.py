@@ -17,10 +17,12 @@ enter. So does janstork: he has no such point at all when he is hit.
 
 from __future__ import annotations
 
+from functools import partial
+
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
 from fibsbot.games.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Turn, move_law
-from fibsbot.games.table import HAND, HOME, OFF, START, Course, Mark, Table
+from fibsbot.games.table import HAND, HOME, OFF, START, Course, Mark, Side, Table
 from fibsbot.rules.errors import AnyLaw, Law
 
 FARTHEST_OF_OPPONENTS_SIDE = 13
@@ -49,21 +51,12 @@ def note_roll(table: Table, dice: Numbers) -> Table:
     return Table(own.marked(Mark.FOUR_SIXES) if four else own, table.opponent)
 
 
-def _stacks(table: Table, source: int, target: int) -> bool:
-    first_sixes = Mark.FOUR_SIXES in table.own.marks and table.own.throws == 1 and (source, target) == (START, STACK)
-    return target != OFF and table.own.row[target] > 0 and not first_sixes
-
-
 @move_law("no more than one checker on a point before one has been on the farthest point of the opponent's side")
 def one_on_a_point(table: Table, source: int, target: int) -> bool:
     """Rule 2."""
-    return Mark.RELEASED not in table.own.marks and _stacks(table, source, target)
-
-
-@move_law("no more than one checker on a point while none is on the farthest point of the opponent's side")
-def one_on_a_point_while(table: Table, source: int, target: int) -> bool:
-    """Rule 2, read as a condition."""
-    return not table.own.row[FARTHEST_OF_OPPONENTS_SIDE] and _stacks(table, source, target)
+    own = table.own
+    first_sixes = Mark.FOUR_SIXES in own.marks and own.throws == 1 and (source, target) == (START, STACK)
+    return Mark.RELEASED not in own.marks and target != OFF and own.row[target] > 0 and not first_sixes
 
 
 @move_law("no more than one checker on a far point before one has been on the farthest point of the opponent's side")
@@ -78,12 +71,12 @@ def five_leave_the_start(table: Table, source: int, target: int) -> bool:
     return source > START // 2 >= target and Mark.FIVE_LEFT not in table.own.marks
 
 
-def hits_and_breaks_blocks(table: Table, point: int, facing: int) -> Table | AnyLaw:
-    """Rules 1, 4 and 5: land on a point."""
+def hits_and_breaks_blocks(table: Table, point: int, facing: int, most: int = 2) -> Table | AnyLaw:
+    """Rules 1, 4 and 5: land on a point; of a block at most so many checkers are captured together."""
     opponent = table.opponent
     there = opponent.row[facing]
     together = Mark.FOUR_SIXES in opponent.marks and facing == STACK
-    if there > 1 and not together and (there > 2 or not _in_block_of_six(table, point)):
+    if there > 1 and not together and (there > most or not _in_block_of_six(table, point)):
         return Law.POINT_HELD
     if there:
         marks = opponent.marks & ~Mark.FOUR_SIXES if together else opponent.marks
@@ -112,6 +105,16 @@ def note_move(_before: Table, after: Table, source: int, target: int) -> Table:
     if Mark.FOUR_SIXES in own.marks and STACK in {source, target} and (source, target, own.throws) != (START, STACK, 1):
         own = evolve(own, marks=own.marks & ~Mark.FOUR_SIXES)
     return Table(own, after.opponent)
+
+
+def note_release_while_there(_before: Table, after: Table, _source: int, _target: int) -> Table:
+    """Note which sides have a checker on the farthest point of the other's side, and are released for as long."""
+    return Table(_released_while_there(after.own), _released_while_there(after.opponent))
+
+
+def _released_while_there(it: Side) -> Side:
+    there = it.row[FARTHEST_OF_OPPONENTS_SIDE] > 0
+    return it.marked(Mark.RELEASED) if there else evolve(it, marks=it.marks & ~Mark.RELEASED)
 
 
 def free_points(table: Table) -> int:
@@ -171,10 +174,13 @@ RULES = Ruleset(
     options=(
         Option("once", "Rule 1: the one checker plays the number once.", {"divide": first_double_moves_once}),
         Option("while", "Rule 2 holds whenever no checker is on that point.", {
-            "move_laws": (standard.all_enter_first, one_on_a_point_while, five_leave_the_start),
+            "on_move": (note_move, note_release_while_there),
         }),
         Option("far-side", "Rule 2 holds for the opponent's side of the board only.", {
             "move_laws": (standard.all_enter_first, one_on_a_far_point, five_leave_the_start),
+        }),
+        Option("any", "Rule 5: all checkers of a point are captured, however many.", {
+            "landing": partial(hits_and_breaks_blocks, most=15),
         }),
         Option("empty", "Jan counts only points with no checker at all.", {"ends_at_once": (jan_of_empty_points,)}),
     ),

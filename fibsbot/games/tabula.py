@@ -61,6 +61,7 @@ RULES = Ruleset(
         "As many of the three numbers as possible are played, and of plays of equally many those with the highest sum.",
         "A number higher than any point with a checker bears off from the farthest.",
         "The text calls it optional that no checker is borne off before all are home. Reconstructions have it.",
+        "Without that rule, too, no checker is borne off after a hit until all are home: checkers look alike.",
         "The opening throw has one die each; its winner rolls all three.",
     ),
     options=(

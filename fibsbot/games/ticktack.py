@@ -100,9 +100,14 @@ RULES = Ruleset(
         "Only the hit is in the document; which are the other four ways, and what they count, is a reading of Cotton.",
         "The sides go in opposite directions, so that the opponent's ace point is the end of one's own course.",
         "A table is filled when all its six points have two or more checkers.",
+        "Going in takes two checkers on that point at the end of a play; they need not come together.",
+        "Who could have won and did not see it loses nothing: that law of Willughby is for the board.",
     ),
     options=(
         Option("plain", "Only a hit and bearing off win.", {"ends": (ways_to_win(HIT, BEARING_OFF),)}),
+        Option("common", "Toots and boveries, which only some play, do not win.", {
+            "ends": (ways_to_win(*(way for way in WAYS if way not in {TOOTS, BOVERIES})),),
+        }),
         Option("together", "Going in takes two checkers in one play.", {
             "ends": (ways_to_win(GOING_IN_TOGETHER, *(way for way in WAYS if way is not GOING_IN)),),
         }),

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, cast
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 from attrs.validators import ge
 
 
@@ -69,7 +69,7 @@ class Header:
     """Facts about the session from the writer: `server`, `user`, `version` and so on."""
 
 
-@frozen
+@define  # the records that are many are not frozen: such a class takes twice as long to build
 class Received:
     """Bytes from the server, as one read returned them: not necessarily whole lines."""
 
@@ -77,7 +77,7 @@ class Received:
     data: bytes
 
 
-@frozen
+@define
 class Sent:
     """Bytes sent to the server, with the line's end."""
 
@@ -85,7 +85,7 @@ class Sent:
     data: bytes
 
 
-@frozen
+@define
 class Event:
     """An event of the program."""
 
@@ -146,7 +146,7 @@ def _loads(line: bytes) -> Any:
         return json.loads(line)
     text = line.decode("utf-8", "surrogatepass")
     data, end = _DECODER.raw_decode(text)
-    if text[end:].strip(" \t\n\r"):
+    if end != len(text) and text[end:].strip(" \t\n\r"):
         raise ValueError("expected one object in a line")
     return data
 

@@ -11,6 +11,8 @@ from attrs import field, frozen
 
 Score: TypeAlias = tuple[int, int]
 """Ours first."""
+BACKGAMMON: Final = "backgammon"
+"""The name of the game of which the store has no name."""
 
 
 class Outcome(enum.Enum):
@@ -97,6 +99,8 @@ class Match:
     opponent_experience: int | None = None
     site: str | None = None
     """Where it was played: a server's name or address."""
+    game: str | None = None
+    """The name of a game other than backgammon, with options after colons; None for backgammon."""
 
     @property
     def finished(self) -> bool:
@@ -110,7 +114,7 @@ class Match:
 
     @property
     def gain(self) -> float | None:
-        """The change of our rating."""
+        """The change of our rating in backgammon."""
         if self.rating_before is None or self.rating_after is None:
             return None
         return self.rating_after - self.rating_before
@@ -128,14 +132,20 @@ class Game:
     ended: dt.datetime | None
     """None for one that is played, or part of a saved match."""
     won: bool | None
-    """Whether we won; None if the game is not over, or its end was not seen."""
+    """Whether we won; None if the game is not over, was drawn, or its end was not seen."""
     points: int | None
+    """0 for a drawn game."""
     how: str | None
     """The message that reported the end, such as `game_won`, `gave_up` or `resign_accepted`."""
     cube: int | None
     """The value of the cube at the end."""
     inferred: bool
     """Whether we did not see the end; winner and points are then taken from the score, if possible."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether nobody won it."""
+        return self.won is None and self.points == 0
 
 
 @frozen
@@ -154,7 +164,10 @@ class Decision:
     """`roll`, `move`, `doubled` or `resigned`."""
     xgid: str | None
     """The position; None if XGID cannot express it."""
-    dice: tuple[int, int] | None
+    table_text: str | None
+    """The position in a game other than backgammon, as fibsbot/games/text.py writes it; None in backgammon."""
+    dice: tuple[int, ...] | None
+    """Two, or as many as the game has."""
     offer: int | None
     """The offered cube value, the points offered, or the lowest level at which we may resign."""
     answer: str

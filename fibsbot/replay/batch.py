@@ -32,6 +32,9 @@ from fibsbot.replay.events import (
     MatchEvent,
     Place,
     PlaceError,
+    TableActionAdded,
+    TableGameEnded,
+    TableMatchEnded,
     events_from,
 )
 from fibsbot.replay.match_files import CaptureError, find_format, group_log_parts, read_match_file
@@ -284,22 +287,29 @@ def _counted(events: Iterator[MatchEvent], result: SourceResult, task: ReplayTas
                 if isinstance(step.entry, Gap):
                     counts.gaps += 1
                     _add_note(result, gap_text(event.match, step, step.entry))
-            case MatchEnded():
+            case MatchEnded() | TableMatchEnded():
                 counts.matches += 1
+            case TableActionAdded(decision=decision):
+                counts.decisions += decision
             case GameBegan(match=match, game=game) if not game.entries and (missing := missing_beginning_text(game)):
                 counts.gaps += 1
                 _add_note(result, f"match {match}, game {game.number}, turn {game.start.turns + 1}: {missing}")
-            case GameEnded():
+            case GameEnded() | TableGameEnded():
                 counts.games += 1
-            case DifferenceFound(differences=differences):
-                counts.differences += len(differences)
-                texts = [f"{difference_place_text(event)}: {difference_text(it)}" for it in differences[:MAX_NOTES]]
-                if task.strict and texts:
-                    result.first_difference = f"{shown_source_name(result)}: {texts[0]}"
-                    raise _StrictDifferenceError
-                for text in texts:
-                    _add_note(result, text)
+            case DifferenceFound():
+                _count_differences(event, result, task)
         yield event
+
+
+def _count_differences(event: DifferenceFound, result: SourceResult, task: ReplayTask) -> None:
+    """Count and note differences. Raises _StrictDifferenceError in a strict replay."""
+    result.counts.differences += len(event.differences)
+    texts = [f"{difference_place_text(event)}: {difference_text(it)}" for it in event.differences[:MAX_NOTES]]
+    if task.strict and texts:
+        result.first_difference = f"{shown_source_name(result)}: {texts[0]}"
+        raise _StrictDifferenceError
+    for text in texts:
+        _add_note(result, text)
 
 
 def shown_source_name(result: SourceResult) -> str:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from fibs_protocol.board import BoardState
 from fibsbot.evolve import evolve
-from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, player_position
+from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, opponent_position, player_position
 from fibsbot.match import Dice, Owner
 from fibsbot.position import Position
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
@@ -24,23 +24,22 @@ def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
 
     Nearly every board is checked here, so this needs no BoardView, and first compares what differs most often.
     """
-    turn = None if board.turn is None else seat if board.turn is board.colour else seat.other
-    dice = board.dice if turn is seat else board.opponent_dice
+    shown_on_turn, on_turn = board.turn is board.colour, state.turn is seat
+    dice = board.dice if shown_on_turn else board.opponent_dice
     doubled = state.stage is Stage.DOUBLED  # the server turns the board round then, and shows no owner
     known = (0, 0) if doubled else state.dice or (0, 0)
-    if (turn is not state.turn and not doubled) or (dice != known and dice != known[::-1]):
+    if (shown_on_turn is not on_turn or board.turn is None) and not doubled:
+        return False
+    if dice != known and dice != known[::-1]:
         return False
     score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
     if score != state.scores or board.cube != state.cube or length_from_fibs(board.length) != state.length:
         return False
-    position = player_position(board)
-    if (position if state.turn is seat else position.swapped()).points != state.position.points:
+    if (player_position(board) if on_turn else opponent_position(board)).points != state.position.points:
         return False
-    owner = cube_owner(board)
-    return (
-        doubled
-        or owner is None
-        or owner is (Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT)
+    owner = None if doubled else cube_owner(board)
+    return owner is None or owner is (
+        Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
     )
 
 

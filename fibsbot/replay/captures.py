@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -31,7 +31,7 @@ from fibsbot.replay import match_files
 from fibsbot.replay.match_files import CaptureError
 
 
-@frozen(slots=False)
+@define  # the events that are many are not frozen: such a class takes twice as long to build
 class ReceivedMessage:
     """A message of the server."""
 
@@ -42,7 +42,7 @@ class ReceivedMessage:
     """Start of the line, in bytes from the beginning of the capture; in a session log, start of its record."""
 
 
-@frozen(slots=False)
+@define
 class SentCommand:
     """A command of the client."""
 
@@ -70,7 +70,7 @@ class SessionInfo:
     """Name or address of the server; empty if unknown."""
 
 
-@frozen(slots=False)
+@define
 class LoggedEvent:
     """Another event in a session log, such as a decision with its equity."""
 
@@ -214,8 +214,9 @@ class _SessionLogReader:
                 self._at = at = record.time
                 match record:
                     case log.Received(data=data) if data:
-                        self._reader.receive_data(data)
-                        while (received := self._reader.next_message()) is not None:
+                        reader = self._reader
+                        reader.receive_data(data)
+                        while (received := reader.next_message()) is not None:
                             yield ReceivedMessage(at, received.message, place)
                     case log.Sent(data=data) if data:
                         for command in self._commands(data):

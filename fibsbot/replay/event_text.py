@@ -16,10 +16,24 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.draw.markup import clean
 from fibsbot.match import CubeAction
 from fibsbot.notation import format_play
-from fibsbot.replay.events import DifferenceFound, EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
+from fibsbot.replay.events import (
+    DifferenceFound,
+    EntryAdded,
+    GameBegan,
+    GameEnded,
+    MatchBegan,
+    MatchEnded,
+    MatchEvent,
+    TableActionAdded,
+    TableEvent,
+    TableGameBegan,
+    TableGameEnded,
+    TableMatchBegan,
+    TableMatchEnded,
+)
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, Transcript
+from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, Transcript
 
 LONGEST_NAME: Final = 20
 LONGEST_TEXT: Final = 200
@@ -86,6 +100,8 @@ def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
     match entry:
         case Throw(seat=seat):
             yield seat, f"{_roll_text(step, entry)}{mark}"
+        case RejectedRoll(seat=seat, dice=dice):
+            yield seat, f"{max(dice)}{min(dice)}: rejects the roll, the cube shows {step.after.cube}"
         case Cube(seat=seat, action=action):
             yield seat, f"{_cube_text(step, action)}{mark}"
         case Resign(seat=seat, level=level, accepted=accepted):
@@ -133,6 +149,38 @@ def match_end_text(match: Transcript) -> str:
     return f"{names[match.winner]} wins the match, {scores[0]} to {scores[1]}."
 
 
+def shown_player_names(players: tuple[str, str]) -> tuple[str, str]:
+    """Return names, clipped and without control characters."""
+    first, second = (clean(name, LONGEST_NAME) or "?" for name in players)
+    return first, second
+
+
+def table_match_text(began: TableMatchBegan) -> str:
+    """Return the heading of a match of another game."""
+    a, b = shown_player_names(began.players)
+    length = "" if began.length is None else length_text(began.length)
+    facts = [f"{clean(began.game, LONGEST_TEXT)}", length, time_text(began.at)]
+    return f"Match {began.match}: {a} - {b}, {', '.join(filter(None, facts))}"
+
+
+def table_result_text(ended: TableGameEnded, names: tuple[str, str]) -> str:
+    """Return the result of a game of another kind as a sentence."""
+    reason = f" ({clean(ended.reason, LONGEST_TEXT)})" if ended.reason else ""
+    if ended.winner is None:
+        return f"The game is drawn{reason}." if ended.drawn else "The game was not seen to its end."
+    points = "1 point" if ended.points == 1 else f"{ended.points} points"
+    return f"{names[ended.winner]} wins {points}{reason}."
+
+
+def table_match_end_text(ended: TableMatchEnded, names: tuple[str, str]) -> str:
+    """Return the result of a match of another game as a sentence."""
+    if ended.winner is not None and ended.scores is not None:
+        scores = sorted(ended.scores, reverse=True)
+        return f"{names[ended.winner]} wins the match, {scores[0]} to {scores[1]}."
+    a, b = ended.scores or ("?", "?")
+    return f"The match was not seen to its end. Score: {names[Seat.A]} {a}, {names[Seat.B]} {b}."
+
+
 @define
 class MoveList:
     """Writes events as a score sheet: a column per player, each action after the number of its turn."""
@@ -144,6 +192,9 @@ class MoveList:
 
     def lines_for(self, event: MatchEvent) -> Iterator[str]:
         """Yield the lines that an event completes."""
+        return self._table_lines(event) if isinstance(event, TableEvent) else self._backgammon_lines(event)
+
+    def _backgammon_lines(self, event: MatchEvent) -> Iterator[str]:
         if isinstance(event, EntryAdded) and not isinstance(event.step.entry, Gap):
             for seat, action in entry_actions(event.step):
                 yield from self._cell(seat, f"{event.step.turn:>3}  {action}")
@@ -169,6 +220,23 @@ class MoveList:
                 yield f"    {result_text(game.result, self._names)}"
             case MatchEnded(transcript=transcript):
                 yield from ("", f"  {match_end_text(transcript)}")
+
+    def _table_lines(self, event: TableEvent) -> Iterator[str]:
+        if isinstance(event, TableActionAdded):
+            yield from self._cell(event.seat, f"{event.turn:>3}  {clean(event.text, LONGEST_TEXT)}")
+            return
+        yield from self.flush()
+        if isinstance(event, TableMatchBegan):
+            self._names = shown_player_names(event.players)
+            yield from (*[""][: self._begun], table_match_text(event))
+            self._begun = True
+        elif isinstance(event, TableGameBegan):
+            (a, b), (own, theirs) = self._names, event.scores or ("?", "?")
+            yield from ("", f"  Game {event.number}", f"    {f'{a}: {own}':{COLUMN_WIDTH}}  {b}: {theirs}")
+        elif isinstance(event, TableGameEnded):
+            yield f"    {table_result_text(event, self._names)}"
+        elif isinstance(event, TableMatchEnded):
+            yield from ("", f"  {table_match_end_text(event, self._names)}")
 
     def flush(self) -> Iterator[str]:
         """Yield the unfinished line."""

@@ -25,7 +25,7 @@ from fibsbot.rules.game import redoubles_left
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import has_choice, resulting_positions
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Step, Throw, apply, end_game
+from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Step, Throw, after_roll, apply, end_game
 from fibsbot.transcript.reconstruction import KnownEvent, PlayWithoutRoll, find_play, possible_rolls, reconstruct
 
 MAX_SET_ASIDE: Final = 8
@@ -85,13 +85,13 @@ class GameBuilder:
     def state(self) -> GameState:
         """The game with the dice on the board."""
         if self._state is None:
-            self._state = self.settled_state if self.rolled is None else apply(self.settled_state, self.rolled)
+            self._state = self.settled_state if self.rolled is None else after_roll(self.settled_state, self.rolled)
         return self._state
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return self._reported_result is not None or self.settled_state.stage is Stage.OVER
+        return self._reported_result is not None or self.settled_state.result is not None
 
     @property
     def is_known(self) -> bool:
@@ -124,6 +124,12 @@ class GameBuilder:
         """Add the opening roll."""
         if not self._put_dice_on_board(entry):
             self._defer(entry)
+
+    def reject_roll(self, seat: Seat, at: dt.datetime | None) -> None:
+        """Add the rejection of the roll on the board, after which the same player rolls again."""
+        rolled = self.rolled
+        if self._set_aside is None and rolled is not None and rolled.seat is seat:
+            self._try_entry(RejectedRoll(seat=seat, dice=rolled.dice, at=at))
 
     def play(self, seat: Seat, play: Play, at: dt.datetime | None) -> None:
         """Add a play; one without moves means that the player cannot move."""
@@ -417,7 +423,7 @@ class GameBuilder:
     def _put_dice_on_board(self, entry: Throw) -> bool:
         """Note a roll whose play is to come; return False if the rules forbid it."""
         try:
-            self._state = apply(self.settled_state, entry)
+            self._state = after_roll(self.settled_state, entry)
         except RuleError:
             return False
         self.rolled = entry

@@ -16,7 +16,7 @@ from fibsbot.replay.board_view import BoardView, board_shows_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.rules.game import match_winner, next_game, start_match
-from fibsbot.rules.laws import AutomaticRaise
+from fibsbot.rules.laws import AutomaticRaise, Laws
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Step, Throw, Transcript, add_points
 
@@ -66,6 +66,8 @@ class MatchBuilder:
         """Whether the user plays it."""
         self.site = site
         self.length: int | None = None
+        self.laws: Laws | None = None
+        """The laws of the match, if they are other ones than those of FIBS."""
         self.is_new = False
         """Whether its start was seen, so that the score was 0-0 then."""
         self.game: GameBuilder | None = None
@@ -128,16 +130,17 @@ class MatchBuilder:
 
     def seat_of(self, name: str) -> Seat | None:
         """Return the seat of a player by the name in a message."""
-        if name == self.players[Seat.A].name or (self.own and name == YOU):
+        a, b = self.players
+        if name == a.name or (self.own and name == YOU):
             return Seat.A
-        return Seat.B if name in (self.players[Seat.B].name, "") else None
+        return Seat.B if name == b.name or not name else None
 
     def is_of(self, player: str, opponent: str) -> bool:
         """Whether these two play the match; `player` is YOU for a match of the user."""
-        names = (self.players[Seat.A].name, self.players[Seat.B].name)
+        a, b = self.players
         if player == YOU:
-            return self.own and opponent == names[1]
-        return not self.own and (player, opponent) in (names, names[::-1])
+            return self.own and opponent == b.name
+        return not self.own and (player, opponent) in ((a.name, b.name), (b.name, a.name))
 
     def rename(self, name: str) -> None:
         """Set the user's name."""
@@ -237,13 +240,14 @@ class MatchBuilder:
             roll = roll if roll and _is_same_roll(roll, shown) else shown
         elif roll is not None:
             start = view.opening_state() if view else self._expected_start()
-            start = start and _with_raised_cube(start, opening.cube)
+            start = start and _with_raised_cube(self._by_laws(start), opening.cube)
         elif view is not None:
             start = view.state()
             if start is not None and start.stage is Stage.MOVE and start.dice is not None:
                 roll = Throw(seat=start.turn, dice=start.dice, at=at)
         if start is None:
             return
+        start = self._by_laws(start)
         self.opening = None
         game = self._new_game(start)
         if roll is not None:
@@ -252,6 +256,14 @@ class MatchBuilder:
             game.apply_board(view, at)
         if start.stage is Stage.OPENING:
             self._emit_starts(game)
+
+    def _by_laws(self, start: GameState) -> GameState:
+        """Return a game that a board shows, by the laws of the match, which no board does."""
+        laws = self.laws
+        if laws is None or start.laws is laws:
+            return start
+        crawford, past = start.crawford and laws.crawford, start.post_crawford and laws.crawford
+        return evolve(start, laws=laws, crawford=crawford, post_crawford=past)
 
     def _new_game(self, start: GameState) -> GameBuilder:
         self.game = GameBuilder(len(self._games) + 1, start, self._emit_step, self.silent_seat)
@@ -265,7 +277,7 @@ class MatchBuilder:
         scores = self._scores or ((0, 0) if self.is_new and not self._games else None)
         if self.length is None or scores is None or (self.length and max(scores) >= self.length):
             return None
-        return start_match(reading_laws(self.length), self.length, scores)
+        return start_match(self.laws or reading_laws(self.length), self.length, scores)
 
     def _finish_game(self, scores: tuple[int, int] | None = None, *, last: bool = False) -> None:
         """Finish the game. `scores` are those reported after it; `last`: nothing more is seen of the match."""
@@ -303,7 +315,9 @@ class MatchBuilder:
         before = add_points(scores, winner, -points)
         if before != (self._scores or before) or min(before) < 0 or (self.length and max(before) >= self.length):
             return
-        self._new_game(start_match(reading_laws(self.length), self.length, before)).end_unseen(winner, points, how)
+        self._new_game(start_match(self.laws or reading_laws(self.length), self.length, before)).end_unseen(
+            winner, points, how
+        )
 
     def apply_score(self, scores: tuple[int, int]) -> None:
         """Apply the score reported after a game."""
@@ -356,5 +370,6 @@ def _is_same_roll(one: Throw, other: Throw) -> bool:
 
 def _with_raised_cube(start: GameState, cube: int) -> GameState:
     """Return a game before its opening roll, with the cube after automatic doubles."""
-    laws = start.laws if cube == 1 else evolve(start.laws, automatic=AutomaticRaise.DOUBLE)
+    raised = cube == 1 or start.laws.automatic is not AutomaticRaise.NONE
+    laws = start.laws if raised else evolve(start.laws, automatic=AutomaticRaise.DOUBLE)
     return evolve(start, cube=cube, laws=laws)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
+from fibsbot.draw.markup import clean
 from fibsbot.formats import Format, FormatError, decode_text, detect_format, read_chunks
 from fibsbot.formats.conversion import read_matches
 from fibsbot.records.session_log import is_session_log
@@ -149,10 +150,18 @@ def load_transcripts(path: Path) -> Iterator[Transcript]:
 
 
 def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:
-    """Yield the matches of a capture."""
-    from fibsbot.replay.events import MatchEnded  # noqa: PLC0415 - slow to import: every message of the server
+    """Yield the matches of backgammon in a capture. Raises CaptureError if it has only ones of other games."""
+    from fibsbot.replay.events import MatchEnded, TableMatchBegan  # noqa: PLC0415 - slow to import: every message
     from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
 
+    others: dict[str, None] = {}
+    found = False
     for event in events_of_capture(capture):
         if isinstance(event, MatchEnded):
+            found = True
             yield event.transcript
+        elif isinstance(event, TableMatchBegan):
+            others[event.game] = None
+    if others and not found:
+        games = clean(", ".join(others), 60)
+        raise CaptureError(f"expected matches of backgammon, got only {games}, whose moves `fibsbot replay` lists")

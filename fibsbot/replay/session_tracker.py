@@ -19,6 +19,8 @@ from fibsbot.transcript.reconstruction import find_play
 _MATCH_LEFT: Final = frozenset([m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho])
 """The messages that end a match of the user."""
 _MATCH_ENTERED: Final = frozenset([m.OpponentJoined, m.YouJoined, m.OpponentResumed, m.YouResumed, m.GameStarts])
+_NOTED: Final = _MATCH_LEFT | _MATCH_ENTERED | {m.OpeningRoll}
+"""The messages other than boards that are noted before the agent's tracking gets them."""
 
 
 class SessionTracker:
@@ -40,24 +42,20 @@ class SessionTracker:
         """Set the user's name."""
         self.match = evolve(self.match, user=user)
 
-    def is_stray(self, message: m.Board) -> bool:
-        """Whether a board is a copy of an old one that came after the match was over, and must not lead into it."""
-        return self._has_left and not self._board_requested and message.state.player == YOU
+    def receive(self, message: Message) -> tuple[Difference, ...] | None:
+        """Process a message; return in what it contradicts the state known so far.
 
-    def receive(self, message: Message) -> tuple[Difference, ...]:
-        """Process a message; return in what it contradicts the state known so far."""
+        None for a board that is a copy of an old one and came after the match was over, so that it must not lead into
+        the match again.
+        """
         if isinstance(message, m.Board):
-            if self.is_stray(message):
-                return ()
+            if self._has_left and not self._board_requested and message.state.player == YOU:
+                return None
             self._board_requested = False
             if not self.sees_own_moves:
                 self._infer_own_play(message.state)
-        elif type(message) in _MATCH_LEFT:
-            self._has_left = True
-        elif type(message) in _MATCH_ENTERED:
-            self._has_left = False
-        elif isinstance(message, m.OpeningRoll):
-            self._detect_watched_game(message)
+        elif type(message) in _NOTED:
+            self._note(message)
         elif self._last_was_move and isinstance(message, Refusal):
             self.match = evolve(self.match, own_play=None)
         before = self.match
@@ -66,6 +64,13 @@ class SessionTracker:
             self.match = evolve(match, differences=())
             return ()
         return match.differences
+
+    def _note(self, message: Message) -> None:
+        """Note that a match was left or entered, or which one is watched."""
+        if isinstance(message, m.OpeningRoll):
+            self._detect_watched_game(message)
+        else:
+            self._has_left = type(message) in _MATCH_LEFT
 
     @staticmethod
     def _only_own_play_missing(before: TrackedMatch, after: TrackedMatch) -> bool:

@@ -35,6 +35,10 @@ from fibsbot.replay.event_text import (
     missing_beginning_text,
     result_text,
     shown_names,
+    shown_player_names,
+    table_match_end_text,
+    table_match_text,
+    table_result_text,
     time_text,
 )
 from fibsbot.replay.events import (
@@ -46,6 +50,12 @@ from fibsbot.replay.events import (
     MatchEnded,
     MatchEvent,
     Place,
+    TableActionAdded,
+    TableEvent,
+    TableGameBegan,
+    TableGameEnded,
+    TableMatchBegan,
+    TableMatchEnded,
 )
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Gap, Step
@@ -249,10 +259,14 @@ def board_frames(events: Iterable[MatchEvent]) -> Iterator[BoardFrame]:
     for event in events:
         if isinstance(event, MatchBegan):
             frame = _first_frame(event)
+        elif isinstance(event, TableMatchBegan):
+            names = shown_player_names(event.players)
+            frame = BoardFrame(table_match_text(event), names, Seat.A, Place(event.match), (), at=event.at)
         elif frame is None:
             continue
         else:
-            frame = _next_frame(evolve(frame, lines=(), begins_game=False), event)
+            frame = evolve(frame, lines=(), begins_game=False)
+            frame = _next_table_frame(frame, event) if isinstance(event, TableEvent) else _next_frame(frame, event)
         yield frame
 
 
@@ -282,6 +296,21 @@ def _next_frame(frame: BoardFrame, event: MatchEvent) -> BoardFrame:
             return evolve(frame, lines=(f"  {result_text(game.result, frame.names)}",))
         case MatchEnded(transcript=transcript):
             return evolve(frame, lines=(f"  {match_end_text(transcript)}",), at=transcript.ended or frame.at)
+    return frame
+
+
+def _next_table_frame(frame: BoardFrame, event: TableEvent) -> BoardFrame:
+    """Return the frame for an event of a match of another game, whose board is not drawn."""
+    match event:
+        case TableGameBegan(number=number):
+            return evolve(frame, place=event.place, lines=(f"  Game {number}",), begins_game=True)
+        case TableActionAdded(seat=seat):
+            line = f"  {event.turn:>3}  {frame.names[seat]:{max(map(len, frame.names))}}  "
+            return evolve(frame, place=event.place, at=event.at, lines=(line + clean(event.text, LONGEST_TEXT),))
+        case TableGameEnded():
+            return evolve(frame, lines=(f"  {table_result_text(event, frame.names)}",))
+        case TableMatchEnded():
+            return evolve(frame, lines=(f"  {table_match_end_text(event, frame.names)}",), at=event.at or frame.at)
     return frame
 
 

@@ -7,6 +7,7 @@ received; missing lines are reconstructed where only one thing can have happened
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -33,6 +34,9 @@ from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.replay.session_tracker import SessionTracker
+from fibsbot.replay.table_matches import ENTERED, TableMatches
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
+from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Player
 
@@ -61,12 +65,15 @@ class Transcriber:
         self._interrupted: dict[_MatchKey, MatchBuilder] = {}
         self._match_count = 0
         self._watched: str | None = None
+        self._watched_laws: Laws | None = None
+        """The laws of the match that is watched."""
         self._unknown_game_end: _GameEnd | None = None
         """The end of a game whose match is not known yet."""
         self._match_report: tuple[frozenset[str], int] | None = None
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
         self._events: list[MatchEvent] = []
+        self._tables = TableMatches(self._events.append, self._next_number)
         self._line_position: tuple[int, _Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
         self._handlers: Mapping[type[Message], Callable[[Any, _Time], None]] = {
@@ -82,6 +89,7 @@ class Transcriber:
             m.GameStarts: self._on_game_starts,
             m.OpeningRoll: self._on_opening_roll,
             m.CubeRaised: self._on_cube_raised,
+            m.MatchLaws: self._on_match_laws,
             m.FirstMove: self._on_first_move,
             m.Board: self._on_board,
             m.Score: self._on_score,
@@ -105,24 +113,39 @@ class Transcriber:
 
     def receive(self, message: Message, at: _Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
+        if (self._tables.current or type(message) in ENTERED) and self._is_of_other_game(message, at, offset):
+            return self._pop_events()
         tracker = self._tracker
-        stray = isinstance(message, m.Board) and tracker.is_stray(message)
         if tracker.match.early_board is None:  # else it is the board before this line that may differ
             self._line_position = offset, at
         differences = tracker.receive(message)
+        if differences is None:
+            return []
         handler = self._handlers.get(type(message))
-        if handler is not None and not stray:
+        if handler is not None:
             handler(message, at)
         elif isinstance(message, Refusal) and self._match and self._match.game:
             self._match.game.drop_sent_play()
         if differences and (match := self._match):
             game, turn = match.place
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
-        return self._pop_events()
+        return self._pop_events() if self._events else []
+
+    def _is_of_other_game(self, message: Message, at: _Time, offset: int) -> bool:
+        """Process a message of a match of a game other than backgammon; return whether it was one."""
+        tables = self._tables
+        if tables.receive(message, at, offset):
+            self._tracker.receive(message)
+            return True
+        if not tables.enter(message, self._user, self._account_number, self._watched):
+            return False
+        self._interrupt_match()
+        return self._is_of_other_game(message, at, offset)
 
     def send(self, command: Command, at: _Time = None) -> list[MatchEvent]:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
+        self._tables.send(command)
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
@@ -149,6 +172,7 @@ class Transcriber:
             return
         if self._user:
             self._account_number += 1
+            self._tables.interrupt()
             self._interrupt_match()
         elif self._match and self._match.own:
             self._match.rename(user)
@@ -162,6 +186,7 @@ class Transcriber:
 
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
+        self._tables.close()
         self._interrupt_match()
         for match in sorted(self._interrupted.values(), key=lambda match: match.number):
             match.close()
@@ -192,17 +217,23 @@ class Transcriber:
         if match is not None:
             match.resume()
         match = match or self._new_match(player, opponent)
+        if not own:
+            match.laws = match.laws or self._watched_laws
         self._match, self._key = match, key
         match.silent_seat = Seat.A if own and not self._tracker.sees_own_moves else None
         if match.game is not None:
             match.game.silent_seat = match.silent_seat
         return match
 
-    def _new_match(self, player: str, opponent: str) -> MatchBuilder:
+    def _next_number(self) -> int:
         self._match_count += 1
+        return self._match_count
+
+    def _new_match(self, player: str, opponent: str) -> MatchBuilder:
+        number = self._next_number()
         names = ((self._user or YOU) if player == YOU else player, opponent)
         a, b = (Player(name, *self._ratings.get(name, (None, None))) for name in names)
-        return MatchBuilder(self._match_count, (a, b), self._events.append, own=player == YOU, site=self._site)
+        return MatchBuilder(number, (a, b), self._events.append, own=player == YOU, site=self._site)
 
     def _interrupt_match(self) -> None:
         """Put the current match aside, as it may be resumed."""
@@ -238,7 +269,7 @@ class Transcriber:
 
     def _on_watch(self, message: m.YouWatch, _: _Time) -> None:
         self._interrupt_match()
-        self._watched = message.name
+        self._watched, self._watched_laws = message.name, None
 
     def _on_watching_ended(self, _: m.YouStopWatching | m.WatchedGone, __: _Time) -> None:
         if self._match and not self._match.own:
@@ -282,6 +313,15 @@ class Transcriber:
     def _on_cube_raised(self, message: m.CubeRaised, at: _Time) -> None:
         if self._match:
             self._match.raise_cube(message.cube, at)
+
+    def _on_match_laws(self, message: m.MatchLaws, _: _Time) -> None:
+        """Note the laws of the current match; with an invitation there is none yet."""
+        with contextlib.suppress(LawWordsError):
+            laws = parse_law_words(message.words)
+            if self._watched:
+                self._watched_laws = laws
+            elif self._match and self._match.own:
+                self._match.laws = laws
 
     def _on_first_move(self, message: m.FirstMove, at: _Time) -> None:
         seat = self._seat(message.player)
@@ -363,6 +403,7 @@ class Transcriber:
     # -- messages about the session -----------------------------------------------------------------------------------
 
     def _on_disconnect(self, *_: object) -> None:
+        self._tables.interrupt()
         self._interrupt_match()
         self._watched = self._match_report = None
         self._tracker.disconnect()
@@ -408,7 +449,7 @@ class Transcriber:
 def play_of_server_moves(moves: Iterable[FibsMove]) -> Play:
     """Return the server's moves as a play; the moves themselves show the player's direction."""
     moves = tuple(moves)
-    return play_from_fibs(moves, next((_direction(move) for move in moves), -1))
+    return play_from_fibs(moves, _direction(moves[0]) if moves else -1)
 
 
 def _direction(move: FibsMove) -> int:
@@ -449,6 +490,7 @@ _ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, 
     **dict.fromkeys((m.YouDouble, m.OpponentDoubles, m.WatchedDouble), _on_double),
     **dict.fromkeys((m.YouRedouble, m.OpponentRedoubles, m.WatchedRedouble), _on_beaver),
     **dict.fromkeys((m.DoubleAccepted, m.RedoubleAccepted), _on_take),
+    m.RollRejected: lambda game, seat, _, at: game.reject_roll(seat, at),
     m.ResignOffer: lambda game, seat, message, _: game.offer(seat, message.points),
     m.ResignRejected: lambda game, _, __, at: game.reject(at),
 }

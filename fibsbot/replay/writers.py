@@ -30,6 +30,12 @@ from fibsbot.replay.events import (
     MatchEnded,
     MatchEvent,
     Place,
+    TableActionAdded,
+    TableEvent,
+    TableGameBegan,
+    TableGameEnded,
+    TableMatchBegan,
+    TableMatchEnded,
 )
 from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -78,6 +84,35 @@ class JsonRows:
                 row = {"winner": None if winner is None else _clipped(names[winner]), "scores": transcript.scores}
                 ids = {"match_id": _clipped(transcript.match_id), "time": _time(transcript.ended)}
                 yield self._row("match_end", match) | row | ids
+
+            case TableMatchBegan() | TableGameBegan() | TableActionAdded() | TableGameEnded() | TableMatchEnded():
+                yield self._table_row(event, names)
+
+    def _table_row(self, event: TableEvent, names: tuple[str, str]) -> Row:
+        """Return the object for an event of a match of another game."""
+        match event:
+            case TableMatchBegan():
+                row: Row = {"game": event.game, "players": [_clipped(it) for it in names], "length": event.length}
+                user = _clipped(names[0]) if event.own else None
+                return self._row("table_match", event.match) | row | {"user": user, "time": _time(event.at)}
+            case TableGameBegan(number=number, scores=scores):
+                return self._row("table_game", event.match) | {"game": number, "scores": scores}
+            case TableActionAdded(seat=seat):
+                row = {"game": event.game, "turn": event.turn, "who": _clipped(names[seat]), "seat": seat.name}
+                row |= {"action": _clipped(event.text), "time": _time(event.at)}
+                return self._row("table_action", event.match) | row
+            case TableGameEnded(winner=winner):
+                row = {"game": event.number, "winner": None if winner is None else _clipped(names[winner])}
+                row |= {
+                    "points": event.points,
+                    "drawn": event.drawn,
+                    "reason": _clipped(event.reason),
+                    "scores": event.scores,
+                }
+                return self._row("table_game_end", event.match) | row
+            case TableMatchEnded(winner=winner):
+                row = {"winner": None if winner is None else _clipped(names[winner]), "scores": event.scores}
+                return self._row("table_match_end", event.match) | row | {"time": _time(event.at)}
 
     def decision_row(self, match: int, decision: Decision, names: tuple[str, str]) -> Row:
         """Return the object for a decision."""
@@ -257,6 +292,8 @@ class JsonWriter:
         """Yield an object per line."""
         if isinstance(event, MatchBegan):
             self._names = _player_names(event)
+        elif isinstance(event, TableMatchBegan):
+            self._names = event.players
         for row in self.rows.rows_for(event, self._names):
             yield json_line(row)
 

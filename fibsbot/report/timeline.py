@@ -16,7 +16,7 @@ from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.transcript import Cube, Game, Gap, Resign, Step, Throw, decisions, walk
+from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, decisions, walk
 
 
 class Grade(enum.Enum):
@@ -51,6 +51,8 @@ class EntryKind(enum.Enum):
     RESIGNATION = "r"
     SETTLEMENT = "s"
     """The answer to a resignation."""
+    REJECTION = "j"
+    """A first roll that was rejected."""
     GAP = "x"
 
 
@@ -197,6 +199,10 @@ def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) ->
     match step.entry:
         case Throw():
             yield from _roll_entries(step, step.entry, analysed, key)
+        case RejectedRoll(seat=seat, dice=dice):
+            words = f"rejects {max(dice)}{min(dice)}, the cube shows {step.after.cube}"
+            state, viewer = _state_to_act(step.before)
+            yield TimelineEntry(key(step, EntryKind.REJECTION), EntryKind.REJECTION, step, seat, words, state, viewer)
         case Cube(seat=seat, action=action):
             kind = EntryKind.DOUBLE if action is CubeAction.DOUBLE else EntryKind.ANSWER
             words = _CUBE_WORDS[action].format(2 * (step.before.offered or step.before.cube))

@@ -49,7 +49,7 @@ def refusal_to_double(state: MatchGame, seat: Seat) -> CubeRefusal | None:
         refusal = CubeRefusal.CRAWFORD
     elif state.owner is seat.other:
         refusal = CubeRefusal.NOT_OWNER
-    elif state.rejected:
+    elif state.rolls_again:
         refusal = CubeRefusal.ALREADY_ROLLED
     elif dead and not laws.dead_cube:
         refusal = CubeRefusal.DEAD_CUBE
@@ -234,9 +234,7 @@ def redouble(state: Game, seat: Seat) -> Game:
 
 def resign(state: Game, seat: Seat, level: Level) -> Game:
     """Offer to resign; either player may, at any time."""
-    check_running(state)
-    if state.resignation:
-        raise _resignation_pending(state.resignation)
+    check_no_resignation(state)
     return evolve(state, resignation=Resignation(seat, level, _points(state, seat.other, level)))
 
 
@@ -337,11 +335,16 @@ def check_running(state: MatchGame) -> None:
         raise GameOverError("the game is over")
 
 
-def check_turn(state: MatchGame, seat: Seat) -> None:
-    """Raise RuleError unless this player is on turn and nothing waits for an answer."""
+def check_no_resignation(state: MatchGame) -> None:
+    """Raise RuleError if the game is over or a resignation waits for its answer."""
     check_running(state)
     if state.resignation:
         raise _resignation_pending(state.resignation)
+
+
+def check_turn(state: MatchGame, seat: Seat) -> None:
+    """Raise RuleError unless this player is on turn and nothing waits for an answer."""
+    check_no_resignation(state)
     if state.stage is Stage.OPENING:
         raise NotStartedError("the opening roll comes first")
     if state.stage is Stage.DOUBLED:
@@ -353,7 +356,7 @@ def check_turn(state: MatchGame, seat: Seat) -> None:
 def check_before_roll(state: MatchGame, seat: Seat) -> None:
     """Raise RuleError unless this player is on turn and has not rolled."""
     check_turn(state, seat)
-    if state.stage is Stage.MOVE:
+    if state.stage is not Stage.ROLL:
         raise AlreadyRolledError("the dice have been rolled")
 
 
@@ -365,9 +368,7 @@ def _check_after_roll(state: GameState, seat: Seat) -> Dice:
 
 
 def _check_answering(state: MatchGame, seat: Seat) -> None:
-    check_running(state)
-    if state.resignation:
-        raise _resignation_pending(state.resignation)
+    check_no_resignation(state)
     if state.stage is not Stage.DOUBLED:
         raise NothingToAnswerError("nobody has doubled")
     if seat is not state.answering:

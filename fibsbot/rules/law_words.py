@@ -102,3 +102,8 @@ def describe_laws(laws: Laws) -> str:
     if laws.automatic_limit is not None:
         parts.append(f"to {laws.automatic_limit} at most")
     return "; ".join(parts)
+
+
+def is_by_other_laws(laws: Laws) -> bool:
+    """Return whether laws count or open games otherwise than FIBS can, which files of other programs cannot say."""
+    return laws.point_game or not laws.triple or laws.reject_first_throw or laws.automatic is AutomaticRaise.ADD_ONE

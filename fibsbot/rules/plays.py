@@ -261,9 +261,9 @@ def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Po
         if move.source not in _SOURCES or move.target not in _TARGETS:
             raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
     numbers = (high,) * 4 if high == low else (high, low)
-    if len(play) > len(numbers):
-        raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(play)} moves for {high}-{low}")
     moves = play.ordered
+    if len(moves) > len(numbers):
+        raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(moves)} moves for {high}-{low}")
     after = _make(position, moves, numbers)
     if len(moves) == len(numbers):
         return moves, after  # all numbers are played

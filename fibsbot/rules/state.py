@@ -6,7 +6,7 @@ MatchGame is what every tables game has: score, turn, cube, resignation. GameSta
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, Final
 
 from attrs import Attribute, frozen
 
@@ -24,7 +24,11 @@ class Seat(enum.IntEnum):
     @property
     def other(self) -> Seat:
         """The opponent."""
-        return Seat.B if self is Seat.A else Seat.A
+        return _OTHERS[self]
+
+
+_OTHERS: Final = (Seat.B, Seat.A)
+"""The opponent of each seat."""
 
 
 class Stage(enum.Enum):
@@ -112,6 +116,11 @@ class MatchGame:
     """The offer that waits for an answer."""
     result: Result | None = None
     """The result in OVER; None if the game was drawn, which backgammon never is."""
+
+    @property
+    def rolls_again(self) -> bool:
+        """Whether the player on turn rolls again in this turn, when it is too late to double."""
+        return self.rejected
 
     def point_game_score(self, winner: Seat) -> int:
         """Return what the winner scores in the Point Game for the checkers that the loser has left."""

@@ -101,7 +101,7 @@ class RulesetMatch(PairMatch[TableGame]):
             x, o = values["colours"]
             match = cls(
                 (a, b),
-                _limited(game_from_json(values["ruleset"])),
+                with_cube_limit(game_from_json(values["ruleset"])),
                 (Colour(x), Colour(o)),
                 int(values["serial"]),
                 int(values["rolls"]),
@@ -115,11 +115,11 @@ class RulesetMatch(PairMatch[TableGame]):
 
 def new_ruleset_match(inviter: User, joiner: User, length: int, serial: int, rules: Ruleset) -> RulesetMatch:
     """Return a new match, the inviter as X; `length` is as in messages."""
-    state = _limited(start_match(rules, fibs_numbering.length_from_fibs(length)))
+    state = with_cube_limit(start_match(rules, fibs_numbering.length_from_fibs(length)))
     return RulesetMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)
 
 
-def _limited(state: TableGame) -> TableGame:
+def with_cube_limit(state: TableGame) -> TableGame:
     """Return a game with the server's limit of the cube."""
     return evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT))
 

@@ -21,7 +21,7 @@ from fibsbot.records.store.state_json import write_play, write_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEvent
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.transcript import Cube, Entry, Gap, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Gap, RejectedRoll, Resign, Throw, Transcript
 
 RecordSink: TypeAlias = Callable[[str, Mapping[str, Any], dt.datetime], None]
 """Stores a record: name, fields, time."""
@@ -159,6 +159,8 @@ def _fields(entry: Entry) -> dict[str, Any]:
         case Throw(seat=seat, dice=dice, play=play):
             shown = None if play is None else write_play(play)
             return {**known, "kind": "throw", "own": seat is Seat.A, "dice": dice, "play": shown}
+        case RejectedRoll(seat=seat, dice=dice):
+            return {**known, "kind": "reject", "own": seat is Seat.A, "dice": dice}
         case Cube(seat=seat, action=action):
             return {**known, "kind": action.value, "own": seat is Seat.A}
         case Resign(seat=seat, level=level, accepted=accepted):

@@ -267,10 +267,10 @@ def apply(state: GameState, entry: Entry) -> GameState:
     """Return the game after an entry. Raises RuleError if the rules forbid it."""
     match entry:
         case Throw():
-            rolled = _after_roll(state, entry)
+            rolled = after_roll(state, entry)
             return rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
         case RejectedRoll(seat=seat, dice=dice):
-            return rules.reject_roll(_after_roll(state, Throw(seat=seat, dice=dice)), seat)
+            return rules.reject_roll(after_roll(state, Throw(seat=seat, dice=dice)), seat)
         case Cube(action=CubeAction() as action) if action in _CUBE_RULES:
             return _CUBE_RULES[action](state, entry.seat)
         case Resign():
@@ -282,7 +282,8 @@ def apply(state: GameState, entry: Entry) -> GameState:
     raise TypeError(f"expected an entry of a game, got {entry!r}")
 
 
-def _after_roll(state: GameState, entry: Throw) -> GameState:
+def after_roll(state: GameState, entry: Throw) -> GameState:
+    """Return the game after a roll, before its play. Raises RuleError if the rules forbid it."""
     if state.stage is Stage.MOVE and entry.seat is state.turn and state.dice is not None:
         if sorted(state.dice) != sorted(entry.dice):  # a game first seen with the dice on the board
             raise RuleError(f"expected the dice {state.dice}, which lie on the board, got {entry.dice}")
@@ -333,7 +334,7 @@ def _roll_decision(step: Step, seat: Seat) -> tuple[Decision, ...]:
 def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
-    found = _decision(step, _after_roll(step.before, entry), entry.seat, entry.play)
+    found = _decision(step, after_roll(step.before, entry), entry.seat, entry.play)
     return tuple(evolve(it, state=evolve(it.state, may_reject=False)) if it.state.may_reject else it for it in found)
 
 

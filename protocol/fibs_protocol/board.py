@@ -105,8 +105,9 @@ class BoardState:
         `was_doubled` alone is not enough: there are servers that leave it set for the rest of the game. While a double
         is pending, the dice have not been rolled and neither player may double.
         """
-        rolled = self.dice != (0, 0) or self.opponent_dice != (0, 0)
-        return self.was_doubled and not rolled and not self.may_double and not self.opponent_may_double
+        if not self.was_doubled or self.may_double or self.opponent_may_double:
+            return False
+        return self.dice == (0, 0) == self.opponent_dice
 
     @classmethod
     def from_line(cls, text: str) -> BoardState:

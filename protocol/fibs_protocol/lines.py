@@ -11,7 +11,7 @@ import re
 from collections import deque
 from typing import Final
 
-from attrs import frozen
+from attrs import define
 
 from fibs_protocol.errors import LocalProtocolError
 
@@ -35,20 +35,20 @@ _IAC, _SB = 0xFF, 0xFA
 _WILL, _DONT = 0xFB, 0xFE
 _CR, _LF, _NUL = 0x0D, 0x0A, 0x00
 
+_PLAIN_LINES: Final = re.compile(rb"(?:[ -~]*+\r?\n)++")
 _STOPS: Final = re.compile(rb"[\r\n\xff]")
 _ENDS: Final = re.compile(rb"[\r\n]")
 _TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
 _SUBNEGOTIATION: Final = re.compile(rb"\xff\xfa(?:[^\xff]|\xff[^\xf0])*\xff\xf0", re.DOTALL)
 _PRINTABLE: Final = bytes(code if 32 <= code < 127 else 32 if code == 9 else 63 for code in range(256))
-_PLAIN_OR_END: Final = bytes([_CR, _LF, *range(32, 127)])
 _SILENT: Final = b"\x07\x00"
 _HEADS: Final = frozenset([prompt[0] for prompt in PROMPTS] + [_IAC, *_SILENT])
 """Bytes that a prompt can begin with."""
 
 
-@frozen(slots=False)
+@define  # not frozen, which takes twice as long to build, and every line is one
 class Line:
-    """One logical line, or a prompt."""
+    """One logical line, or a prompt. Never changed."""
 
     text: str
     """Printable ASCII, without the line's end; blanks are kept."""
@@ -78,7 +78,7 @@ class LineSplitter:
             raise ValueError(f"expected max_line of at least 128, got {max_line}")
         self._max = max_line
         self._prompts = prompts
-        self._buffer = bytearray()
+        self._buffer = b""
         self._offset = 0  # of the buffer's first byte
         self._start = 0  # of the current line, in the buffer
         self._searched = 0  # the current line does not end before here
@@ -88,7 +88,6 @@ class LineSplitter:
         self._skipping = False  # the rest of a line that was cut
         self._ended = False
         self._plain: deque[Line] = deque()  # lines that were found at once, before `_start`
-        self._rough = 0  # up to here lines are found one by one, as some are not plain
 
     def receive_data(self, data: bytes) -> None:
         """Buffer received bytes; `b""` is the end of the stream. `next_line` does the work.
@@ -101,13 +100,17 @@ class LineSplitter:
         elif self._ended:
             raise LocalProtocolError("data after the end of the stream")
         else:
-            self._drop_consumed()
-            self._buffer += data
+            start = self._start
+            self._buffer = self._buffer[start:] + data
+            self._offset += start
+            self._searched -= start
+            self._walked -= start
+            self._start = 0
 
     def next_line(self) -> Line | None:
         """Return the next line, or None if more data is needed (or, after the end, if none is left)."""
         plain = self._plain
-        if not plain and self._searched == self._start and not self._skipping:
+        if not plain and self._searched == self._start < len(self._buffer) and not self._skipping:
             self._find_plain_lines()
         if plain:
             return plain.popleft()
@@ -127,27 +130,16 @@ class LineSplitter:
 
         Any other line is left to the general search, from the same place.
         """
-        start, buffer = self._start, self._buffer
-        if start == len(buffer):
+        start = self._start
+        match = _PLAIN_LINES.match(self._buffer, start, start + max(self._max + 2, BLOCK))
+        if match is None:
             return
-        end = buffer.find(b"\n", start, start + self._max + 2) + 1
-        if not end:
-            return
-        place = self._offset + start
-        further = buffer.rfind(b"\n", end, start + BLOCK) + 1 if place >= self._rough else 0
-        block = bytes(buffer[start : further or end])
-        if further and not _is_plain(block):
-            self._rough = place + len(block)
-            block = block[: end - start]
-            further = 0
-        if not further and not _is_plain(block):
-            return
+        block, place = match[0], self._offset + start
         found, longest, prompts = self._plain, self._max, self._prompts
-        for raw in block.splitlines(keepends=True):
-            text = raw.rstrip(b"\r\n")
+        for raw, text in zip(block.splitlines(keepends=True), block.decode("ascii").splitlines(), strict=True):
             if len(text) > longest or (prompts and raw[0] in _HEADS and raw.startswith(PROMPTS)):
                 break
-            found.append(Line(text.decode("ascii"), place, raw, True))  # noqa: FBT003 - a keyword costs more
+            found.append(Line(text, place, raw, True))  # noqa: FBT003 - a keyword costs more
             place += len(raw)
         if found:
             self._consume(place - self._offset)
@@ -244,12 +236,12 @@ class LineSplitter:
 
     def _take(self, end: int, after: int, *, terminated: bool) -> Line:
         start = self._start
-        content = bytes(self._buffer[start:end])
+        content = self._buffer[start:end]
         text = _TELNET.sub(lambda match: match[1] or b"", content) if self._telnet else content
         line = Line(
             text.translate(_PRINTABLE, _SILENT).decode("ascii"),
             self._offset + start,
-            bytes(self._buffer[start:after]),
+            self._buffer[start:after],
             terminated,
         )
         self._consume(after)
@@ -260,15 +252,3 @@ class LineSplitter:
         self._telnet = False
         if self._head or (self._prompts and self._head is None):
             self._head = bytearray()
-
-    def _drop_consumed(self) -> None:
-        del self._buffer[: self._start]
-        self._offset += self._start
-        self._searched -= self._start
-        self._walked -= self._start
-        self._start = 0
-
-
-def _is_plain(block: bytes) -> bool:
-    """Return whether complete lines contain only printable ASCII and end with LF or CR LF."""
-    return not block.translate(None, _PLAIN_OR_END) and block.count(b"\r") == block.count(b"\r\n")

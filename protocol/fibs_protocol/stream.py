@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from attrs import frozen
+from attrs import define
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import holds_free_text, parse
@@ -15,9 +15,9 @@ from fibs_protocol.grammar.blocks import BANNER, BLOCKS, Block
 from fibs_protocol.lines import MAX_LINE, Line, LineSplitter
 
 
-@frozen(slots=False)
+@define  # not frozen, as `Line`
 class Received:
-    """A message with its text and its offset."""
+    """A message with its text and its offset. Never changed."""
 
     message: m.Message
     text: str

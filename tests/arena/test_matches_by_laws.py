@@ -44,7 +44,7 @@ def demo(tmp_path: Path, *options: str) -> list[str]:
 def test_the_demo_shows_the_point_game(tmp_path: Path) -> None:
     text = " ".join(demo(tmp_path, "--laws", "1931", "--point-game", "--seed", "4"))
     assert "The match is played by the laws of 1931; the Point Game" in text
-    assert "for the checkers left" in text
+    assert "(scores " in text
     assert "wins the match to 50" in text
 
 

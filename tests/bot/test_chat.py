@@ -84,6 +84,19 @@ def test_the_opponent_is_greeted_again_in_the_next_match() -> None:
     assert [GREETING] == joining(script)
 
 
+def test_the_opponent_is_greeted_again_in_a_next_match_whose_announcement_is_lost() -> None:
+    script = Script(chat=ChatSettings(), strict=False).to_lobby()
+    joining(script)
+    script.server("19 Hello", "You win the 5 point match 5-0 .", "ford wants to play a 5 point match with you.")
+    script.verdict(accepted=True)
+    assert ["join ford"] == script.wait(1.5)
+    script.server(f"5 {ME} ford - 1 0 1500.00 0 0 1 h - -", "6", "Starting a new game with ford.", board(dice="6:4"))
+    assert ["board"] == script.wait(2.1)
+    script.server(board(dice="6:4"))
+    script.first_play()
+    assert [GREETING] == script.server(board(turn=-1, other_dice="3:1")), "after the play"
+
+
 def test_bots_are_not_greeted() -> None:
     script = Script(chat=ChatSettings()).to_lobby()
     script.server(who("ford", "fibsbot_0.1"))

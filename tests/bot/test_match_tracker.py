@@ -129,6 +129,15 @@ def test_the_order_of_the_dice_on_a_board_is_ignored() -> None:
         assert () == tracked(*STARTED, board(turn=-1, other_dice=dice)).differences
 
 
+def test_a_board_that_still_shows_an_answered_double_is_read_as_one_that_does_not() -> None:
+    """There are servers that leave the flag set for the rest of the game."""
+    start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
+    for lines in ((), ("ford moves 17-23 19-20 .", PROMPT)):
+        fields: dict[str, object] = {"cells": AFTER_61, "turn": 1} if lines else {"turn": -1, "other_dice": "6:1"}
+        seen = [tracked(*lines, board(**fields, doubled=flag), track=start) for flag in (0, 1)]  # type: ignore[arg-type]  # keywords of board
+        assert seen[0] == seen[1]
+
+
 def test_a_board_after_our_own_play_is_recognised_at_once() -> None:
     """This is what makes most boards cheap."""
     track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 17-23 19-20 .", board(cells=AFTER_61))
@@ -149,6 +158,11 @@ def test_the_prompt_to_roll_begins_a_turn_whatever_was_lost() -> None:
         assert (PlayerSide.PLAYER, None, True) == (prompted.turn, prompted.dice, prompted.roll_prompted)
 
 
+def test_a_game_that_goes_on_without_a_beginning_is_a_difference_only_in_a_known_match() -> None:
+    assert () == tracked(PROMPT).differences
+    assert (Difference("game", "none", "running"),) == tracked(STARTED[0], PROMPT).differences
+
+
 def test_the_direction_may_change_with_the_game_but_not_within_it() -> None:
     start = tracked(*STARTED, board(turn=-1, other_dice="6:1"))
     turned = board(turn=1, other_dice="6:1", colour=-1, direction=1)
@@ -167,8 +181,10 @@ def test_a_score_that_does_not_add_up_is_a_difference() -> None:
     )
 
 
-def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted() -> None:
-    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 2-8 2-3 .")
+@pytest.mark.parametrize("moves", ["2-8 2-3", "2-3 3-9", "17-18 17-24"])
+def test_an_impossible_play_is_a_difference_and_the_next_board_is_adopted(moves: str) -> None:
+    """From an empty point, or to a point that the player holds."""
+    track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), f"ford moves {moves} .")
     assert ["moves"] == [difference.what for difference in track.differences]
     assert track.state is None
     track = tracked(board(cells=AFTER_61), track=track)

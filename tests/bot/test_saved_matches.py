@@ -211,6 +211,17 @@ def test_a_list_of_users_that_does_not_come_is_requested_once_more() -> None:
     assert ["rawwho"] == [line for line in quiet(script, 60) if line == "rawwho"]
 
 
+def test_a_list_of_users_that_never_comes_is_requested_twice_each_time() -> None:
+    script = Script().to_lobby(saved=SAVED)
+    script.server("7 ford ford logs in.")
+    began, times = script.now, []
+    for _ in range(700):
+        sent = script.wait(1)
+        script.server(*[TIME] * sent.count("time"))
+        times += [round(script.now - began)] * sent.count("rawwho")
+    assert [1, 9, 317, 325, 633, 641] == times
+
+
 def test_the_list_of_users_is_refreshed_while_waiting_for_a_player() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(BUSY, who("zaphod", "ford"))

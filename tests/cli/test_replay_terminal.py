@@ -9,8 +9,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
@@ -20,6 +18,7 @@ import pytest
 from attrs import define, field
 
 from fibsbot.formats.transcript_json import write_json
+from tests.forked import Forked, start
 from tests.replay.sample_match import sample_transcript
 
 WATCHED: Final = Path(__file__).parent.parent / "data" / "protocol" / "session_watch.txt"
@@ -27,12 +26,6 @@ CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PATIENCE: Final = 60.0
 
 pytestmark = pytest.mark.slow
-
-
-def _at_a_terminal() -> None:
-    """Handle interrupts like a program started by hand: in the background of a shell they are ignored."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @define
@@ -46,26 +39,19 @@ class Terminal:
     before: list[Any] = field(init=False)
     _fd: int = field(init=False)
     _inner: int = field(init=False)
-    process: subprocess.Popen[bytes] = field(init=False)
+    process: Forked = field(init=False)
 
     def __enter__(self) -> Self:
         self._fd, self._inner = pty.openpty()
         fcntl.ioctl(self._inner, termios.TIOCSWINSZ, struct.pack("HHHH", *self.size, 0, 0))
         self.before = termios.tcgetattr(self._inner)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "fibsbot", "replay", *self.arguments],
-            stdin=self._inner,
-            stdout=self._inner,
-            stderr=self._inner,
-            env={**os.environ, "TERM": "xterm-256color", "LINES": "", "COLUMNS": ""},
-            start_new_session=True,
-            preexec_fn=_at_a_terminal,  # noqa: PLW1509 - no thread here holds a lock
-        )
+        environment = {**os.environ, "TERM": "xterm-256color", "LINES": "", "COLUMNS": ""}
+        self.process = start("fibsbot", "replay", *self.arguments, environment=environment, terminal=self._inner)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        self.process.wait()
+        self.process.process.join()
         os.close(self._fd)
         os.close(self._inner)
 
@@ -85,7 +71,7 @@ class Terminal:
     def end(self) -> int:
         """Wait for the command to end and check that the terminal is restored; return its exit status."""
         end = time.monotonic() + PATIENCE
-        while self.process.poll() is None and time.monotonic() < end:
+        while self.process.returncode is None and time.monotonic() < end:
             self._read(0.05)
         while self._read(0.05):
             pass
@@ -146,7 +132,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(match: str) -> None:
 def test_a_signal_to_end_leaves_the_terminal_as_it_was(match: str) -> None:
     with Terminal((match, "--step")) as terminal:
         terminal.expect("space next")
-        terminal.process.terminate()
+        terminal.process.send_signal(signal.SIGTERM)
         assert 128 + 15 == terminal.end()
         assert "Traceback" not in terminal.text
 

@@ -24,7 +24,7 @@ from fibsbot.transcript import Cube, Game, Resign, Throw, Transcript
 from tests.formats.gnubg import GnubgMatch, Kind, ask_gnubg, assert_same, requires_gnubg
 from tests.formats.simulated_matches import simulate
 
-MATCHES: Final = 100
+MATCHES: Final = 50
 WRITERS: Final[dict[Kind, Callable[[Transcript], str]]] = {
     "mat": write_mat,
     "sgf": write_sgf,
@@ -106,7 +106,7 @@ def test_matches_rewritten_by_gnubg_read_the_same(
 @requires_gnubg
 @pytest.mark.parametrize("kind", ["mat", "sgf"])
 def test_one_format_becomes_the_other_without_a_difference_for_gnubg(kind: Kind, matches: list[Transcript]) -> None:
-    few = matches[:30]
+    few = matches[:20]
     texts = [write_mat(read_sgf(write_sgf(it))) if kind == "mat" else write_sgf(read_mat(write_mat(it))) for it in few]
     for match, understood in zip(few, ask_gnubg(kind, texts), strict=True):
         assert_same(match, understood.match, fills_in=kind == "mat")
@@ -114,7 +114,7 @@ def test_one_format_becomes_the_other_without_a_difference_for_gnubg(kind: Kind,
 
 @requires_gnubg
 def test_gnubg_reads_what_is_left_of_matches_with_gaps() -> None:
-    played = [simulate(seed, gaps=True, finished=seed % 2 == 0) for seed in range(40)]
+    played = [simulate(seed, gaps=True, finished=seed % 2 == 0) for seed in range(25)]
     texts = [write_mat(match) for match in played]
     for text, understood in zip(texts, ask_gnubg("mat", texts), strict=True):
         read = read_mat(text)

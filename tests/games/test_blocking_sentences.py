@@ -72,18 +72,32 @@ def test_plakoto_pinned_stops_keeps_others_from_being_borne_off() -> None:
 # Gioul
 
 
+def test_gioul_2_and_3_the_set_up_is_that_of_plakoto_and_a_blot_is_not_hit() -> None:
+    assert load_ruleset("gioul").setup == load_ruleset("plakoto").setup == {24: 15}
+    assert "25" not in " ".join(results("gioul", table("24 10 1:13", "24:14 19"), 4, 2))
+    assert results("gioul", table("10:15", "24:14 19"), 4) == []
+
+
 def test_gioul_4_one_checker_blocks_an_opponent_from_landing() -> None:
     assert results("gioul", table("24 1:14", "24:14 5"), 4) == []
     assert refusal("gioul", table("24 1:14", "24:14 5"), (4,), (24, 20)).startswith("no checker lands on a point where")
 
 
-def test_gioul_5_and_6_a_1_1_begins_a_series_of_24_moves() -> None:
+def test_gioul_5_to_7_a_4_4_is_played_as_a_5_5_and_a_6_6_too() -> None:
+    state = roll(playing("gioul", table("24:14 23", "24:15")), Seat.A, (4, 4))
+    assert state.todo == (Part((4,) * 4), Part((5,) * 4), Part((6,) * 4))
+    for number in (4, 5):
+        state = after(state, *[(24, 24 - number)] * 4)
+    assert (state.turn, state.todo) == (Seat.A, (Part((6,) * 4),))
+
+
+def test_gioul_8_a_1_1_begins_a_series_of_24_moves() -> None:
     todo = roll(playing("gioul", load_ruleset("gioul").start()), Seat.A, (1, 1)).todo
     assert [part.numbers[0] for part in todo if isinstance(part, Part)] == [1, 2, 3, 4, 5, 6]
     assert sum(len(part.numbers) for part in todo if isinstance(part, Part)) == 24
 
 
-def test_gioul_7_to_9_what_cannot_be_played_passes_to_the_opponent() -> None:
+def test_gioul_9_what_cannot_be_played_passes_to_the_opponent() -> None:
     rolled = roll(playing("gioul", table("24 1:14", "24:14 11")), Seat.A, (5, 5))
     passed = after(rolled, (24, 19))
     assert (passed.turn, passed.stage, passed.passed) == (Seat.B, Stage.MOVE, True)
@@ -191,6 +205,11 @@ def test_russian2_5_and_6_the_lower_of_the_complementary_doubles_is_played_first
 # Ticktack
 
 
+def test_ticktack_a_point_with_two_checkers_is_taken_and_not_to_be_hit() -> None:
+    assert results("ticktack", table("24:15", "24:13 6:2"), 5) == []
+    assert "24:14 15 *1" in results("ticktack", table("24:15", "24:12 10 6:2"), 5, 4)
+
+
 def test_ticktack_all_start_on_the_ace_point_and_doubles_have_no_advantage() -> None:
     assert load_ruleset("ticktack").setup == {24: 15}
     assert roll(playing("ticktack", table("24:15", "24:15")), Seat.A, (6, 6)).part == Part((6, 6))
@@ -216,6 +235,8 @@ def test_ticktack_the_five_ways_to_win_in_our_reading(board: Table, won: tuple[i
 def test_ticktack_the_best_way_counts_and_plain_has_only_the_documents() -> None:
     both = table("24:13 11:2", "25 24:14")
     assert (points("ticktack", both), points("ticktack:plain", both)) == ((1, 2), (1, 1))
+    toots = table("24:5 23:2 22:2 21:2 20:2 19:2", "24:15")
+    assert (points("ticktack", toots), points("ticktack:common", toots)) == ((1, 2), None)
     assert points("ticktack:flyers", table("24:14 6", "24:14 19")) == (1, 2)
 
 
@@ -232,7 +253,7 @@ def test_tavla_a_checker_that_hits_at_home_does_not_move_on_in_that_turn() -> No
     board = table("7 4:14", "24:14 20")
     assert {"4:15", "5 4:13 3 *1"} <= set(results("portes:tavla", board, 2, 1))
     assert "4:15 *1" not in results("portes:tavla", board, 2, 1)
-    assert refusal("portes:tavla", board, (2, 1), (7, 5), (5, 4)) == Law.NO_CHECKER.value
+    assert refusal("portes:tavla", board, (2, 1), (7, 5), (5, 4)).startswith("a checker that has hit")
 
 
 def test_fevga_only_the_runner_leaves_the_start_until_it_has_passed_the_opponents() -> None:
@@ -290,7 +311,7 @@ def test_a_point_game_counts_checkers_by_their_quarter() -> None:
     [
         ("plakotto", "expected a game such as plakoto, got 'plakotto'"),
         ("plakoto:exeption", "expected exception after plakoto:, got 'exeption'"),
-        ("greek:x", "expected no option after greek:, got 'x'"),
+        ("hyper:x", "expected rethrow, winner-begins after hyper:, got 'x'"),
         ("tabula:free:exact", "expected options that go together, got free and exact"),
     ],
 )

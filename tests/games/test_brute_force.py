@@ -40,6 +40,7 @@ def test_legal_plays_are_accepted_and_changed_ones_only_if_they_are_legal(game: 
         results = resulting_tables(rules, table, part)
         for play in legal_plays(rules, table, part)[:10]:
             assert check_play(rules, table, part, play)[1] in results
+            assert check_play(rules, table, part, Play(play.moves[::-1]))[1] in results
             changed = mutated(play, rng)
             try:
                 after = check_play(rules, table, part, changed)[1]

@@ -67,6 +67,20 @@ def test_the_documentation_lists_all_games_with_their_options() -> None:
     assert expected == rows
 
 
+def test_every_sentence_of_the_variations_names_tests_that_exist_or_is_no_law() -> None:
+    rows = (ROOT / "docs/games.md").read_text().split("## The sentences of the variations", 1)[1]
+    cells = re.findall(r"^\| [A-Z].*\| (.*) \|$", rows, re.MULTILINE)
+    existing = {
+        name
+        for file in Path(__file__).parent.glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+    named = [set(re.findall(r"`(test_\w+)`", cell)) for cell in cells]
+    assert [] == [cell for cell, names in zip(cells, named, strict=True) if not names and cell != "no law"]
+    assert set() == set().union(*named) - existing
+    assert len(cells) > 60
+
+
 def test_legal_prints_each_play_with_the_table_after_it() -> None:
     result = run("legal", "24:15 / 24:15", "--game", "fevga", "--dice", "55")
     assert ["24/19 24/9   24:13 19 9 / 24:15", "24/4         24:14 4 / 24:15"] == sorted(result.stdout.splitlines())

@@ -7,7 +7,7 @@ import pytest
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import Naming, TableGame, choices, name, play, roll, roll_contest, start_match
-from fibsbot.games.plays import check_play, outcome
+from fibsbot.games.plays import AS_MANY, check_play, outcome
 from fibsbot.games.ruleset import Part
 from fibsbot.games.table import Course, Mark, Table
 from fibsbot.position import Play
@@ -68,7 +68,7 @@ def test_tabula_7_a_blot_is_hit_and_enters_before_any_other_moves() -> None:
 
 
 def test_tabula_8_the_whole_roll_is_played_even_if_that_endangers_checkers() -> None:
-    assert refusal("tabula", table("20:2 1:13", ""), (2, 4, 5), (20, 18)) == Law.BOTH_NUMBERS.value
+    assert refusal("tabula", table("20:2 1:13", ""), (2, 4, 5), (20, 18)) == AS_MANY.value
 
 
 def test_tabula_9_a_part_of_the_roll_that_is_blocked_is_lost() -> None:
@@ -121,6 +121,10 @@ def test_irish_6_and_7_who_binds_the_tables_opens_a_point_in_willughbys_reading(
 def test_swedish_set_up_is_fifteen_on_the_farthest_point_with_two_dice() -> None:
     rules = load_ruleset("swedish")
     assert (rules.setup, rules.dice, rules.course) == ({24: 15}, 2, Course.DIAGONAL)
+
+
+def test_swedish_two_numbers_move_two_checkers_or_one_in_two_steps() -> None:
+    assert {"24:13 22 19", "24:14 17"} == set(results("swedish", table("24:15", "24:15"), 5, 2))
 
 
 @pytest.mark.parametrize("seat", Seat)

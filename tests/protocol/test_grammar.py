@@ -26,12 +26,14 @@ def _name(wording: Wording[m.Message]) -> str:
 
 
 @pytest.mark.parametrize("wording", SPOKEN, ids=_name)
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.data())
 def test_written_messages_are_read_back(wording: Wording[m.Message], data: st.DataObject) -> None:
     message = data.draw(said(wording))
     if isinstance(message, m.MovesAction):  # its text is any action except a roll
         assume(not message.text.strip().startswith("("))
+    if isinstance(message, m.MatchLaws):  # the words that name laws have no parentheses
+        assume("(" not in message.words)
     line = write(message)
     assert message == parse(line)
     assert line.isascii()

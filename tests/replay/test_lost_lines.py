@@ -61,9 +61,8 @@ def steps(transcripts: list[Transcript]) -> Iterator[tuple[tuple[object, ...], b
         yield what, step.entry.rebuilt, isinstance(step.entry, Gap)
 
 
-def check(truth: list[Transcript], got: list[Transcript]) -> str:
-    """Hold a match with a line missing against the whole; return what became of it."""
-    expected = [what for what, _, _ in steps(truth)]
+def check(truth: list[Transcript], expected: list[tuple[object, ...]], got: list[Transcript]) -> str:
+    """Hold a match with a line missing against the whole and its steps; return what became of it."""
     place, outcome = 0, Counter[str]()
     for what, rebuilt, gap in steps(got):
         if gap:
@@ -86,13 +85,14 @@ def outcomes(name: str, *, every: int) -> Counter[tuple[str, str]]:
     """Lose one line after the other; count what became of each kind of line."""
     lines = unpacked(name).replace(b"\r\n", b"\n").split(b"\n")
     truth = told(b"\n".join(lines))
+    expected = [what for what, _, _ in steps(truth)]
     tally: Counter[tuple[str, str]] = Counter()
     seen: Counter[str] = Counter()
     for place, line in enumerate(lines):
         kind = parse(line.decode("ascii", "replace")).kind()
         seen[kind] += 1
         if line.strip() and kind not in IDLE and (seen[kind] <= 3 or not seen[kind] % every):
-            tally[kind, check(truth, told(without(lines, place)))] += 1
+            tally[kind, check(truth, expected, told(without(lines, place)))] += 1
     return tally
 
 

@@ -240,7 +240,7 @@ def test_an_analysis_without_luck_does_not_mention_it() -> None:
 
 
 def test_only_a_completely_seen_match_has_a_luck_adjusted_result() -> None:
-    whole = simulate(0, 3)
+    whole = simulate(21, 3)
     assert "Luck-adjusted result" in page_of(whole).text
     assert "Luck-adjusted result" not in page_of(evolve(whole, games=whole.games[1:])).text
 

@@ -208,6 +208,13 @@ def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
     assert 3 == seen.redoubles == redoubles_left(before)
 
 
+@pytest.mark.parametrize(("jacoby", "length"), [(True, 0), (True, 5), (False, 0), (False, 5)])
+def test_a_decision_has_the_jacoby_rule_only_in_unlimited_matches(length: int, *, jacoby: bool) -> None:
+    seen = decision(b_to_roll(evolve(FIBS, jacoby=jacoby), length), B)
+    assert seen is not None
+    assert (jacoby and not length, 0) == (seen.jacoby, seen.resignation)
+
+
 # -- automatic doubles ----------------------------------------------------------------------------------------------
 
 

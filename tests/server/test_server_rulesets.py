@@ -197,6 +197,9 @@ def test_a_game_that_nobody_wins_counts_nothing_and_the_next_one_follows() -> No
     assert [0, 0] == list(club.match.state.scores)
     club.play(1)
     assert not club.match.between_games
+    loaded = load_match(club.match.to_saved())
+    assert loaded is not None
+    assert club.match.state == loaded.state
 
 
 def test_the_cube_of_a_game_that_has_one_is_offered_taken_and_refused() -> None:

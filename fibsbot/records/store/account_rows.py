@@ -83,7 +83,7 @@ _MATCHES: Final = (
         MATCHES.c.id,
         OPPONENTS.c.name.label("opponent"),
         *(MATCHES.c[name] for name in ("opponent_id", "length", "started", "seen", "ended", "outcome", "inferred")),
-        *(MATCHES.c[name] for name in ("resumed", "own_score", "opponent_score")),
+        *(MATCHES.c[name] for name in ("resumed", "own_score", "opponent_score", "game")),
         *(MATCHES.c[name] for name in ("rating_before", "experience_before", "rating_after", "experience_after")),
     )
     .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
@@ -119,7 +119,7 @@ LAST_GAME: Final = (
 )
 GAME_WITHOUT_WINNER: Final = (
     select(GAMES.c.id, GAMES.c.number, GAMES.c.started)
-    .where(GAMES.c.match_id == MATCH_ID, GAMES.c.ended.is_not(None), GAMES.c.won.is_(None))
+    .where(GAMES.c.match_id == MATCH_ID, GAMES.c.ended.is_not(None), GAMES.c.won.is_(None), GAMES.c.points.is_(None))
     .order_by(GAMES.c.number)
     .limit(1)
 )
@@ -153,6 +153,11 @@ class EndedGame:
     won: bool | None
     points: int | None
 
+    @property
+    def drawn(self) -> bool:
+        """Whether nobody won it."""
+        return self.won is None and self.points == 0
+
 
 @define
 class MatchRow:
@@ -169,6 +174,7 @@ class MatchRow:
     inferred: bool
     resumed: int
     score: Score | None
+    game: str | None
     before: RatingAndExperience | None
     after: RatingAndExperience | None
 
@@ -400,6 +406,7 @@ class AccountRows:
 def _match_row(row: RowMapping) -> MatchRow:
     return MatchRow(
         **{name: row[name] for name in ("id", "opponent", "opponent_id", "length", "started", "seen", "ended")},
+        game=row["game"],
         outcome=Outcome(row["outcome"]),
         inferred=row["inferred"],
         resumed=row["resumed"],

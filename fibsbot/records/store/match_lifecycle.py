@@ -31,6 +31,16 @@ class GameEnd:
 
 
 @frozen
+class SeenMatch:
+    """What the first board of a resumed match shows."""
+
+    length: int | None
+    score: Score | None
+    game: str | None
+    """None for backgammon."""
+
+
+@frozen
 class MatchEnd:
     """The end of a match, as the server reports it."""
 
@@ -42,15 +52,26 @@ class MatchEnd:
 # -- matches ----------------------------------------------------------------------------------------------------
 
 
-def start_match(rows: AccountRows, opponent_id: int, length: int | None, at: dt.datetime) -> None:
+def start_match(rows: AccountRows, opponent_id: int, length: int | None, game: str | None, at: dt.datetime) -> None:
     """Begin a new match; a saved one with the same opponent no longer exists."""
+    before = _rating_in(rows, game)
     for match in _save_others(rows, opponent_id):
-        if match.length == length and at - match.started <= REPEAT_WINDOW and not _played(rows, match):
-            rows.change(match, outcome=Outcome.PLAYING, seen=at, why=None, before=rows.rating())
+        if (
+            (match.length, match.game) == (length, game)
+            and at - match.started <= REPEAT_WINDOW
+            and not _played(rows, match)
+        ):
+            rows.change(match, outcome=Outcome.PLAYING, seen=at, why=None, before=before)
             return
         forget_match(rows, match, at)
-    rows.add_match(opponent_id, at, length=length, outcome=Outcome.PLAYING, score=(0, 0), before=rows.rating())
+    known = {"length": length, "score": (0, 0), "game": game}
+    rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, before=before, **known)
     rows.count(opponent_id, Fact.STARTED, at)
+
+
+def _rating_in(rows: AccountRows, game: str | None) -> RatingAndExperience | None:
+    """Return our latest rating in backgammon; None for other games, which do not change it."""
+    return rows.rating() if game is None else None
 
 
 def _save_others(rows: AccountRows, opponent_id: int) -> list[MatchRow]:
@@ -68,7 +89,7 @@ def resume_match(rows: AccountRows, opponent_id: int, at: dt.datetime) -> MatchR
     match = rows.last_match(opponent_id)
     mistaken = match is not None and match.outcome is Outcome.UNSEEN and not match.inferred
     if match is not None and (match.outcome.open or mistaken):
-        now = rows.rating()
+        now = _rating_in(rows, match.game)
         rows.change(
             match, outcome=Outcome.PLAYING, resumed=match.resumed + 1, seen=at, ended=None, why=None, before=now
         )
@@ -78,12 +99,18 @@ def resume_match(rows: AccountRows, opponent_id: int, at: dt.datetime) -> MatchR
     return match
 
 
-def reconcile(rows: AccountRows, opponent_id: int, length: int | None, score: Score | None, at: dt.datetime) -> None:
+def reconcile(rows: AccountRows, opponent_id: int, seen: SeenMatch, at: dt.datetime) -> None:
     """Compare the first board of a resumed match with its row."""
     match = rows.playing
     if match is None or match.opponent_id != opponent_id:
         match = resume_match(rows, opponent_id, at)
-    match = _same_or_new(rows, match, length, score, at)
+    length, score = seen.length, seen.score
+    if match.length is not None and match.game != seen.game:
+        match = _other_match(rows, match, at)
+    else:
+        match = _same_or_new(rows, match, length, score, at)
+    if seen.game is not None and match.game is None:
+        rows.change(match, game=seen.game, before=None)
     if score:
         # A game in progress does not change the score, so if the score differs the game that we know is over.
         _add_missed_games(rows, match, rows.open_game(match) if match.score not in (None, score) else None, score, at)
@@ -97,8 +124,11 @@ def _same_or_new(
     other = length is not None and match.length is not None and length != match.length
     if score is not None and match.score is not None:
         other = other or score[0] < match.score[0] or score[1] < match.score[1]
-    if not other:
-        return match
+    return _other_match(rows, match, at) if other else match
+
+
+def _other_match(rows: AccountRows, match: MatchRow, at: dt.datetime) -> MatchRow:
+    """Return a new match with the same opponent, whose match is over."""
     opponent_id = match.opponent_id
     forget_match(rows, match, at)
     return rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=rows.rating())
@@ -227,6 +257,21 @@ def end_game(rows: AccountRows, end: GameEnd, at: dt.datetime) -> None:
     rows.change(match, seen=at, score=score)
 
 
+def draw_game(rows: AccountRows, opponent_id: int, at: dt.datetime) -> None:
+    """End the current game without a winner."""
+    match = rows.playing
+    if match is None or match.opponent_id != opponent_id:
+        return
+    game = rows.open_game(match)
+    if game is None:
+        last = rows.last_ended(match)
+        if last is not None and last.drawn and at - last.ended <= REPEAT_WINDOW:
+            return  # a repetition
+        game = rows.add_game(match, at)
+    rows.end_game(game, ended=at, points=0, how="game_drawn")
+    rows.change(match, seen=at)
+
+
 def _add_missed_games(
     rows: AccountRows, match: MatchRow, game: GameRow | None, score: Score | None, at: dt.datetime
 ) -> None:
@@ -260,7 +305,7 @@ def apply_rating(rows: AccountRows, new: RatingAndExperience) -> None:
         return  # it may be over already, and its end be reported next
     elif len(unseen) == 1 and unseen[0].before == old:
         _assign_rating(rows, unseen[0], new, old)
-    if on is not None:
+    if on is not None and on.game is None:
         rows.change(on, before=new)
 
 

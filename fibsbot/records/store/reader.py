@@ -40,6 +40,7 @@ from fibsbot.records.store.schema import (
 )
 from fibsbot.records.store.transcripts import GameRows, StoredSheet, build_transcript
 from fibsbot.records.stored_rows import (
+    BACKGAMMON,
     FINISHED,
     OPEN,
     Connection,
@@ -161,8 +162,12 @@ class Store:
         opponent: str | None = None,
         since: dt.datetime | None = None,
         outcome: Outcome | None = None,
+        game: str | None = None,
     ) -> Iterator[Match]:
-        """Yield the selected matches in the order in which they began; `since` refers to their beginning."""
+        """Yield the selected matches in the order in which they began; `since` refers to their beginning.
+
+        `game` is backgammon, or the full name of another game.
+        """
         wanted = outcome.value if outcome else None
         query = _narrow(
             _MATCHES,
@@ -171,6 +176,8 @@ class Store:
             (MATCHES.c.outcome, wanted),
             since=(MATCHES.c.started, since),
         )
+        if game is not None:
+            query = query.where(MATCHES.c.game.is_(None) if game == BACKGAMMON else MATCHES.c.game == game)
         return map(_match, self._rows(query.order_by(MATCHES.c.started, MATCHES.c.id)))
 
     def match(self, match_id: int) -> Match | None:
@@ -194,8 +201,10 @@ class Store:
         """Return the transcript of a match, as far as it was seen; seat A is the account.
 
         Missing parts are rebuilt if there is only one possibility, else they are gaps. Raises StoreError if only
-        results are stored.
+        results are stored, and for a match of another game than backgammon.
         """
+        if match.game is not None:
+            raise StoreError(f"expected a match of backgammon, got match {match.id}, which is one of {match.game}")
         with self.reading() as connection:
             sheets: dict[int, list[StoredSheet]] = {}
             entries: dict[int, list[Mapping[str, Any]]] = {}
@@ -299,7 +308,7 @@ def _games(match: Match) -> Select[*tuple[Any, ...]]:
 
 
 def _decision(row: RowMapping) -> Decision:
-    dice = (int(row["dice"][0]), int(row["dice"][1])) if row["dice"] else None
+    dice = tuple(map(int, row["dice"])) if row["dice"] else None
     return Decision(**{**row, "dice": dice})
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from fibsbot.records.store import match_lifecycle
 from fibsbot.records.store.account_rows import AccountRows, open_accounts
-from fibsbot.records.store.match_lifecycle import GameEnd, MatchEnd
+from fibsbot.records.store.match_lifecycle import GameEnd, MatchEnd, SeenMatch
 from fibsbot.records.store.record_queue import PendingRecord, Priority, RecordFields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state, write_play, write_state
@@ -96,14 +96,16 @@ def _match_started(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> 
     if fields.flag("resumed"):
         match_lifecycle.resume_match(rows, opponent, at)
     else:
-        match_lifecycle.start_match(rows, opponent, fields.whole("length"), at)
-        if (match := rows.playing) and not match.resumed:
+        game = fields.text("game")
+        match_lifecycle.start_match(rows, opponent, fields.whole("length"), game, at)
+        if game is None and (match := rows.playing) and not match.resumed:
             rows.change(match, opponent_rating=known["rating"], opponent_experience=known["experience"])
 
 
 def _match_resumed(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
     opponent = rows.seen_opponent(fields.name("opponent"), at)
-    match_lifecycle.reconcile(rows, opponent, fields.whole("length"), fields.pair("score"), at)
+    seen = SeenMatch(fields.whole("length"), fields.pair("score"), fields.text("game"))
+    match_lifecycle.reconcile(rows, opponent, seen, at)
 
 
 def _match_saved(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
@@ -137,12 +139,16 @@ def _game_ended(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> Non
     match_lifecycle.end_game(rows, end, at)
 
 
+def _game_drawn(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
+    match_lifecycle.draw_game(rows, rows.seen_opponent(fields.name("opponent"), at), at)
+
+
 def _decision(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
     found = match_lifecycle.current_game(rows, at)
     if found is None:
         raise UnusableRecordError("expected a decision within a match")
     match, game = found
-    dice = fields.pair("dice")
+    dice = fields.dice("dice")
     rows.add_decision(
         game,
         at=at,
@@ -150,6 +156,7 @@ def _decision(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
         turn=fields.whole("turn"),
         phase=fields.name("phase"),
         xgid=fields.text("xgid"),
+        table_text=fields.text("table"),
         dice="".join(map(str, dice)) if dice else None,
         offer=fields.whole("offer"),
         answer=fields.name("answer"),
@@ -209,7 +216,7 @@ def _entry_columns(fields: RecordFields) -> dict[str, Any]:
     """Return the columns of an entry that depend on its kind."""
     try:
         kind = EntryKind(fields.name("kind"))
-        dice = read_dice(fields.pair("dice")) if kind is EntryKind.THROW else None
+        dice = read_dice(fields.pair("dice")) if kind in (EntryKind.THROW, EntryKind.REJECT) else None
         play = fields.text("play")
         level = Level(fields.whole("level") or 0) if kind is EntryKind.RESIGN else None
         return {
@@ -246,6 +253,7 @@ HANDLERS: Final[Mapping[str, tuple[Priority, Handler]]] = {
     "saved_matches": (Priority.LIFECYCLE, _saved_matches),
     "game_started": (Priority.LIFECYCLE, _game_started),
     "game_ended": (Priority.LIFECYCLE, _game_ended),
+    "game_drawn": (Priority.LIFECYCLE, _game_drawn),
     "decision": (Priority.DECISION, _decision),
     "refused": (Priority.DECISION, _refused),
     "sheet": (Priority.LIFECYCLE, _sheet),

@@ -33,6 +33,8 @@ MAX_TEXT_LENGTH: Final = 400
 """Number of characters of a text that are kept."""
 MAX_NUMBER: Final = 2**31 - 1
 """Larger numbers from a server are absurd."""
+MOST_DICE: Final = 4
+"""Dice that a roll has at most."""
 
 
 class UnusableRecordError(ValueError):
@@ -92,6 +94,13 @@ class RecordFields:
             return None
         first, second = map(_whole, value)
         return None if first is None or second is None else (first, second)
+
+    def dice(self, name: str) -> tuple[int, ...] | None:
+        """Return one to four dice; None without them."""
+        value = self._values.get(name)
+        if not isinstance(value, list | tuple) or not 1 <= len(value) <= MOST_DICE:
+            return None
+        return tuple(value) if all(_whole(die) in range(1, 7) for die in value) else None
 
 
 @frozen

@@ -38,7 +38,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from fibsbot import __version__
 from fibsbot.records.store.database import StoreError
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the schema; kept in `store_version`."""
 
 _LOCK: Final = 0x46494253
@@ -49,6 +49,8 @@ class EntryKind(enum.Enum):
     """The kind of an event in a game."""
 
     THROW = "throw"
+    REJECT = "reject"
+    """A first roll that was rejected."""
     DOUBLE = "double"
     TAKE = "take"
     PASS = "pass"  # noqa: S105 - a cube action
@@ -172,6 +174,7 @@ MATCHES: Final = Table(
     Column("opponent_rating", Double),
     Column("opponent_experience", BigInteger),
     Column("site", Text),
+    Column("game", Text),
     CheckConstraint("outcome IN ('playing', 'saved', 'won', 'lost', 'unseen')", "outcome"),
     Index(None, "account_id", "outcome"),
     Index(None, "account_id", "started"),
@@ -180,7 +183,9 @@ MATCHES: Final = Table(
 )
 """Length is null while unknown and 0 for unlimited; `seen` is the time of the last message about the match, `why` the
 reason of its last interruption. `inferred` marks an end that was not seen but worked out from our rating. The
-opponent's rating and experience are those at the start of the match; `site` is where it was played."""
+opponent's rating and experience are those at the start of the match; `site` is where it was played.
+`game` is the name of a game other than backgammon, such as `plakoto`; the ratings of a match are those of backgammon,
+and null for any other game."""
 
 GAMES: Final = Table(
     "games",
@@ -197,7 +202,7 @@ GAMES: Final = Table(
     Column("inferred", Boolean, nullable=False, default=False),
     UniqueConstraint("match_id", "number"),
 )
-"""`inferred` marks an end that was not seen but worked out from the score."""
+"""`inferred` marks an end that was not seen but worked out from the score. A drawn game has no winner and 0 points."""
 
 DECISIONS: Final = Table(
     "decisions",
@@ -209,6 +214,7 @@ DECISIONS: Final = Table(
     Column("turn", Integer),
     Column("phase", Text, nullable=False),
     Column("xgid", Text),
+    Column("table_text", Text),
     Column("dice", Text),
     Column("offer", Integer),
     Column("answer", Text, nullable=False),
@@ -219,7 +225,8 @@ DECISIONS: Final = Table(
     Index(None, "game_id"),
 )
 """`sitting` is how often the match had been resumed; turns are counted anew each time. `fallback` is why the answer is
-not the strategy's own, `refused` the server's message if it did not accept the answer."""
+not the strategy's own, `refused` the server's message if it did not accept the answer. `table_text` is the
+position in a game other than backgammon, whose `xgid` is null; `dice` has a digit for each die."""
 
 SHEETS: Final = Table(
     "sheets",

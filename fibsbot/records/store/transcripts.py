@@ -19,7 +19,7 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Gap, Player, Resign, Throw, Transcript, apply
+from fibsbot.transcript import Cube, Entry, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
 from fibsbot.transcript import Game as Played
 from fibsbot.transcript.reconstruction import is_same_state, reconstruct
 
@@ -243,6 +243,8 @@ def _entry(row: Mapping[str, Any]) -> Entry:
         case EntryKind.THROW:
             play = None if row["play"] is None else read_play(row["play"])
             return Throw(seat=seat, dice=read_dice(row["dice"]), play=play, **known)
+        case EntryKind.REJECT:
+            return RejectedRoll(seat=seat, dice=read_dice(row["dice"]), **known)
         case EntryKind.RESIGN:
             return Resign(seat=seat, level=Level(row["level"] or 0), accepted=bool(row["accepted"]), **known)
         case EntryKind.GAP:

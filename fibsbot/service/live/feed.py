@@ -17,19 +17,44 @@ from attrs import evolve, frozen
 
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
+from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean
 from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_state, show_play
 from fibsbot.draw.svg import scene_svg
+from fibsbot.draw.table_svg import scene_of_table
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Phase
 from fibsbot.position import Position
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
-from fibsbot.replay.event_text import entry_actions, length_text, match_end_text, result_text, shown_names
-from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
+from fibsbot.replay.event_text import (
+    entry_actions,
+    length_text,
+    match_end_text,
+    result_text,
+    shown_names,
+    shown_player_names,
+    table_match_end_text,
+    table_result_text,
+)
+from fibsbot.replay.events import (
+    EntryAdded,
+    GameBegan,
+    GameEnded,
+    MatchBegan,
+    MatchEnded,
+    MatchEvent,
+    TableActionAdded,
+    TableEvent,
+    TableGameBegan,
+    TableGameEnded,
+    TableMatchBegan,
+    TableMatchEnded,
+)
 from fibsbot.rules.state import Seat
+from fibsbot.table_lines import game_from_state
 from fibsbot.transcript import Gap, Step, Throw, walk
 
 _OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE)
@@ -57,6 +82,8 @@ class LastPlay:
 
 def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
+    if track.table is not None:
+        return _table_picture(track, track.table, own_name)
     if track.state is None:
         return None
     decider, phase = _open_decision(track)
@@ -70,6 +97,14 @@ def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> 
         scene = _at_rest(scene)
     shown = last.shown if last and last.after == track.state.position else None
     return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
+
+
+def _table_picture(track: TrackedMatch, line: TableState, own_name: str) -> BoardPicture:
+    """Draw a match of a game other than backgammon by its last line."""
+    scene = scene_of_table(game_from_state(line), Seat.A, _OWN_LOOK, (own_name, track.opponent or "opponent"))
+    if not track.running:
+        scene = _at_rest(scene)
+    return BoardPicture(scene_svg(scene, _OWN_LOOK), scene.title)
 
 
 def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
@@ -173,6 +208,9 @@ class AccountFeed:
 
     def on_match_event(self, event: MatchEvent) -> None:
         """Handle an event of a match."""
+        if isinstance(event, TableEvent):
+            self._on_table_event(event)
+            return
         match event:
             case MatchBegan(transcript=transcript):
                 self._names = shown_names(transcript)
@@ -196,6 +234,27 @@ class AccountFeed:
             case MatchEnded(transcript=transcript) if transcript.winner is not None:
                 won = transcript.winner is self._own
                 self._finish(match_end_text(transcript), transcript.scores, won=won, match=True)
+
+    def _on_table_event(self, event: TableEvent) -> None:
+        """Handle an event of a match of a game other than backgammon; we are its first player."""
+        match event:
+            case TableMatchBegan(length=length):
+                self._names, self._own = shown_player_names(event.players), Seat.A
+                self._length = f"{'' if length is None else length_text(length)} of {safe_text(event.game)}".strip()
+            case TableGameBegan(number=number, scores=scores):
+                self._moves.clear()
+                self._game = {"game": number, "scores": scores or (0, 0), "crawford": False}
+                self._last = None
+                self._changed(FeedPart.MOVES)
+            case TableActionAdded(seat=seat):
+                self._moves.append({"turn": event.turn, "own": seat is Seat.A, "text": safe_text(event.text)})
+                self._changed(FeedPart.MOVES)
+            case TableGameEnded(winner=winner, scores=scores) if scores is not None:
+                if winner is not None or event.drawn:
+                    self._finish(table_result_text(event, self._names), scores, won=winner is Seat.A)
+            case TableMatchEnded(winner=winner, scores=scores) if winner is not None and scores is not None:
+                said = table_match_end_text(event, self._names)
+                self._finish(said, scores, won=winner is Seat.A, match=True)
 
     def _enter(self, step: Step) -> None:
         """Add an entry to the list of moves."""

@@ -84,15 +84,15 @@ def parse(text: str) -> Message:
     Args:
         text: one logical line without its end, as `LineSplitter` gives it.
     """
+    line = text.lstrip()
+    if line.startswith(PREFIX):
+        return _parse_board(line.rstrip())
     if text[:1].isdigit():
         wording = _BY_NUMBER.get(text.split(" ", 1)[0])
         if wording is not None:
             message: Message | None = wording.read(text)
             if message is not None:
                 return message
-    line = text.lstrip()
-    if line.startswith(PREFIX):
-        return _parse_board(line.rstrip())
     if line.startswith(TABLE_PREFIX):
         return _parse_table(line.rstrip())
     if not line.isascii():

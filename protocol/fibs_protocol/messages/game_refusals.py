@@ -247,32 +247,3 @@ class KnowsNoLaws(Refusal):
 @frozen
 class CantRethrow(Refusal):
     """`** You can't reject this roll.`"""
-
-
-# -- games other than backgammon --------------------------------------------------------------------------------------
-
-
-@frozen
-class IllegalPlay(Refusal):
-    """`** You can't play that: no checker lands on a point where the opponent has one.`"""
-
-    reason: str
-
-
-@frozen
-class NameFirst(Refusal):
-    """`** Type 'name' and one of these numbers first: 1, 2, 5`"""
-
-    choices: tuple[int, ...]
-
-
-@frozen
-class NothingToName(Refusal):
-    """`** There is nothing to name.`"""
-
-
-@frozen
-class CantName(Refusal):
-    """`** You can't name that. Choose one of 1, 2, 5.`"""
-
-    choices: tuple[int, ...]

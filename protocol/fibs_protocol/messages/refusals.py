@@ -214,30 +214,6 @@ class TwoGamesAtOnce(Refusal):
     """`** You can't play two games at once`"""
 
 
-@frozen
-class UnknownGame(Refusal):
-    """`** There is no game called 'x'. Type 'help games'.`"""
-
-    game: str
-
-
-@frozen
-class GamesOff(Refusal):
-    """`** Type 'set games on' if you want to play other games than backgammon.`"""
-
-
-@frozen
-class GamesNotWanted(Refusal):
-    """`** X plays backgammon only.`"""
-
-    name: str
-
-
-@frozen
-class GamesInUse(Refusal):
-    """`** You can't turn games off while you play or watch one.`"""
-
-
 # -- watch, look, oldboard, oldmoves, away ----------------------------------------------------------------------------
 
 

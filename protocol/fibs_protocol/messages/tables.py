@@ -1,4 +1,4 @@
-"""Tables games other than backgammon: invitations, turns, ends, lists (docs/protocol.md, "Other games").
+"""Tables games other than backgammon: invitations, turns, ends, lists, refusals (docs/protocol.md, "Other games").
 
 No server but ours sends these. What is the same in backgammon, such as a roll of two dice, has the same message.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from fibs_protocol.messages.base import Message
+from fibs_protocol.messages.base import Message, Refusal
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import Colour, Dice, FibsMove, TableNaming
 
@@ -242,3 +242,56 @@ class WhoisGameRating(Message):
     game: str
     rating: float
     experience: int
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class UnknownGame(Refusal):
+    """`** There is no game called 'x'. Type 'help games'.`"""
+
+    game: str
+
+
+@frozen
+class GamesOff(Refusal):
+    """`** Type 'set games on' if you want to play other games than backgammon.`"""
+
+
+@frozen
+class GamesNotWanted(Refusal):
+    """`** X plays backgammon only.`"""
+
+    name: str
+
+
+@frozen
+class GamesInUse(Refusal):
+    """`** You can't turn games off while you play or watch one.`"""
+
+
+@frozen
+class IllegalPlay(Refusal):
+    """`** You can't play that: no checker lands on a point where the opponent has one.`"""
+
+    reason: str
+
+
+@frozen
+class NameFirst(Refusal):
+    """`** Type 'name' and one of these numbers first: 1, 2, 5`"""
+
+    choices: tuple[int, ...]
+
+
+@frozen
+class NothingToName(Refusal):
+    """`** There is nothing to name.`"""
+
+
+@frozen
+class CantName(Refusal):
+    """`** You can't name that. Choose one of 1, 2, 5.`"""
+
+    choices: tuple[int, ...]

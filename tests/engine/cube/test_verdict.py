@@ -39,6 +39,10 @@ def test_verdicts_are_worded_as_gnubg_words_them(
     assert words == CubeVerdict(*equities, owner=owner).words
 
 
+def test_a_cube_that_the_player_may_not_turn_is_not_called_dead() -> None:
+    assert "Cube not available" == CubeVerdict(0.6, 0.8, 1.0, may_double=False).words
+
+
 def test_a_verdict_says_what_the_wrong_actions_cost() -> None:
     verdict = CubeVerdict(no_double=0.6, double_take=0.8, double_pass=1.0)
     assert (CubeAction.DOUBLE, CubeAction.TAKE) == (verdict.action, verdict.answer)

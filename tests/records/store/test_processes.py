@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -16,7 +14,7 @@ import pytest
 
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import check_integrity
-from tests.forked import Forked, start
+from tests.forked import Forked, printing
 from tests.records.store.concurrent_writer import made
 
 ROOT: Final = Path(__file__).parents[3]
@@ -25,17 +23,9 @@ KILLS: Final = 3
 FOR_EVER: Final = "1000000"
 
 
-@contextlib.contextmanager
-def hammer(url: str, rounds: str, *accounts: str) -> Iterator[tuple[Forked, TextIO]]:
-    """Start a process that writes; yield it and what it prints."""
-    read, write = os.pipe()
-    with os.fdopen(read) as printed:
-        process = start("tests.records.store.concurrent_writer", url, rounds, *accounts, out=write)
-        os.close(write)
-        try:
-            yield process, printed
-        finally:
-            process.kill()
+def hammer(url: str, rounds: str, *accounts: str) -> contextlib.AbstractContextManager[tuple[Forked, TextIO]]:
+    """Start a process that writes."""
+    return printing("tests.records.store.concurrent_writer", url, rounds, *accounts)
 
 
 def problems(url: str) -> tuple[str, ...]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import fcntl
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, TextIO
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -19,25 +18,10 @@ from sqlalchemy.exc import IntegrityError
 from fibsbot.records.store import StoreWriter, writer
 from fibsbot.records.store.database import database_url
 from fibsbot.records.store.record_queue import PendingRecord, SpillFile, orphaned_spills
+from tests.forked import Forked, printing
 from tests.records.store.concurrent_writer import made
 from tests.records.store.recorder import NOON
-from tests.records.store.test_processes import ROOT, problems
-
-PUTTING: Final = """
-import datetime as dt, itertools, os, sys
-from fibsbot.records.store import StoreWriter
-
-url, first = sys.argv[1], int(sys.argv[2])
-writer = StoreWriter(url)
-put = lambda name, **fields: writer.put("marvin", name, fields, dt.datetime.now(dt.UTC))
-put("match_started", opponent="ford", length=25, resumed=first > 1)
-if first == 1:
-    put("game_started", opponent="ford", game=1)
-assert writer.flush()
-for turn in itertools.count(first):
-    put("decision", phase="move", turn=turn, xgid="x" * 60, dice=(3, 1), answer="8/5 6/5")
-    os.write(1, f"{turn}\\n".encode())
-"""
+from tests.records.store.test_processes import problems
 
 
 @pytest.fixture(autouse=True)
@@ -45,20 +29,18 @@ def _state_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-def putting(url: str, first: int) -> subprocess.Popen[bytes]:
+def putting(url: str, first: int) -> contextlib.AbstractContextManager[tuple[Forked, TextIO]]:
     """Start a process that puts decisions and never waits for the database; it tells the number of each."""
-    command = [sys.executable, "-c", PUTTING, url, str(first)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    return printing("tests.records.store.impatient_writer", url, first)
 
 
-def told(process: subprocess.Popen[bytes], least: int) -> int:
+def told(process: Forked, printed: TextIO, least: int) -> int:
     """Kill a process once it has told of so many; return how many it has told of."""
-    assert process.stdout is not None
     last = 0
     while last < least:
-        last = int(process.stdout.readline())
+        last = int(printed.readline())
     process.kill()
-    return max([last, *map(int, process.stdout)])
+    return max([last, *map(int, printed)])
 
 
 @pytest.mark.slow
@@ -66,8 +48,8 @@ def test_records_put_before_kill_9_are_not_lost(url: str) -> None:
     chance = random.Random(5)
     last = 0
     for _ in range(2):
-        with putting(url, last + 1) as process:
-            certain = told(process, last + chance.randint(1, 2000))
+        with putting(url, last + 1) as (process, printed):
+            certain = told(process, printed, last + chance.randint(1, 2000))
         StoreWriter(url).close()
         last = made(url, "marvin")
         assert certain <= last <= certain + 1
@@ -77,12 +59,11 @@ def test_records_put_before_kill_9_are_not_lost(url: str) -> None:
 @pytest.mark.slow
 def test_records_pending_for_an_unavailable_database_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    with putting(str(path), 1) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with putting(str(path), 1) as (process, printed):
+        printed.readline()
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            certain = told(process, 3000)
+            certain = told(process, printed, 3000)
     assert 1 == len([it for it in tmp_path.iterdir() if it.name.startswith("store.db.waiting-") and it.stat().st_size])
     StoreWriter(path).close()
     assert certain <= made(str(path), "marvin") <= certain + 1

@@ -1,0 +1,166 @@
+"""What may be done when within a turn of several parts, and which law a refusal names."""
+
+from __future__ import annotations
+
+import pytest
+
+from fibsbot.evolve import evolve
+from fibsbot.games import load_ruleset
+from fibsbot.games.game import choices, name, play, roll, roll_contest
+from fibsbot.games.plays import AS_MANY, EACH_ONCE, HIGHEST_SUM, LOWER_FIRST, ONE_CHECKER, can_move, check_play
+from fibsbot.games.ruleset import Opening, Part
+from fibsbot.games.standard import HELD, PINNED, UNDER
+from fibsbot.games.table import Mark, Table
+from fibsbot.position import Play
+from fibsbot.rules.errors import (
+    AlreadyRolledError,
+    AnyLaw,
+    CubeError,
+    CubeRefusal,
+    IllegalPlayError,
+    Law,
+    NothingToAnswerError,
+    ResignationPendingError,
+)
+from fibsbot.rules.game import accept_resignation, double, refusal_to_double, resign
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Seat, Stage
+from tests.games.boards import results, table
+from tests.games.test_historic_sentences import after, playing
+
+ONE_SIDED = table("20 1:14", "24:15")
+
+
+@pytest.mark.parametrize(
+    ("game", "board", "part", "moves", "law"),
+    [
+        ("russian2", table("13 1:14", "24:13 15:2"), Part((3, 6), ordered=True), [(13, 7)], LOWER_FIRST),
+        ("russian2", table("13 1:14", "24:15"), Part((3, 6), ordered=True), [(13, 10)], Law.BOTH_NUMBERS),
+        ("swedish", table("24:14 20", "24:15"), Part((2,) * 4, one_checker=True), [(24, 22), (20, 18)], ONE_CHECKER),
+        ("irish", table("20 10 1:13", "24:15"), Part((3, 3)), [(20, 17), (17, 14), (10, 7)], EACH_ONCE),
+        ("irish", table("20 10 1:13", "24:15"), Part((3, 3)), [(20, 17)], AS_MANY),
+        ("portes", table("20 10 1:13", "24:15"), Part((3,) * 4), [(20, 17)], Law.WHOLE_DOUBLE),
+        ("portes", table("20 10 1:13", "24:15"), Part((3, 1)), [], Law.MUST_PLAY),
+        ("portes", table("20 10 1:13", "24:15"), Part((3, 1)), [(10, 13)], Law.WRONG_DIRECTION),
+        ("portes", table("5 4 1:13", "24:13 22:2"), Part((6, 1)), [(4, 0)], Law.HIGHER_POINT),
+        ("tabula", table("24 1:14", "21:2 20:2 15:2"), Part((6, 4, 3)), [(24, 17)], Law.NOT_ROLLED),
+        ("tabula", table("24 1:14", "20:2 19:2 16:2"), Part((5, 4, 3)), [(24, 20)], Law.POINT_HELD),
+        ("tabula", table("24 1:14", "20:2 17:2 16:2 15:2"), Part((5, 4, 3)), [(24, 21)], HIGHEST_SUM),
+        ("around", table("2", "24:13 4:2"), Part((6,)), [(2, 21)], Law.POINT_HELD),
+        ("around", table("2", "24:15"), Part((5,)), [(2, 21)], Law.NOT_ROLLED),
+        ("around", table("9 2", "24:15"), Part((6,)), [(2, 21)], Law.TOO_EARLY),
+        ("portes:tavla", table("7 4:14", "24:14 20"), Part((2, 1)), [(7, 5), (5, 4)], HELD),
+        ("plakoto", table("20 1:14", "24:14 5", pinned=(20,)), Part((4,)), [(20, 16)], PINNED),
+        ("plakoto", table("22 20 1:13", "24:14 5", pinned=(20,)), Part((2,)), [(22, 20)], UNDER),
+    ],
+)
+def test_a_refusal_names_the_law_that_forbids_the_play(
+    game: str, board: Table, part: Part, moves: list[tuple[int, int]], law: AnyLaw
+) -> None:
+    with pytest.raises(IllegalPlayError) as caught:
+        check_play(load_ruleset(game), board, part, Play.of(*moves))
+    assert caught.value.law == law
+
+
+def test_nobody_doubles_or_rolls_while_something_is_named_and_doubles_only_before_the_first_roll() -> None:
+    state = playing("acey-deucey:cube", table("10:15", "24:15"))
+    assert double(state, Seat.A).stage is Stage.DOUBLED
+    named = after(roll(state, Seat.A, (2, 1)), (10, 8), (10, 9))
+    with pytest.raises(AlreadyRolledError):
+        double(named, Seat.A)
+    with pytest.raises(AlreadyRolledError):
+        roll(named, Seat.A, (6, 5))
+    again = after(name(named, Seat.A, 1), (10, 9), (9, 8), (10, 9), (9, 8))
+    assert (again.stage, refusal_to_double(again, Seat.A)) == (Stage.ROLL, CubeRefusal.ALREADY_ROLLED)
+    with pytest.raises(CubeError):
+        double(again, Seat.A)
+    ended = after(roll(again, Seat.A, (6, 5)), (10, 4), (10, 5))
+    assert double(ended, Seat.B).stage is Stage.DOUBLED
+
+
+def test_nothing_is_named_or_rolled_for_while_a_resignation_waits_or_after_it() -> None:
+    named = after(roll(playing("acey-deucey", table("10:15", "24:15")), Seat.A, (2, 1)), (10, 8), (10, 9))
+    contest = evolve(playing("irish:binding", table("6:5 5:2 4:2 3:2 2:2 1:2", "25 13:14")), stage=Stage.CONTEST)
+    for state in (named, contest):
+        offered = resign(state, Seat.B, Level.SINGLE)
+        with pytest.raises(ResignationPendingError):
+            name(offered, Seat.A, 1)
+        with pytest.raises(ResignationPendingError):
+            roll_contest(offered, 3, 4)
+        assert choices(accept_resignation(offered, Seat.A)) == ()
+    with pytest.raises(NothingToAnswerError):
+        name(contest, Seat.A, 6)
+
+
+def test_acey_deucey_without_a_double_to_name_goes_on_to_the_next_roll_unless_it_needs_all_moves() -> None:
+    board = table("24 1:14", "23:3 10:2 9:2 8:2 7:2 6:2 5:2")
+    for game, seat in (("acey-deucey", Seat.A), ("acey-deucey:extra-needs-all", Seat.B)):
+        stuck = after(roll(playing(game, board), Seat.A, (2, 1)), (24, 22), (22, 21))
+        assert (stuck.stage, stuck.turn) == (Stage.ROLL, seat)
+
+
+def test_a_binder_names_no_point_after_winning() -> None:
+    won = after(roll(playing("irish:binding", table("1", "25 13:14")), Seat.A, (6, 5)), (1, 0))
+    assert (won.stage, won.naming) == (Stage.OVER, None)
+
+
+def test_a_game_can_be_won_in_the_middle_of_a_turn() -> None:
+    won = after(roll(playing("russian1", table("1", "24:15", marks=Mark.STARTED)), Seat.A, (3, 3)), (1, 0))
+    assert (won.stage, won.todo, won.result and won.result.winner) == (Stage.OVER, (), Seat.A)
+
+
+def test_gioul_the_opponent_who_can_play_nothing_of_what_passes_to_him_rolls() -> None:
+    blocked = evolve(playing("gioul", table("24", "6:15")), stage=Stage.MOVE, passed=True)
+    rolls = play(evolve(blocked, todo=(Part((5,)), Part((6,) * 4))), Seat.A, Play())
+    assert (rolls.turn, rolls.stage, rolls.passed, rolls.throws) == (Seat.A, Stage.ROLL, False, 0)
+
+
+def test_gioul_the_opponent_may_win_by_what_passes_to_him() -> None:
+    passed = evolve(playing("gioul", table("1", "24:15")), stage=Stage.MOVE, passed=True, todo=(Part((5, 5, 5)),))
+    won = after(passed, (1, 0))
+    assert won.result is not None
+    assert (won.result.winner, won.result.level) == (Seat.A, Level.GAMMON)
+
+
+def test_what_is_offered_may_be_left_and_whether_a_checker_can_move_is_known() -> None:
+    offered = Part((5,), compulsory=False)
+    assert can_move(load_ruleset("gioul"), ONE_SIDED, offered)
+    assert not can_move(load_ruleset("gioul"), table("24", "6:15"), offered)
+    assert check_play(load_ruleset("gioul"), ONE_SIDED, offered, Play()) == (Play(), ONE_SIDED)
+
+
+def test_gul_bara_passes_on_a_series_but_no_early_double() -> None:
+    board = table("24 1:14", "24:13 2 12", throws=2)
+    for throws, turn, stage in ((2, Seat.B, Stage.ROLL), (3, Seat.B, Stage.MOVE)):
+        state = playing("gulbara:passes", Table(evolve(board.own, throws=throws), board.opponent))
+        stopped = after(roll(state, Seat.A, (5, 5)), (24, 19))
+        assert (stopped.turn, stopped.stage) == (turn, stage)
+
+
+def test_swedish_while_releases_only_as_long_as_a_checker_stands_there() -> None:
+    there = table("24:9 20 14 13 11 10 9", "24:15", marks=Mark.RELEASED | Mark.FIVE_LEFT)
+    assert "24:9 20 14 11 10:2 9" in results("swedish:while", there, 3)
+    left = check_play(load_ruleset("swedish:while"), there, Part((3,)), Play.of((13, 10)))[1]
+    assert "24:9 20 14 10:3 9" not in results("swedish:while", left, 1)
+    assert "24:9 20 14 10:3 9" in results("swedish", Table(left.own.marked(Mark.RELEASED), left.opponent), 1)
+    assert Mark.RELEASED not in left.own.marks
+
+
+def test_swedish_any_captures_all_checkers_of_a_point_in_a_block_of_six() -> None:
+    board = table("24:10 21:5", "24:2 8:2 7:3 6:2 5:2 4:2 3:2", marks=Mark.RELEASED | Mark.FIVE_LEFT)
+    assert "24:10 21:4 19 *3" in results("swedish:any", board, 2)
+    assert "24:10 21:4 19 *3" not in results("swedish", board, 2)
+
+
+def test_greek_pinned_stops_keeps_others_from_being_borne_off() -> None:
+    board = table("3 2", "24:14 22", pinned=(3,))
+    assert (results("greek", board, 2), results("greek:pinned-stops", board, 2)) == (["3"], [])
+
+
+def test_every_game_has_the_common_options_that_change_it() -> None:
+    assert load_ruleset("Tabula:exact:cube") is load_ruleset("tabula:cube:exact")
+    assert load_ruleset("tabula:winner-begins").winner_begins
+    assert load_ruleset("swedish:both").opening is Opening.BOTH
+    assert load_ruleset("buff:rethrow:two-dice").opening is Opening.RETHROW
+    both = load_ruleset("plakoto:cube:no-triple")
+    assert (both.laws.cube, both.laws.triple, both.full_name) == (True, False, "plakoto:cube:no-triple")

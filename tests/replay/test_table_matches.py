@@ -1,0 +1,267 @@
+"""Matches of games other than backgammon in a replay: listed, checked by the rules core, never taken for backgammon."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import write, write_command
+from fibs_protocol.messages import Message
+from fibs_protocol.words import Colour, FibsMove, TableNaming
+from fibsbot.cli import main
+from fibsbot.games import load_ruleset
+from fibsbot.games.game import TableGame, choices, name, next_game, play, roll, roll_contest, roll_opening, start_match
+from fibsbot.games.plays import legal_plays
+from fibsbot.games.table import HAND, OFF
+from fibsbot.position import Play
+from fibsbot.replay.events import (
+    DifferenceFound,
+    MatchEvent,
+    TableActionAdded,
+    TableGameBegan,
+    TableGameEnded,
+    TableMatchBegan,
+    TableMatchEnded,
+)
+from fibsbot.replay.match_files import CaptureError, load_transcripts
+from fibsbot.replay.transcriber import Transcriber
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.table_lines import table_state
+
+Line: TypeAlias = Message | c.Command
+"""What is received or sent."""
+NAMES = ("You", "ford")
+
+
+def moves(made: Play) -> tuple[FibsMove, ...]:
+    """Return a play as the protocol has it."""
+    return tuple(
+        FibsMove(None if it.source == HAND else it.source, None if it.target == OFF else it.target) for it in made.moves
+    )
+
+
+def shown(state: TableGame) -> m.TableBoard:
+    """Return the line of a state as we get it."""
+    return m.TableBoard(table_state(state, Seat.A, "You", "ford", Colour.O))
+
+
+def step(state: TableGame, rng: random.Random) -> tuple[TableGame, Line]:
+    """Make a random action, and return what is received or sent."""
+    dice = tuple(rng.randint(1, 6) for _ in range(max(state.rules.dice, 2)))
+    if state.stage is Stage.OPENING:
+        return roll_opening(state, dice[0], dice[1]), m.OpeningRoll("You", dice[0], "ford", dice[1])
+    if state.stage is Stage.CONTEST:
+        rolled = m.ContestRolls("You", (dice[0], dice[1]), "ford", (dice[1], 1))
+        return roll_contest(state, sum(rolled.dice), sum(rolled.opponent_dice)), rolled
+    seat = state.decides
+    assert seat is not None
+    if state.stage is Stage.ROLL:
+        line: Line = m.Rolls(NAMES[seat], (dice[0], dice[1])) if len(dice) == 2 else m.RollsThree(NAMES[seat], dice)
+        return roll(state, seat, dice), line
+    if state.stage is Stage.NAME:
+        number, naming = rng.choice(choices(state)), TableNaming[state.naming.name if state.naming else "DOUBLE"]
+        return name(state, seat, number), m.NumberNamed(NAMES[seat], naming, number)
+    made = rng.choice(legal_plays(state.rules, state.table, state.part) or (Play(),))
+    after = play(state, seat, made)
+    if not made.moves:
+        return after, m.CannotMove(NAMES[seat])
+    return after, c.Move(moves(made)) if seat is Seat.A else m.Moves("ford", moves(made))
+
+
+def session(game: str, seed: int = 1, length: int = 1) -> tuple[list[Line], TableGame]:
+    """Return the lines of a game with its end."""
+    rng, state = random.Random(seed), start_match(load_ruleset(game), length)
+    lines: list[Line] = [m.Welcome("marvin", 1, "-"), m.YouJoinedGame("ford", length, game), m.GameStarts("ford")]
+    while state.stage is not Stage.OVER:
+        state, line = step(state, rng)
+        lines.append(line)
+        if state.stage in {Stage.ROLL, Stage.MOVE, Stage.NAME}:
+            lines.append(shown(state))
+    if state.result is None:
+        lines.append(m.GameDrawn(state.reason))
+    else:
+        lines.append(m.GameWonBy(NAMES[state.result.winner], state.result.points, state.reason))
+        won = sorted(state.scores, reverse=True)
+        lines.append(m.MatchWon(NAMES[state.result.winner], length, won[0], won[1]))
+    return lines, state
+
+
+def replay(lines: Iterable[Line]) -> Iterator[MatchEvent]:
+    """Yield the events of a session."""
+    transcriber = Transcriber()
+    for line in lines:
+        yield from transcriber.send(line) if isinstance(line, c.Command) else transcriber.receive(line)
+    yield from transcriber.close()
+
+
+def differences(events: Iterable[MatchEvent]) -> list[tuple[str, object, object]]:
+    """Return all differences."""
+    found = (event for event in events if isinstance(event, DifferenceFound))
+    return [(it.what, it.ours, it.theirs) for event in found for it in event.differences]
+
+
+@pytest.mark.parametrize("game", ["gioul", "tabula", "plakoto", "russian1", "acey-deucey", "ticktack", "hyper"])
+def test_a_whole_game_agrees_with_the_rules_and_is_listed(game: str) -> None:
+    lines, state = session(game)
+    events = list(replay(lines))
+    assert [] == differences(events)
+    assert isinstance(events[0], TableMatchBegan)
+    assert (game, ("marvin", "ford"), 1) == (events[0].game, events[0].players, events[0].length)
+    plays = [line for line in lines if isinstance(line, c.Move | m.Moves | m.CannotMove)]
+    assert len(plays) <= sum(isinstance(event, TableActionAdded) for event in events)
+    (ended,) = (event for event in events if isinstance(event, TableGameEnded))
+    (match_end,) = (event for event in events if isinstance(event, TableMatchEnded))
+    if state.result is None:
+        assert ended.drawn
+    else:
+        assert (state.result.winner, state.result.points) == (ended.winner, ended.points)
+        assert (state.scores, state.result.winner) == (match_end.scores, match_end.winner)
+
+
+def test_a_match_has_as_many_games_as_were_played() -> None:
+    first, state = session("hyper", length=30)
+    lines: list[Line] = [*first[:-1], shown(state), m.GameStarts("ford"), m.OpeningRoll("You", 5, "ford", 3)]
+    lines.append(shown(roll_opening(next_game(state), 5, 3)))
+    events = list(replay(lines))
+    assert [] == differences(events)
+    assert [1, 2] == [event.number for event in events if isinstance(event, TableGameBegan)]
+
+
+def test_an_illegal_play_is_a_difference_with_the_law() -> None:
+    lines, _ = session("plakoto")
+    at = next(number for number, line in enumerate(lines) if isinstance(line, m.Moves))
+    lines[at] = m.Moves("ford", (FibsMove(24, 23), FibsMove(24, 23), FibsMove(24, 23)))
+    what, law, theirs = differences(replay(lines))[0]
+    assert "play" == what
+    assert "each number is played once, a double four times: 3 moves for 5-2" == law
+    assert "24/23 24/23 24/23" in str(theirs)
+
+
+def test_a_line_that_differs_from_the_state_before_is_a_difference_and_then_the_truth() -> None:
+    lines, _ = session("plakoto")
+    at = [number for number, line in enumerate(lines) if isinstance(line, m.TableBoard)][4]
+    board = lines[at]
+    assert isinstance(board, m.TableBoard)
+    lines[at] = evolve(board, state=evolve(board.state, cube=64))
+    assert [("cube", 1, 64), ("cube", 64, 1)] == differences(replay(lines))
+
+
+def test_own_plays_that_were_not_captured_are_filled_in() -> None:
+    lines, _ = session("fevga")
+    heard = [line for line in lines if not isinstance(line, c.Move)]
+    whole, filled = ([it for it in replay(x) if isinstance(it, TableActionAdded)] for x in (lines, heard))
+    assert [] == differences(replay(heard[:-2]))
+    assert len(whole) - len(filled) <= 1  # no line follows the last play
+
+
+def test_a_refused_play_is_not_made() -> None:
+    lines, _ = session("plakoto")
+    at = next(number for number, line in enumerate(lines) if isinstance(line, c.Move))
+    lines[at:at] = [c.Move((FibsMove(1, None),)), m.IllegalMove()]
+    assert [] == differences(replay(lines))
+
+
+def test_a_line_that_was_asked_for_before_a_play_does_not_show_it() -> None:
+    lines, _ = session("plakoto")
+    at = next(number for number, line in enumerate(lines) if isinstance(line, c.Move))
+    lines.insert(at + 1, lines[at - 1])
+    assert isinstance(lines[at + 1], m.TableBoard)
+    assert [] == differences(replay(lines))
+
+
+def test_any_lost_lines_are_replayed_without_an_exception_and_without_backgammon() -> None:
+    rng = random.Random(7)
+    for game in ("gioul", "tabula", "greek"):
+        lines, _ = session(game)
+        kept = [line for line in lines if rng.random() < 0.8]
+        kinds = {type(event).__name__ for event in replay(kept)}
+        assert not {"MatchBegan", "GameBegan", "EntryAdded", "GameEnded"} & kinds
+
+
+def test_lines_that_make_no_sense_are_differences_and_no_exceptions() -> None:
+    rng = random.Random(8)
+    lines, strange = session("hyper")[0], [*session("tabula")[0][:60], *session("ticktack")[0]]
+    strange += [
+        *(m.Moves("ford", (FibsMove(source, target),)) for source, target in ((99, 3), (0, 0), (3, 24), (None, None))),
+        *(m.RollsThree("ford", (1, 2, 3)), m.Rolls("nobody", (1, 1)), m.OpeningRoll("ford", 3, "ford", 3)),
+        *(m.GameWonBy("nobody", 0, ""), m.GameWon("You", 999), m.GameDrawn(""), m.DoubleAccepted("ford", 2)),
+        *(m.OpponentDoubles("ford"), m.CubeRaised(3), m.ResignOffer("ford", "You", 0), m.GaveUp("ford", "You", 5)),
+        *(
+            m.NumberNamed("ford", TableNaming.POINT, 40),
+            m.CannotMove("You"),
+            m.OnlyMove(()),
+            m.MatchWon("ford", 1, 0, 9),
+        ),
+    ]
+    for _ in range(20):
+        mixed = [line for known in lines for line in (known, rng.choice(strange)) if rng.random() < 0.7]
+        list(replay(mixed))
+
+
+def test_a_match_that_is_resumed_goes_on_with_its_next_line() -> None:
+    lines, _ = session("plakoto")
+    broken = [*lines[:20], m.YouLeft(), m.YouResumed("ford"), *lines[20:]]
+    events = list(replay(broken))
+    assert [] == differences(events)
+    assert {1} == {event.match for event in events}
+    assert 1 == sum(isinstance(event, TableMatchEnded) for event in events)
+
+
+# -- the commands ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Return a session log of a short game of Hyper."""
+    path, rows = tmp_path / "marvin.jsonl", []
+    time = "2026-01-02T03:04:05+00:00"
+    lines, _ = session("hyper", seed=3)
+    for line in lines:
+        if isinstance(line, c.Command):
+            rows.append({"time": time, "sent": write_command(line) + "\r\n"})
+        elif not isinstance(line, m.Welcome):
+            rows.append({"time": time, "received": write(line) + "\r\n"})
+    head = {"fibsbot_session_log": 1, "time": time, "server": "test", "user": "marvin"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in (head, *rows)))
+    return path
+
+
+def test_replay_lists_the_match_and_checks_it(log: Path) -> None:
+    done = CliRunner().invoke(main, ["replay", "--strict", str(log)])
+    assert 0 == done.exit_code
+    assert "Match 1: marvin - ford, hyper, 1 point" in done.output
+    assert "wins the match" in done.output
+    assert ", 0 differences, 0 gaps" in done.output
+
+
+def test_replay_writes_objects_with_a_kind_of_their_own(log: Path) -> None:
+    rows = [json.loads(line) for line in CliRunner().invoke(main, ["replay", "--json", str(log)]).stdout.splitlines()]
+    kinds = [row["kind"] for row in rows]
+    assert {"table_match", "table_game", "table_action", "table_game_end", "table_match_end"} == set(kinds[:-2])
+    assert ("hyper", ["marvin", "ford"], "marvin") == tuple(rows[0][it] for it in ("game", "players", "user"))
+
+
+def test_strict_replay_names_the_line_and_the_difference(log: Path) -> None:
+    log.write_text(log.read_text().replace(":roll:player:player:", ":roll:opponent:opponent:", 1))
+    done = CliRunner().invoke(main, ["replay", "--strict", "-q", str(log)])
+    assert 1 == done.exit_code
+    assert "turn: ours player, theirs opponent" in done.output
+
+
+@pytest.mark.parametrize("command", [["analyse"], ["report"], ["export", "--format", "mat"]])
+def test_commands_for_backgammon_say_in_one_line_that_there_is_none(command: list[str], log: Path) -> None:
+    done = CliRunner().invoke(main, [*command, str(log)])
+    assert 2 == done.exit_code
+    assert "expected matches of backgammon, got only hyper, whose moves `fibsbot replay` lists" in done.output
+    assert 1 == done.output.count("\n")
+    with pytest.raises(CaptureError):
+        list(load_transcripts(log))

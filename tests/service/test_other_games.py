@@ -1,0 +1,77 @@
+"""A process whose bot plays another game: store, status, metrics and the live page have it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from fibs_protocol.commands import Command
+from fibs_protocol.words import Colour
+from fibsbot.bot.tracked_match import TrackedMatch, show_table
+from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.game import roll, start_match
+from fibsbot.policy import Policy
+from fibsbot.records.store import Store
+from fibsbot.records.stored_rows import Outcome
+from fibsbot.replay.transcriber import Transcriber
+from fibsbot.rules.state import Seat
+from fibsbot.server.server import Server
+from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
+from fibsbot.table_lines import table_state
+from tests.bot.live_bots import CHEAP
+from tests.draw.svg_checks import parsed
+from tests.replay.test_table_matches import session
+from tests.service.accounts import SOON, opponent, plan, until
+from tests.service.test_process import get, running, service
+
+
+@pytest.mark.slow
+async def test_a_match_of_another_game_is_played_stored_and_shown(tmp_path: Path) -> None:
+    async with Server(seed=3, limits=CHEAP) as server, asyncio.timeout(SOON):
+        it = service(tmp_path, plan(server.port, "marvin", policy=Policy(games=("any",)), matches=1))
+        async with (
+            running(it) as task,
+            opponent(server.port, "ford", invite="marvin", invite_game="portes", length=1, matches=1),
+        ):
+            await until(lambda: it.status()["accounts"][0]["opponent"] == "ford")
+            port = int(it.status()["web"].rpartition(":")[2])
+            status, metrics = await get(port, "/metrics")
+            assert (200, True) == (status, "fibsbot_" in metrics)
+            assert 200 == (await get(port, "/healthz"))[0]
+            await asyncio.wait([task])
+    with Store.open(tmp_path / "store.db") as store:
+        (match,) = store.matches(account="marvin")
+        decisions = list(store.decisions(match))
+    assert ("portes", 1, True) == (match.game, match.length, match.outcome in {Outcome.WON, Outcome.LOST})
+    assert all(it.table_text and it.xgid is None for it in decisions if it.phase == "move")
+    assert match.rating_before is None
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_live_page_draws_the_board_of_every_game(game: str) -> None:
+    rules = load_ruleset(game)
+    state = roll(start_match(rules, 3, begins=Seat.A), Seat.A, (6, 5, 4)[: rules.dice])
+    line = table_state(state, Seat.A, "You", "ford", Colour.O)
+    track = show_table(TrackedMatch("marvin", opponent="ford", match=1), line)
+    shown = board_picture(track, "marvin", None)
+    assert shown is not None
+    assert "marvin" in shown.title
+    assert parsed(shown.svg) is not None
+
+
+def test_the_live_page_lists_the_actions_and_the_result() -> None:
+    feed, transcriber = AccountFeed("marvin"), Transcriber("marvin")
+    lines, state = session("hyper")
+    for line in lines:
+        events = transcriber.send(line) if isinstance(line, Command) else transcriber.receive(line)
+        for event in events:
+            feed.on_match_event(event)
+    moves = json.loads(feed.part(FeedPart.MOVES))
+    assert (["marvin", "ford"], "1 point of hyper", 1) == (moves["players"], moves["length"], moves["game"])
+    assert len(moves["moves"]) > 5
+    games = json.loads(feed.part(FeedPart.GAMES))["games"]
+    assert state.result is not None
+    assert [state.result.winner is Seat.A] * 2 == [it["won"] for it in games]
