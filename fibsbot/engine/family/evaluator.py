@@ -32,7 +32,6 @@ class TableEvaluator:
         """Use the bundled network unless another one is given; raise NetworkError or OSError if it is damaged."""
         self._parameters = parameters_of(rules)
         self._network = bundled_network(rules.name) if network is None else network
-        self._buffers = new_activations(self._network)
 
     def chances(self, tables: Sequence[Table]) -> Floats32:
         """Return the chances of the player who is to roll, `Table.own`, shape (n, 6).
@@ -40,7 +39,8 @@ class TableEvaluator:
         They are those to win at least one, two and three units, and to lose as many; see `Network.unit_points`.
         """
         outputs = np.empty((len(tables), OUTPUTS), np.float32)
-        evaluate_states(self._parameters, self._network, self._buffers, states_of(list(tables)), outputs)
+        buffers = new_activations(self._network)  # for this call alone: strategies may be shared by threads
+        evaluate_states(self._parameters, self._network, buffers, states_of(list(tables)), outputs)
         return outputs
 
     def points(self, tables: Sequence[Table]) -> Floats32:
