@@ -210,6 +210,7 @@ class Agent:
         if isinstance(message, m.Board):
             stray = self._is_stray_board(message)
         else:
+            context.counters.boards += isinstance(message, m.TableBoard)
             stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
         if not stray:
             context.session.server_says(message)

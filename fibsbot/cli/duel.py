@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 from attrs import evolve
@@ -20,7 +20,7 @@ from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.laws_options import laws_from, laws_options
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.options import FiniteRange, GameName
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
@@ -36,8 +36,14 @@ REFRESH_INTERVAL: Final = 0.5
 @click.command()
 @click.argument("strategy_a", metavar="A")
 @click.argument("strategy_b", metavar="B")
+@click.option("--game", type=GameName(), help="Tables game to play instead of backgammon, with options after colons.")
 @click.option(
-    "--games", default=200, show_default=True, type=click.IntRange(2), help="Number of games or matches; must be even."
+    "-n",
+    "--games",
+    default=200,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Number of games or matches; must be even.",
 )
 @click.option("--length", metavar="L", type=click.IntRange(1, 99), help="Play matches to L points.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
@@ -78,6 +84,7 @@ def duel(  # noqa: PLR0913 - one argument an option
     *,
     strategy_a: str,
     strategy_b: str,
+    game: str | None,
     games: int,
     length: int | None,
     seed: int,
@@ -98,9 +105,14 @@ def duel(  # noqa: PLR0913 - one argument an option
     Without a server, on all cores: money games, or matches with --length. Everything is played twice with the same
     dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the result so
     far; with -o FILE, the same command continues later, even after a kill.
+
+    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine (the network of the game),
+    and only --games, --seed and --json apply.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
+    if game is not None:
+        _play_table_game(game, (strategy_a, strategy_b), seed, games // 2, as_json=as_json)
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
     laws = laws_from(cube=cube, **named) or FIBS
@@ -127,6 +139,14 @@ def duel(  # noqa: PLR0913 - one argument an option
         raise error
     if not finished:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _play_table_game(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> NoReturn:
+    """Play a duel in a tables game and exit."""
+    from fibsbot.cli.table_duel import check_table_duel, table_duel  # noqa: PLC0415 - needed for --game only
+
+    check_table_duel(click.get_current_context(), *names)
+    sys.exit(table_duel(game, names, seed, pairs, as_json=as_json))
 
 
 def _other_laws(laws: Laws) -> str:

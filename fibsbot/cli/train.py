@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli.options import GameName
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.worker_processes import WorkerLostError, usable_cores
 
@@ -32,7 +33,8 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 
 
 @click.command()
-@click.argument("recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("recipe", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--game", type=GameName(), help="Train the network of this tables game, by its own recipe.")
 @click.option(
     "-o",
     "--output",
@@ -82,8 +84,9 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print measurements as JSON, one object per line.")
 def train(  # noqa: PLR0913 - one argument per option
-    recipe: Path,
+    recipe: Path | None,
     *,
+    game: str | None,
     folder: Path,
     jobs: int | None,
     threads: int,
@@ -96,12 +99,18 @@ def train(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Train networks by a recipe.
 
-    RECIPE is a TOML file. If stopped or killed at any moment, run the same command again to continue. The same recipe
-    gives bit-identical networks on the same kind of processor, with the same versions of numpy, numba and torch.
+    RECIPE is a TOML file; for a tables game --game takes the place of it. If stopped or killed at any moment, run the
+    same command again to continue. The same recipe gives bit-identical networks on the same kind of processor, with the
+    same versions of numpy, numba and torch.
     """
     os.environ.update(dict.fromkeys(_THREADS, str(threads)))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if game is not None:
+            _train_game(game, recipe, folder, as_json=as_json)
+            return
+        if recipe is None:
+            raise click.UsageError("expected a RECIPE or --game")
         if packed is not None:
             click.echo(_pack(folder, recipe, packed))
         if plotted is not None:
@@ -121,6 +130,29 @@ def train(  # noqa: PLR0913 - one argument per option
         raise UserError(f"a labelling process {error}; run the same command again to continue from {folder}") from error
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror or error}") from error
+
+
+def _train_game(game: str, recipe: Path | None, folder: Path, *, as_json: bool) -> None:
+    """Train the network of a tables game."""
+    if recipe is not None:
+        raise click.UsageError("expected a RECIPE or --game, got both")
+    from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy, see _THREADS
+    from fibsbot.engine.training.family import FamilyTraining, bundled_recipe  # noqa: PLC0415 - loads numpy
+
+    try:
+        training = FamilyTraining(bundled_recipe(game), folder)
+    except NetworkError as error:
+        raise UserError(str(error)) from error
+    with _bar() as progress:
+        listener = _ProgressReporter(progress, as_json)
+        listener.begin(game, training.recipe.games)
+        listener.advance(training.done)
+        before = training.done
+        for block in training.run():
+            listener.advance(block.done - before, f"{block.rolls:.0f} rolls a game")
+            before = block.done
+    row = {"game": game, "games": training.done, "hidden": training.recipe.hidden, "file": str(training.path)}
+    listener.measured({**row, "bytes": training.path.stat().st_size})
 
 
 def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmark | None]:

@@ -1,5 +1,7 @@
 """Strategies for the tables games of `fibsbot.games`: the interface, and three simple players to measure others by.
 
+The strategy with trained networks is in `table_network`.
+
 Like strategies for backgammon they are free of asyncio and may block. `load_table_strategy` makes one by its name.
 """
 
@@ -113,14 +115,20 @@ class RandomTableStrategy(CautiousStrategy):
 
 
 class ValuingStrategy(CautiousStrategy, ABC):
-    """Chooses the play with the best board after it, by values that a subclass gives to boards."""
+    """Chooses the play with the best board after it, by values that a subclass gives to boards.
+
+    Of boards with the same value it prefers that with the most checkers off, then with the most on low points.
+    """
 
     @abstractmethod
     def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
-        """Return how good these boards are for the player who has just moved, whose side is `Table.own`."""
+        """Return how good these boards are for the player who has just moved, whose side is `Table.own`.
+
+        Some of them may end the game.
+        """
 
     def choose_play(self, game: TableGame) -> Play:
-        """Return the play to the board with the highest value; a play that wins comes first, one that loses last."""
+        """Return the play to the board with the highest value."""
         plays = resulting_tables(game.rules, game.table, game.part)
         if not plays:
             return Play()
@@ -142,16 +150,14 @@ class ValuingStrategy(CautiousStrategy, ABC):
         return max(rated)[1]
 
     def _best(self, game: TableGame, tables: Sequence[Table]) -> tuple[float, Table]:
-        """Return the best board and its value; of equal ones that with the most checkers off, then on low points."""
-        rated = zip(self.values(game, tables), tables, strict=True)
-        ranked = [(value + WON * _won(game, table), table) for value, table in rated]
-        return max(ranked, key=lambda it: (it[0], it[1].own.row))
+        """Return the best board and its value."""
+        return max(zip(self.values(game, tables), tables, strict=True), key=lambda it: (it[0], it[1].own.row))
 
 
-def _won(game: TableGame, table: Table) -> int:
-    """Return 1 if the board wins, -1 if it loses, 0 if the game goes on or is drawn."""
+def _won(game: TableGame, table: Table) -> float:
+    """Return WON if the board wins, -WON if it loses, 0 if the game goes on or is drawn."""
     ended = outcome(game.rules, game.table, table)
-    return ended.winner if ended else 0
+    return WON * ended.winner if ended else 0.0
 
 
 class PipStrategy(ValuingStrategy):
@@ -163,8 +169,8 @@ class PipStrategy(ValuingStrategy):
     name = "pips"
 
     def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
-        """Return the pips that the opponent has to go beyond ours."""
-        return [64 * lead(game.rules, it) - blots(game.rules, it) for it in tables]
+        """Return the pips that the opponent has to go beyond ours; a board that wins comes first."""
+        return [_won(game, it) + 64 * lead(game.rules, it) - blots(game.rules, it) for it in tables]
 
 
 class BlotStrategy(ValuingStrategy):
@@ -173,8 +179,8 @@ class BlotStrategy(ValuingStrategy):
     name = "blots"
 
     def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
-        """Return the number of blots, negative."""
-        return [lead(game.rules, it) - 1024 * blots(game.rules, it) for it in tables]
+        """Return the number of blots, negative; a board that wins comes first."""
+        return [_won(game, it) + lead(game.rules, it) - 1024 * blots(game.rules, it) for it in tables]
 
 
 def lead(rules: Ruleset, table: Table) -> int:
@@ -189,10 +195,17 @@ def blots(rules: Ruleset, table: Table) -> int:
     return sum(table.own.row[point] == 1 and rules.course.facing(point) < farthest for point in range(1, HAND))
 
 
+def _network_strategy(_seed: int | None) -> TableStrategy:
+    from fibsbot.strategies.table_network import NetworkTableStrategy  # noqa: PLC0415 - loads numpy
+
+    return NetworkTableStrategy()
+
+
 _STRATEGIES: Final[dict[str, Callable[[int | None], TableStrategy]]] = {
     "random": RandomTableStrategy,
     "pips": lambda _seed: PipStrategy(),
     "blots": lambda _seed: BlotStrategy(),
+    "engine": _network_strategy,
 }
 TABLE_STRATEGIES: Final = tuple(_STRATEGIES)
 """The names of the strategies for tables games, the weakest first."""

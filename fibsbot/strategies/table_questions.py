@@ -24,7 +24,7 @@ from fibsbot.strategies.questions import (
 )
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
-DEFAULT_TABLE_STRATEGY: Final = "pips"
+DEFAULT_TABLE_STRATEGY: Final = "engine"
 """Plays for strategies that know backgammon only."""
 
 

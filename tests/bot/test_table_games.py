@@ -17,13 +17,14 @@ from fibsbot.position import Move, Play
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort
-from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.strategies.table_questions import TableQuestion
+from fibsbot.strategies.table_games import load_table_strategy
+from fibsbot.strategies.table_questions import TablePlayer, TableQuestion
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance
 
 ANY = Policy(games=("any",))
+PLAYER = TablePlayer(load_table_strategy("random", seed=1))
 INVITED = "ford wants to play a 1 point match of {} with you."
 
 
@@ -54,7 +55,7 @@ def decide(script: Script, *, last_resort: bool = False) -> list[str]:
     """Let a random player answer the open question."""
     question = script.questions[0].question
     assert isinstance(question, TableQuestion)
-    return script.answer(question.put_to(LastResort() if last_resort else RandomStrategy(seed=1)))
+    return script.answer(question.put_to(LastResort() if last_resort else PLAYER))
 
 
 def carry_out(game: TableGame, text: str) -> TableGame:

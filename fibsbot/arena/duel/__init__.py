@@ -5,6 +5,7 @@ its own number alone, so any process may play any pair, in any order.
 
     plan.py     the settings of a duel, and the dice of a game
     games.py    games and matches as generators of questions
-    workers.py  the strategies, the pairs that they play, and the processes
+    pairs.py    the strategies, the pairs that they play, and the processes
     results.py  pairs summed up (means, intervals, times), and the file of results
+    table_games.py  duels in tables games, all of them compiled
 """

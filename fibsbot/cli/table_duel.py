@@ -1,0 +1,77 @@
+"""What `fibsbot duel` does with --game: a duel in a tables game."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Final
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
+from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.engine.network import NetworkError
+from fibsbot.strategies.table_games import TABLE_STRATEGIES
+
+_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}
+"""The parameters that apply to tables games."""
+
+
+def check_table_duel(context: click.Context, *names: str) -> None:
+    """Raise UsageError or UserError unless these strategies and options go with --game."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in _WITH_GAME and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
+    for name in names:
+        if name not in TABLE_STRATEGIES:
+            raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")
+
+
+def table_duel(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> int:
+    """Play a duel in a tables game and print its result; return the exit status."""
+    tally = TableDuelSummary(TableDuelPlan(game, names, seed, pairs))
+    try:
+        with sigterm_as_interrupt(), _bar() as progress:
+            task = progress.add_task(f"{names[0]} - {names[1]}", total=2 * pairs)
+            for points in play_table_duel(tally.plan):
+                tally.points += points
+                progress.advance(task, len(points))
+    except KeyboardInterrupt:
+        pass
+    except (NetworkError, OSError) as error:
+        raise UserError(str(error)) from None
+    report = tally.report()
+    click.echo(json.dumps(report) if as_json else format_table_report(report))
+    return 0 if report["finished"] else EXIT_INTERRUPTED
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+
+
+def format_table_report(report: dict[str, Any]) -> str:
+    """Return the result of a duel in a tables game as text."""
+    a, b = report["strategies"]
+    lines = [f"{report['game']}: {a} against {b}, {report['games']:,} games, seed {report['seed']}"]
+    share, points = report["share"], report["points"]
+    if share:
+        drawn = f", {report['draws']:,} drawn, which count a half" if report["draws"] else ""
+        low, high = 100 * share["low"], 100 * share["high"]
+        lines += [
+            f"{a} wins {100 * share['mean']:.1f} % (95 % interval {low:.1f} to {high:.1f}){drawn}",
+            f"{points['mean']:+.3f} points per game (95 % interval {points['low']:+.3f} to {points['high']:+.3f})",
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,273 @@
+"""The network that evaluates tables of the family: its inputs, its outputs, and its file.
+
+The inputs are both rows as counts, pins, and a few features of each side; a hidden layer of softsign units leads to six
+logistic outputs: the chances that the player who is to roll wins at least one, two and three units, and that he loses
+as many. What a unit counts belongs to the game (`unit_points`). A game can be drawn, so that the chances need not add
+up to 1.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fibsbot.engine.arrays import Floats32
+from fibsbot.engine.family.moves import HAND, HOME, START, facing, farthest
+from fibsbot.engine.family.parameters import (
+    COURSE,
+    GAMMON,
+    HEAD,
+    HIT,
+    LAND_BLOCK,
+    LANDING,
+    MARKS,
+    PINNED,
+    SIDE,
+    THROWS,
+    Rules,
+    State,
+)
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network import NetworkError, load_arrays, write_whole
+
+_A_POINT: Final = 5
+"""Inputs of a point: one, at least two, at least three, more than three checkers; pinned."""
+_FEATURES: Final = 24
+SIDE_INPUTS: Final = 24 * _A_POINT + _FEATURES
+INPUTS: Final = 2 * SIDE_INPUTS
+OUTPUTS: Final = 6
+Inputs: TypeAlias = Floats32
+Values: TypeAlias = Floats32
+
+
+class Network(NamedTuple):
+    """The weights."""
+
+    input_weights: Floats32
+    """Shape (INPUTS, hidden)."""
+    hidden_bias: Floats32
+    """Shape (hidden,)."""
+    output_weights: Floats32
+    """Shape (OUTPUTS, hidden)."""
+    output_bias: Floats32
+    """Shape (OUTPUTS,)."""
+    unit_points: Floats32
+    """What the first, second and third unit count, shape (3,)."""
+
+
+class Activations(NamedTuple):
+    """Buffers of an evaluation; each thread needs its own."""
+
+    inputs: Inputs
+    hidden: Floats32
+    outputs: Values
+
+
+def new_network(hidden: int, unit_points: tuple[float, float, float], seed: int) -> Network:
+    """Return a network with random weights."""
+    rng = np.random.default_rng(seed)
+    bias = [0.0, -1.5, -4.0]
+    return Network(
+        input_weights=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
+        hidden_bias=np.zeros(hidden, np.float32),
+        output_weights=(rng.standard_normal((OUTPUTS, hidden)) * 0.1).astype(np.float32),
+        output_bias=np.array(bias * 2, np.float32),
+        unit_points=np.array(unit_points, np.float32),
+    )
+
+
+def new_activations(network: Network) -> Activations:
+    """Return buffers for a network."""
+    return Activations(
+        np.zeros(INPUTS, np.float32), np.zeros(len(network.hidden_bias), np.float32), np.zeros(OUTPUTS, np.float32)
+    )
+
+
+def save_network(network: Network, path: Path) -> None:
+    """Write a network at half precision, atomically."""
+    room = io.BytesIO()
+    np.savez_compressed(room, allow_pickle=False, **{k: v.astype(np.float16) for k, v in network._asdict().items()})
+    write_whole(path, room.getvalue())
+
+
+def load_network(path: Path) -> Network:
+    """Read a network. Raises NetworkError if it is none, OSError if it cannot be read."""
+    arrays = load_arrays(path)
+    if set(arrays) != set(Network._fields):
+        raise NetworkError(f"{path}: expected a network of a tables game, found {', '.join(arrays):.200}")
+    network = Network(**{name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()})
+    hidden = network.hidden_bias.shape[:1]
+    expected = ((INPUTS, *hidden), hidden, (OUTPUTS, *hidden), (OUTPUTS,), (3,))
+    if tuple(array.shape for array in network) != expected or not all(np.isfinite(it).all() for it in network):
+        shapes = ", ".join(str(array.shape) for array in network)
+        raise NetworkError(f"{path}: expected finite arrays of the shapes {expected}, found {shapes}")
+    return network
+
+
+@inner
+def _count_inputs(state: State, side: int, inputs: Inputs, first: int) -> None:
+    pinned = state[side + PINNED]
+    place = first
+    for point in range(1, HAND):
+        n = state[side + point]
+        if n > 0:
+            if n == 1:
+                inputs[place] = 1.0
+            else:
+                inputs[place + 1] = 1.0
+                if n > 2:
+                    inputs[place + 2] = 1.0
+                    inputs[place + 3] = (n - 3) * 0.5
+            if pinned >> point & 1:
+                inputs[place + 4] = 1.0
+        place += _A_POINT
+
+
+@inner
+def _feature_inputs(rules: Rules, state: State, side: int, inputs: Inputs, place: int) -> None:
+    """Write what is to be seen of a side at a glance: the race, blots, primes, what waits to enter."""
+    course, held_by = rules[COURSE], 1 if rules[LANDING] == LAND_BLOCK else 2
+    other = SIDE - side
+    rear = farthest(state, other)
+    pips, home, blots, shots, run, longest, behind = 0, 0, 0, 0, 0, 0, 0
+    for point in range(1, HAND + 1):
+        pips += point * state[side + point]
+        if point <= HOME:
+            home += state[side + point]
+    for point in range(1, HAND):
+        n = state[side + point]
+        theirs = facing(course, point)
+        if n == 1 and theirs < rear:
+            blots += 1
+            for distance in range(1, 7):
+                if theirs + distance <= HAND and state[other + theirs + distance] > 0:
+                    shots += 1
+        # A prime is seen by the opponent, who has to pass it: in his numbering.
+        mine = facing(course, point)
+        own = state[side + mine]
+        if own >= held_by or (own == 1 and state[other + PINNED] >> point & 1):
+            run += 1
+            if run > longest:
+                longest = run
+                behind = point
+        else:
+            run = 0
+    trapped = 0
+    for point in range(behind + 1, HAND + 1):
+        trapped += state[other + point]
+    barred = 0
+    for point in range(START - HOME + 1, HAND):
+        if state[side + facing(course, point)] >= held_by:
+            barred += 1
+    inputs[place] = pips * 0.01
+    inputs[place + 1] = state[side + HAND] * 0.25
+    inputs[place + 2] = 1.0 if state[side + HAND] > 0 else 0.0
+    inputs[place + 3] = state[side + HIT] * 0.25
+    inputs[place + 4] = state[side] * 0.0667
+    inputs[place + 5] = home * 0.0667
+    inputs[place + 6] = blots * 0.25
+    inputs[place + 7] = shots * 0.1
+    inputs[place + 8] = longest * 0.1667
+    inputs[place + 9] = longest * trapped * 0.02
+    inputs[place + 10] = barred * 0.1667
+    inputs[place + 11] = farthest(state, side) * 0.04
+    inputs[place + 12] = 1.0 if longest >= 5 and trapped > 0 else 0.0
+    inputs[place + 13] = 1.0 if state[side + THROWS] == 0 else 0.0
+    inputs[place + 14] = 1.0 if state[side + THROWS] < 3 else 0.0
+    for mark in range(5):
+        inputs[place + 15 + mark] = 1.0 if state[side + MARKS] >> mark & 1 else 0.0
+    inputs[place + 20] = 1.0 if rear > 0 and _has_passed(course, state, side, rear) else 0.0
+    inputs[place + 21] = state[side + START] * 0.0667
+    inputs[place + 22] = 1.0 if home + state[side] == 0 else 0.0
+    inputs[place + 23] = 1.0 if state[side + HEAD] > 0 else 0.0
+
+
+@inner
+def _has_passed(course: int, state: State, side: int, rear: int) -> bool:
+    """Return whether no checker of a side stands where the opponent's last one has still to pass."""
+    if state[side + HAND] > 0:
+        return False
+    for point in range(1, HAND):
+        if state[side + point] > 0 and facing(course, point) < rear:
+            return False
+    return True
+
+
+@inner
+def encode(rules: Rules, state: State, inputs: Inputs) -> None:
+    """Write the inputs of a table that is seen by the player who is to roll."""
+    for place in range(INPUTS):
+        inputs[place] = 0.0
+    for which in range(2):
+        side, first = which * SIDE, which * SIDE_INPUTS
+        _count_inputs(state, side, inputs, first)
+        _feature_inputs(rules, state, side, inputs, first + 24 * _A_POINT)
+
+
+@inner
+def forward(network: Network, buffers: Activations) -> None:
+    """Write the outputs for the inputs in the buffers."""
+    hidden, outputs, inputs = buffers.hidden, buffers.outputs, buffers.inputs
+    units = len(hidden)
+    for unit in range(units):
+        hidden[unit] = network.hidden_bias[unit]
+    for place in range(INPUTS):
+        value = inputs[place]
+        if value != 0.0:
+            for unit in range(units):
+                hidden[unit] += value * network.input_weights[place, unit]
+    for unit in range(units):
+        hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
+    for output in range(OUTPUTS):
+        total = network.output_bias[output]
+        for unit in range(units):
+            total += hidden[unit] * network.output_weights[output, unit]
+        outputs[output] = 1.0 / (1.0 + np.exp(-total))
+
+
+@inner
+def points_of(network: Network, outputs: Values) -> float:
+    """Return the expected points of the player who is to roll."""
+    total = 0.0
+    for unit in range(3):
+        total += network.unit_points[unit] * (outputs[unit] - outputs[unit + 3])
+    return float(total)
+
+
+@inner
+def value(rules: Rules, network: Network, buffers: Activations, state: State) -> float:
+    """Return the expected points of the player who is to roll, and leave the outputs in the buffers."""
+    encode(rules, state, buffers.inputs)
+    forward(network, buffers)
+    return points_of(network, buffers.outputs)
+
+
+@inner
+def bound(rules: Rules, state: State, outputs: Values) -> None:
+    """Correct what cannot be: more units won than games, and a gammon after a checker was borne off."""
+    for first in range(0, OUTPUTS, 3):
+        loser = SIDE if first == 0 else 0
+        outputs[first + 1] = min(outputs[first + 1], outputs[first])
+        if rules[GAMMON] and state[loser] > 0:
+            outputs[first + 1] = 0.0
+        outputs[first + 2] = min(outputs[first + 2], outputs[first + 1])
+
+
+@inner
+def bounded_value(rules: Rules, network: Network, buffers: Activations, state: State) -> float:
+    """Return the expected points of the player who is to roll, by corrected outputs."""
+    value(rules, network, buffers, state)
+    bound(rules, state, buffers.outputs)
+    return points_of(network, buffers.outputs)
+
+
+@compiled
+def evaluate_states(rules: Rules, network: Network, buffers: Activations, states: State, outputs: Values) -> None:
+    """Write the outputs for tables, one a row, seen by the player who is to roll."""
+    for row in range(len(states)):
+        bounded_value(rules, network, buffers, states[row])
+        for output in range(OUTPUTS):
+            outputs[row, output] = buffers.outputs[output]

@@ -1,0 +1,216 @@
+"""Rolls, the parts of a turn, and the end of a game, compiled: the laws of `Ruleset.divide`, `on_roll` and `ends`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fibsbot.engine.arrays import Int64s
+from fibsbot.engine.family.moves import HAND, HOME, START, any_on, facing
+from fibsbot.engine.family.parameters import (
+    ACEY,
+    ACEY_THIRD,
+    COMPLEMENTARY,
+    COURSE,
+    DIVIDE,
+    EACH_ONCE,
+    EARLY_DOUBLE_ENDS,
+    END,
+    END_AT_ONCE,
+    END_BOTH_PINNED,
+    END_CHECKERS_LEFT,
+    END_LAST_WINS,
+    END_TRAPPED,
+    END_TRAPPED_AFTER,
+    END_WAYS,
+    ENDS_TURN,
+    FOUR_SIXES,
+    FROM_ONE_CHECKER,
+    GAMMON,
+    HEAD,
+    LOWER_FIRST,
+    MARKS,
+    MOST_THROWS,
+    NAME_DOUBLE,
+    ON_ROLL,
+    ONE_CHECKER,
+    ONE_CHECKER_ONCE,
+    ORDERED,
+    PINNED,
+    ROLL,
+    ROLL_HEAD,
+    ROLL_HEAD_TWO,
+    ROLL_SWEDISH,
+    SERIES,
+    SERIES_FROM_FOURTH,
+    SIDE,
+    THROWS,
+    TRIPLE,
+    WAY_BOVERIES,
+    WAY_FLYERS,
+    WAY_GOING_IN,
+    WAY_HIT,
+    WAY_OFF,
+    WAY_SECOND_TABLE,
+    WAY_TOGETHER,
+    WAY_TOOTS,
+    WAYS,
+    Rules,
+    State,
+)
+from fibsbot.engine.family.plays import free_points
+from fibsbot.engine.jit import inner
+
+GOES_ON: Final = 0
+DRAWN: Final = 1000
+"""The outcome of a game that nobody wins; other outcomes are the points won, negative if the opponent wins."""
+MOST_PARTS: Final = 16
+"""Things to do in a turn: at most six doubles of a series, or a part, a double to name and a roll."""
+
+
+@inner
+def note_roll(rules: Rules, state: State, one: int, other: int) -> None:
+    """Note a roll on the table."""
+    kind = rules[ON_ROLL]
+    if not kind:
+        return
+    state[THROWS] = min(state[THROWS] + 1, MOST_THROWS)
+    first = state[THROWS] == 1
+    if kind == ROLL_HEAD:
+        state[HEAD] = 2 if first and one == other and (one == 3 or one == 4 or one == 6) else 1
+    elif kind == ROLL_HEAD_TWO:
+        state[HEAD] = 2 if first else 1
+    elif kind == ROLL_SWEDISH and first and one == HOME and other == HOME:
+        state[MARKS] |= FOUR_SIXES
+
+
+@inner
+def times(number: int, count: int) -> int:
+    """Return the code of a part with one number so many times."""
+    code = count | ENDS_TURN
+    for place in range(count):
+        code |= number << 3 * place + 3
+    return code
+
+
+@inner
+def _each_once(dice: Int64s, count: int) -> int:
+    code = count | ENDS_TURN
+    for place in range(count):
+        code |= dice[place] << 3 * place + 3
+    return code
+
+
+@inner
+def divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, todo: Int64s) -> int:
+    """Write what is to be played with a roll into `todo`; return how many things."""
+    parts = _divide(rules, state, dice, count, throws, todo)
+    if rules[DIVIDE] == EARLY_DOUBLE_ENDS and state[THROWS] < 4:
+        todo[0] &= ~ENDS_TURN
+    return parts
+
+
+@inner
+def _divide(rules: Rules, state: State, dice: Int64s, count: int, throws: int, todo: Int64s) -> int:
+    kind = rules[DIVIDE]
+    one, other = dice[0], dice[1]
+    first = state[THROWS] == 1
+    todo[0] = _each_once(dice, count)
+    if one != other or kind == EACH_ONCE:
+        if kind == LOWER_FIRST:
+            todo[0] = 2 | min(one, other) << 3 | max(one, other) << 6 | ORDERED | ENDS_TURN
+        if (kind == ACEY or kind == ACEY_THIRD) and one + other == 3:
+            if throws == 3:
+                return 1 if kind == ACEY_THIRD else 0
+            todo[1], todo[2] = NAME_DOUBLE, ROLL
+            return 3
+        return 1
+    todo[0] = times(one, 4)
+    fourth = (kind == SERIES_FROM_FOURTH or kind == EARLY_DOUBLE_ENDS) and state[THROWS] >= 4
+    if kind == SERIES or fourth:
+        for number in range(one, 7):
+            todo[number - one] = times(number, 4)
+        return int(7 - one)
+    if (kind == COMPLEMENTARY or kind == LOWER_FIRST) and not first:
+        low = one if kind == COMPLEMENTARY else min(one, 7 - one)
+        todo[0], todo[1], todo[2] = times(low, 4), times(7 - low, 4), ROLL
+        return 3
+    if (kind == ONE_CHECKER or kind == ONE_CHECKER_ONCE) and first and one != HOME:
+        todo[0] = times(one, 1) if kind == ONE_CHECKER_ONCE else todo[0] | FROM_ONE_CHECKER
+    return 1
+
+
+@inner
+def _borne_off(rules: Rules, state: State) -> int:
+    """Return what a game counts that ended by bearing off."""
+    if state[SIDE] > 0 or not rules[GAMMON]:
+        return 1
+    if not rules[TRIPLE]:
+        return 2
+    behind = state[SIDE + HAND]
+    for point in range(1, HOME + 1):
+        behind += state[SIDE + facing(rules[COURSE], point)]
+    return 3 if behind > 0 else 2
+
+
+@inner
+def _filled(state: State, low: int) -> bool:
+    for point in range(low, low + 6):
+        if state[point] < 2:
+            return False
+    return True
+
+
+@inner
+def _best_way(ways: int, before: State, after: State) -> int:
+    """Return what the best way to win of Ticktack counts that was reached, 0 if none."""
+    if ways & WAY_GOING_IN and after[11] > 1:
+        return 2
+    if ways & WAY_TOGETHER and after[11] - before[11] > 1:
+        return 2
+    if ways & WAY_SECOND_TABLE and _filled(after, 13):
+        return 2
+    if ways & WAY_TOOTS and _filled(after, 19):
+        return 2
+    if ways & WAY_BOVERIES and after[14] > 0 and after[11] > 0:
+        return 2
+    if ways & WAY_FLYERS and any_on(after, 0, HOME) and not any_on(after, SIDE, SIDE + START - HOME):
+        return 2
+    if ways & WAY_HIT and after[SIDE + HAND] > 0:
+        return 1
+    return 1 if ways & WAY_OFF and not any_on(after, 1, HAND) else 0
+
+
+@inner
+def outcome(rules: Rules, before: State, after: State) -> int:
+    """Return the points won by a play, negative if the opponent wins; GOES_ON or DRAWN."""
+    if rules[END_AT_ONCE] and after[SIDE + HAND] > free_points(rules, after):
+        return 15
+    kind = rules[END]
+    all_off = not any_on(after, 1, HAND)
+    if kind == END_WAYS:
+        return _best_way(rules[WAYS], before, after)
+    if kind == END_LAST_WINS:
+        return -1 if all_off else GOES_ON
+    if kind == END_CHECKERS_LEFT:
+        return any_count(after) if all_off else GOES_ON
+    own_start, start = after[PINNED] >> START & 1, after[SIDE + PINNED] >> START & 1
+    if (kind == END_BOTH_PINNED or kind == END_TRAPPED_AFTER) and own_start and start:
+        return DRAWN
+    if start and (kind == END_TRAPPED or (kind == END_TRAPPED_AFTER and after[START] == 0)):
+        return 2
+    return _borne_off(rules, after) if all_off else GOES_ON
+
+
+@inner
+def any_count(state: State) -> int:
+    """Return how many checkers the opponent has left."""
+    left = 0
+    for place in range(1, HAND + 1):
+        left += state[SIDE + place]
+    return left
+
+
+@inner
+def is_bound(state: State) -> bool:
+    """Return whether a side holds its six home points while the opponent has a checker to enter."""
+    return state[SIDE + HAND] > 0 and _filled(state, 1)

@@ -1,0 +1,83 @@
+"""The strategy `engine` for tables games: the play with the best board by the game's network, without looking ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from fibsbot.engine.family.evaluator import TableEvaluator
+from fibsbot.games.game import Naming, TableGame
+from fibsbot.games.plays import outcome, turn_over
+from fibsbot.games.table import Table
+from fibsbot.rules.state import Seat
+from fibsbot.strategies.table_games import ValuingStrategy
+
+DOUBLE_FROM: Final = 0.7
+"""The chance to win from which it doubles."""
+TOO_GOOD: Final = 0.9
+"""Expected points, without the cube, above which it plays on for a gammon."""
+TAKE_FROM: Final = -0.5
+"""Expected points, without the cube, from which it takes: passing loses half of what a doubled game is played for."""
+
+
+class NetworkTableStrategy(ValuingStrategy):
+    """Chooses plays by a network of the game that was learned by self-play; the cube by the expected points.
+
+    It does not know the score of a match, but does not double where the present cube is enough to win it.
+    """
+
+    name = "engine"
+
+    def __init__(self) -> None:
+        self._evaluators: dict[str, TableEvaluator] = {}
+
+    def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
+        """Return the points that the mover can expect with each of these boards, without the cube."""
+        evaluator = self._evaluator(game)
+        # What follows in the turn is not looked at; who is to roll or to play next decides whose view is evaluated.
+        goes_on = game.naming is Naming.DOUBLE or game.passed or len(game.todo) > 1
+        if game.naming is Naming.POINT:
+            goes_on = game.namer is not game.turn
+        if goes_on:
+            points = evaluator.points(tables).tolist()
+        else:
+            points = [-it for it in evaluator.points([turn_over(table) for table in tables]).tolist()]
+        return [_settled(game, table, it) for table, it in zip(tables, points, strict=True)]
+
+    def offer_double(self, game: TableGame) -> bool:
+        """Return whether a win is likely enough, and not so likely that playing on for more is better."""
+        seat = game.turn
+        if game.length and game.scores[seat] + game.cube >= game.length:
+            return False
+        chance, points = self._prospects(game, seat)
+        return chance >= DOUBLE_FROM and points <= TOO_GOOD
+
+    def answer_double(self, game: TableGame) -> bool:
+        """Return whether less is lost by playing on at twice the stake than by passing."""
+        return self._prospects(game, game.turn.other)[1] >= TAKE_FROM
+
+    def accept_resignation(self, game: TableGame) -> bool:
+        """Return whether the offer is at least what playing on would bring."""
+        offer = game.resignation
+        if offer is None:
+            return False
+        return offer.points >= self._prospects(game, offer.seat.other)[1] * game.cube
+
+    def _prospects(self, game: TableGame, seat: Seat) -> tuple[float, float]:
+        """Return a player's chance to win and expected points, without the cube, if `game.turn` is to roll."""
+        evaluator = self._evaluator(game)
+        chances = evaluator.chances([game.table])[0].tolist()
+        points = float(evaluator.points([game.table])[0])
+        return (chances[0], points) if seat is game.turn else (chances[3], -points)
+
+    def _evaluator(self, game: TableGame) -> TableEvaluator:
+        name = game.rules.full_name
+        if name not in self._evaluators:
+            self._evaluators[name] = TableEvaluator(game.rules)
+        return self._evaluators[name]
+
+
+def _settled(game: TableGame, table: Table, points: float) -> float:
+    """Return what a board is worth: the points won or lost if it ends the game, else those that are expected."""
+    ended = outcome(game.rules, game.table, table)
+    return points if ended is None else float(ended.winner * ended.points)

@@ -1,0 +1,62 @@
+"""`fibsbot duel --game`: two players of a tables game, with the same dice for both seatings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import EXIT_USAGE, main
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["duel", *arguments])
+
+
+def report(*arguments: str) -> dict[str, Any]:
+    result = run(*arguments, "--json")
+    assert 0 == result.exit_code, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_a_player_without_chance_draws_with_itself() -> None:
+    itself = report("--game", "portes", "blots", "blots", "-n", "50")
+    assert {"mean": 0.5, "low": 0.5, "high": 0.5} == itself["share"]
+    assert {"mean": 0, "low": 0, "high": 0} == itself["points"]
+
+
+def test_seats_are_exchanged_and_a_seed_repeats_a_duel() -> None:
+    one, other = (report("--game", "hyper", *names, "-n", "60") for names in (("pips", "blots"), ("blots", "pips")))
+    assert one["share"]["mean"] == pytest.approx(1 - other["share"]["mean"])
+    assert one == report("--game", "hyper", "pips", "blots", "-n", "60", "--seed", "1")
+    assert one["points"] != report("--game", "hyper", "pips", "blots", "-n", "60", "--seed", "2")["points"]
+
+
+def test_the_first_games_of_a_longer_duel_are_those_of_a_shorter_one() -> None:
+    short, long = (report("--game", "hyper", "pips", "blots", "-n", number) for number in ("40", "44"))
+    assert 0 <= long["wins"] - short["wins"] <= 4
+    assert (40, 44) == (short["games"], long["games"])
+
+
+def test_the_result_is_printed_with_its_interval() -> None:
+    result = run("--game", "greek", "pips", "random", "-n", "20")
+    heading, share, points = result.stdout.splitlines()
+    assert "greek: pips against random, 20 games, seed 1" == heading
+    assert share.startswith("pips wins ")
+    assert "95 % interval" in share
+    assert "points per game" in points
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--game", "portes", "pips", "gnubg"), "expected one of random, pips, blots, engine with --game, got 'gnubg'"),
+    (("--game", "porte", "pips", "blots"), "expected a game such as portes"),
+    (("--game", "portes", "pips", "blots", "--length", "5"), "--length does not belong to --game"),
+    (("--game", "portes", "pips", "blots", "-n", "5"), "expected an even number for --games"),
+])  # fmt: skip
+def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], said: str) -> None:
+    result = run(*arguments)
+    assert EXIT_USAGE == result.exit_code
+    assert said in result.stderr

@@ -1,0 +1,84 @@
+"""Compiled games are those that the reference plays with the same dice and the same players."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from fibsbot.engine.family.evaluator import bundled_network
+from fibsbot.engine.family.game_loop import BLOTS, NETWORK, PIPS, new_game_buffers, play_pairs
+from fibsbot.engine.family.network import Network, new_network
+from fibsbot.engine.family.parameters import parameters_of, start_of
+from fibsbot.games import load_ruleset
+from fibsbot.games.game import TableGame, name, play, roll, roll_contest, roll_opening, start_match
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
+
+SEED = 5
+UNUSED = new_network(4, (1, 1, 1), 1)
+GAMES = (
+    *("acey-deucey", "around", "gioul", "gioul:may", "greek", "gulbara", "irish:binding", "narde", "plakoto:exception"),
+    *("portes:tavla", "russian1", "russian2", "swedish", "tabula:free", "ticktack", "misere", "fevga", "dutch"),
+)
+"""Together they have every law that the game loop knows."""
+
+
+def random_numbers(seed: int, pair: int) -> Iterator[int]:
+    """Yield the random numbers that the kernel makes its dice of."""
+    state = (seed * 1000003 + pair) * 2654435769
+    count = 0
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        count += 1
+        if count > 4:
+            yield state >> 33
+
+
+def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numbers: Iterator[int]) -> TableGame:
+    def die() -> int:
+        return next(numbers) % 6 + 1
+
+    state = start_match(load_ruleset(game), 0)
+    while state.stage is not Stage.OVER:
+        seat = state.decides
+        if state.stage is Stage.OPENING:
+            state = roll_opening(state, die(), die())
+        elif state.stage is Stage.CONTEST:
+            pairs = [(die(), die()) for _ in range(2)]
+            state = roll_contest(state, sum(a for a, _ in pairs), sum(b for _, b in pairs))
+        elif seat is not None and state.stage is Stage.ROLL:
+            state = roll(state, seat, tuple(die() for _ in range(state.rules.dice)))
+        elif seat is not None and state.stage is Stage.NAME:
+            state = name(state, seat, players[seat].choose_name(state))
+        elif seat is not None:
+            state = play(state, seat, players[seat].choose_play(state))
+    return state
+
+
+def compiled_pair(game: str, kind: int, network: Network) -> list[int]:
+    """Return what a player wins against `blots` in both games of a pair."""
+    rules = load_ruleset(game)
+    points = np.zeros(2, np.int64)
+    kinds = np.array([[kind, BLOTS], [BLOTS, kind]], np.int64)
+    buffers = new_game_buffers(start_of(rules), network)
+    play_pairs(parameters_of(rules), kinds, network, network, buffers, SEED, 0, points)
+    return points.tolist()
+
+
+def reference_pair(game: str, strategy: str) -> list[int]:
+    player, blots = load_table_strategy(strategy), load_table_strategy("blots")
+    first = reference_game(game, (player, blots), random_numbers(SEED, 0))
+    second = reference_game(game, (blots, player), random_numbers(SEED, 0))
+    return [first.scores[Seat.A] - first.scores[Seat.B], second.scores[Seat.B] - second.scores[Seat.A]]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
+    assert reference_pair(game, "pips") == compiled_pair(game, PIPS, UNUSED)
+
+
+@pytest.mark.parametrize("game", ["acey-deucey", "gioul", "hyper", "plakoto", "russian2"])
+def test_the_network_plays_as_the_strategy_does(game: str) -> None:
+    assert reference_pair(game, "engine") == compiled_pair(game, NETWORK, bundled_network(game))

@@ -1,0 +1,39 @@
+"""The kernel finds exactly the tables that the reference finds, for every game and each of its options."""
+
+from __future__ import annotations
+
+import pytest
+
+from fibsbot.engine.family.parameters import MOST_THROWS, parameters_of, part_code, state_of, table_of
+from fibsbot.engine.family.plays import NODES, new_play_search, search_plays
+from fibsbot.evolve import evolve
+from fibsbot.games import load_ruleset
+from fibsbot.games.plays import resulting_tables
+from fibsbot.games.ruleset import Part, Ruleset
+from fibsbot.games.table import Side, Table
+from tests.games.random_games import decisions, variants
+
+SEARCH = new_play_search()
+PARTS = 20
+"""Parts of random games that are compared for each ruleset."""
+
+
+def kernel_tables(rules: Ruleset, table: Table, part: Part) -> list[Table]:
+    count = search_plays(parameters_of(rules), state_of(table), part_code(part), SEARCH)
+    assert SEARCH.counter[1] < NODES - 1
+    return [table_of(SEARCH.nodes[node]) for node in SEARCH.results[:count]]
+
+
+def limited(side: Side) -> Side:
+    """Return a side whose throws are counted as far as the kernel does."""
+    return evolve(side, throws=min(side.throws, MOST_THROWS))
+
+
+@pytest.mark.parametrize("game", list(variants()))
+def test_the_kernel_finds_the_tables_of_the_reference(game: str) -> None:
+    rules = load_ruleset(game)
+    for it, part in decisions(game, PARTS):
+        table = Table(limited(it.own), limited(it.opponent))
+        found = kernel_tables(rules, table, part)
+        assert len(found) == len(set(found)), (table, part)
+        assert set(resulting_tables(rules, table, part)) == set(found), (table, part)

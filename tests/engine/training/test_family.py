@@ -1,0 +1,91 @@
+"""Networks of tables games are learned by self-play, can be continued after a kill, and are the bundled ones."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
+from fibsbot.cli import main
+from fibsbot.engine.family.evaluator import GAME_NETWORKS
+from fibsbot.engine.family.network import load_network, new_network, save_network
+from fibsbot.engine.network import NetworkError
+from fibsbot.engine.training import family
+from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
+from fibsbot.games import GAMES
+
+RECIPE = FamilyRecipe("hyper", games=500, hidden=8)
+LARGEST = 200_000
+"""Bytes of a network's file, at most."""
+
+
+def share(game: str, opponent: str, games: int, network: Path | None = None) -> float:
+    plan = TableDuelPlan(game, ("engine", opponent), 3, games // 2)
+    tally = TableDuelSummary(plan)
+    for points in play_table_duel(plan, load_network(network) if network else None):
+        tally.points += points
+    return float(tally.report()["share"]["mean"])
+
+
+def test_learning_that_was_killed_goes_on_to_the_same_network(tmp_path: Path) -> None:
+    whole, first, second = (FamilyTraining(RECIPE, tmp_path / name) for name in ("whole", "parts", "other"))
+    assert [200, 400, 500] == [it.done for it in whole.run()]
+    assert [200] == [it.done for it in islice(first.run(), 1)]
+    first.save()
+    rest = FamilyTraining(RECIPE, tmp_path / "parts")
+    assert [400, 500] == [it.done for it in rest.run()]
+    assert whole.path.read_bytes() == rest.path.read_bytes()
+    assert 0 == second.done
+    assert any(not np.array_equal(*pair) for pair in zip(second.network, whole.network, strict=True))
+
+
+def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
+    list(FamilyTraining(FamilyRecipe("hyper", games=20, hidden=8), tmp_path).run())
+    assert 0 == FamilyTraining(RECIPE, tmp_path).done
+
+
+def test_five_hundred_games_are_enough_to_beat_random_play(tmp_path: Path) -> None:
+    training = FamilyTraining(RECIPE, tmp_path)
+    list(training.run())
+    assert share("hyper", "random", 200, training.path) > 0.6
+
+
+def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "network.npz"
+    np.savez(path, weights=np.zeros(3))
+    with pytest.raises(NetworkError, match="expected a network of a tables game, found weights"):
+        load_network(path)
+    save_network(new_network(4, (1, 1, 1), 1)._replace(hidden_bias=np.zeros(5, np.float32)), path)
+    with pytest.raises(NetworkError, match="expected finite arrays of the shapes"):
+        load_network(path)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_has_a_recipe_and_a_small_network(game: str) -> None:
+    path = GAME_NETWORKS / f"{game}.npz"
+    assert bundled_recipe(game).hidden == len(load_network(path).hidden_bias)
+    assert path.stat().st_size <= LARGEST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_the_bundled_network_beats_the_simple_players(game: str) -> None:
+    assert all(share(game, opponent, 40) > 0.5 for opponent in ("random", "pips", "blots"))
+
+
+def test_the_command_trains_by_the_recipe_of_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipes = tmp_path / "games.toml"
+    recipes.write_text("[hyper]\ngames = 40\nhidden = 8\n")
+    monkeypatch.setattr(family, "RECIPES", recipes)
+    command = ["train", "--game", "hyper", "-o", str(tmp_path / "run"), "--json"]
+    result = CliRunner().invoke(main, command)
+    assert 0 == result.exit_code, result.output
+    row = json.loads(result.stdout)
+    assert (40, 8) == (row["games"], row["hidden"])
+    assert Path(row["file"]).stat().st_size == row["bytes"]
+    assert 2 == CliRunner().invoke(main, [*command, str(recipes)]).exit_code
