@@ -67,7 +67,8 @@ def test_behind_a_checkpoint_nothing_is_learned_of_what_was_before(tmp_path: Pat
 
 
 def test_the_recipes_that_come_along_can_be_followed() -> None:
-    found = sorted((Path(fibsbot.engine.__file__).parent / "recipes").glob("*.toml"))
+    folder = Path(fibsbot.engine.__file__).parent / "recipes"
+    found = sorted(set(folder.glob("*.toml")) - {folder / "games.toml"})  # the recipes of the tables games
     assert found
     for path in found:
         assert read_recipe(path).rounds

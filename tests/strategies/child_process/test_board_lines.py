@@ -55,4 +55,4 @@ def test_a_cube_that_no_board_can_show_is_no_question() -> None:
     with pytest.raises(DeclinedError, match="cannot be asked: expected numbers of at most four digits"):
         board_line(evolve(START, cube=1 << 14))
     with pytest.raises(DeclinedError, match="cannot be asked: expected a power of two"):
-        board_line(evolve(START, cube=3, owner=Owner.PLAYER))
+        board_line(evolve(START, cube=7, owner=Owner.PLAYER))
