@@ -279,7 +279,7 @@ def check_dice(rules: Ruleset, dice: Sequence[int]) -> Numbers:
 
 @lru_cache
 def rolls(dice: int) -> tuple[tuple[Numbers, int], ...]:
-    """Return every roll of so many dice, the highest first, with how many ways there are to roll it."""
+    """Return every roll of this number of dice, the highest first, and in how many ways it can come."""
     return tuple(
         (tuple(sorted(roll, reverse=True)), factorial(dice) // prod(map(factorial, Counter(roll).values())))
         for roll in combinations_with_replacement(range(1, 7), dice)
@@ -307,7 +307,7 @@ def turn_over(table: Table) -> Table:
 
 
 def perft(rules: Ruleset, depth: int, table: Table | None = None) -> int:
-    """Count the boards after so many turns, over all rolls, equal boards as often as they are reached.
+    """Count the boards after this number of turns, over all rolls, equal boards as often as they are reached.
 
     Of a turn in several parts only the first is played, so that no choice between them is counted.
     """

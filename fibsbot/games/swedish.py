@@ -72,7 +72,7 @@ def five_leave_the_start(table: Table, source: int, target: int) -> bool:
 
 
 def hits_and_breaks_blocks(table: Table, point: int, facing: int, most: int = 2) -> Table | AnyLaw:
-    """Rules 1, 4 and 5: land on a point; of a block at most so many checkers are captured together."""
+    """Rules 1, 4 and 5: land on a point; `most` is how many checkers of a block are captured together."""
     opponent = table.opponent
     there = opponent.row[facing]
     together = Mark.FOUR_SIXES in opponent.marks and facing == STACK

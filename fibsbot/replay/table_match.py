@@ -410,7 +410,7 @@ def _play(moves: Iterable[FibsMove]) -> Play:
 
 
 def _dice(state: TableGame, dice: Numbers) -> Numbers:
-    """Return the dice if the game has so many. Raises DiceError."""
+    """Return the dice if they are as many as the game has. Raises DiceError."""
     if len(dice) != state.rules.dice:
         raise DiceError(f"expected {state.rules.dice} dice, got {len(dice)}")
     return dice

@@ -12,7 +12,8 @@ from fibs_protocol.grammar import parse
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU
-from fibsbot.bot.match_tracker import _apply_expected_board, apply_message
+from fibsbot.bot.board_tracker import _apply_expected_board
+from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.match import Owner, Phase
 from fibsbot.position import Play

@@ -107,7 +107,7 @@ def test_exactly_these_plays_are_legal(game: str, board: Table, numbers: tuple[i
         ("narde", table("24 19 17:3 16:3 15:3 14:3 13", "24:15"), (6,), 6),
     ],
 )
-def test_so_many_plays_are_legal(game: str, board: Table, numbers: tuple[int, ...], count: int) -> None:
+def test_the_number_of_legal_plays_is_as_counted(game: str, board: Table, numbers: tuple[int, ...], count: int) -> None:
     rules = load_ruleset(game)
     board = rules.on_roll(board, numbers) if game == "narde" else board
     assert count == len(resulting_tables(rules, board, Part(numbers)))

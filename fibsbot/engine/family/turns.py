@@ -85,7 +85,7 @@ def note_roll(rules: Rules, state: State, one: int, other: int) -> None:
 
 @inner
 def times(number: int, count: int) -> int:
-    """Return the code of a part with one number so many times."""
+    """Return the code of a part that has one number several times."""
     code = count | ENDS_TURN
     for place in range(count):
         code |= number << 3 * place + 3

@@ -57,7 +57,7 @@ class FamilyRecipe:
     """Lambda: the share of the game's end in what a position is moved towards; it falls to a half of this."""
 
     def rate_and_trace(self, done: int) -> tuple[float, float]:
-        """Return rate and lambda after so many games."""
+        """Return rate and lambda after this number of games."""
         share = min(1.0, done / self.games)
         return self.rate * (self.last_rate / self.rate) ** share, self.trace * (1 - share / 2)
 
@@ -173,7 +173,7 @@ class FamilyTraining:
 
 @inner
 def _final_target(points: int, target: Floats32) -> None:
-    """Write the outputs that are true for a player who won so many points, or lost them."""
+    """Write the outputs that are true for a player who won or lost this number of points."""
     for unit in range(3):
         target[unit] = 1.0 if points > unit else 0.0
         target[unit + 3] = 1.0 if -points > unit else 0.0
