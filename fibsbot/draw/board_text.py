@@ -109,9 +109,6 @@ _OWNERS: Final = {
     Owner.OPPONENT: "owned by the opponent",
 }
 
-RESIGNATIONS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-"""Names of the levels of a resignation."""
-
 
 def _decision(state: MatchState) -> str:
     match state.phase:
@@ -123,7 +120,7 @@ def _decision(state: MatchState) -> str:
             beaver = ", pass or redouble" if state.redoubles else " or pass"
             return f"the opponent doubles to {2 * state.cube}: take{beaver}"
         case Phase.RESIGNED:
-            return f"the opponent resigns {RESIGNATIONS[Level(state.resignation)]}: accept or reject"
+            return f"the opponent resigns {Level(state.resignation).words}: accept or reject"
 
 
 def _score(state: MatchState) -> str:
