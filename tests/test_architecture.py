@@ -26,7 +26,7 @@ LAYERS: Final = (
         "fibsbot.json_lines",
         "fibsbot.files",
         "fibsbot.position",
-        "fibsbot.worker_processes",
+        "fibsbot.workers",
         "fibsbot.setting",
         "fibsbot.text",
     ),
