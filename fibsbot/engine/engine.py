@@ -183,6 +183,13 @@ class Engine:
         self.analyse_cube(_OPENING, SearchLimits(plies=1))
         self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=SearchLimits(plies=1))
 
+    def forget(self) -> None:
+        """Forget, in this thread, the positions that were evaluated, so that results do not depend on earlier ones.
+
+        They depend on them in their last digits: a batch without the known positions is summed up in another way.
+        """
+        self.searcher.lookahead.forget()
+
     @property
     def searcher(self) -> Searcher:
         """The searcher of this thread."""
