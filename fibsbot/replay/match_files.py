@@ -70,7 +70,7 @@ def lines_with_offsets(pieces: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 def group_log_parts(paths: Iterable[Path]) -> list[tuple[Path, ...]]:
     """Group files that are parts of one session log, the oldest part first; any other file is a group of its own.
 
-    The parts are recognised by their names (fibsbot/records/archive.py).
+    The parts are recognised by their names (fibsbot/records/finished_logs.py).
     """
     groups: dict[tuple[Path, str], list[tuple[tuple[str, int], Path]]] = {}
     for path in paths:
