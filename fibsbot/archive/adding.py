@@ -7,7 +7,6 @@ content it has read to the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -25,7 +24,6 @@ from fibsbot.records.stored_rows import BACKGAMMON
 from fibsbot.replay.match_files import CaptureError, read_content
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.transcript import Transcript, TranscriptError
-from fibsbot.workers.journal import Journal
 from fibsbot.workers.pool import Piece, WorkerPool
 
 BATCH_ROWS: Final = 250_000
@@ -68,30 +66,32 @@ class ReadPiece:
 
 def read_sources(_shared: object, sources: tuple[Source, ...]) -> ReadPiece:
     """Read sources, in a worker."""
-    rows: list[MatchRows] = []
+    rows: dict[int, MatchRows] = {}
     reports = []
     for source in sources:
         found, report = _read_source(source)
-        rows += found
+        for row in found:
+            rows.setdefault(row.key, row)
         reports.append(report)
-    return ReadPiece(tuple(reports), columns_of(rows) if rows else {})
+    return ReadPiece(tuple(reports), columns_of(list(rows.values())) if rows else {})
 
 
 def _read_source(source: Source) -> tuple[list[MatchRows], SourceReport]:
-    kind: str | None = None
     rows: list[MatchRows] = []
     problems = [source.problem] if source.problem else []
+    kind = STORE
+    transcripts: Iterable[Transcript] = source.transcripts
     try:
-        transcripts: Iterable[Transcript] = source.transcripts
-        kind = STORE
         if source.parts:
             found, transcripts = read_content(source.name, source.parts)
             kind = CAPTURE if found is None else found.value
         for number, transcript in enumerate(transcripts, 1):
             try:
-                rows.append(match_rows(transcript, MatchPlace(source.name, number, kind)))
+                row = match_rows(transcript, MatchPlace(source.name, number, kind))
             except TranscriptError as error:
                 problems.append(f"match {number}: {one_line(error)}")
+            else:
+                rows += [row] if row.games else []
     except (FormatError, CaptureError) as error:
         problems.append(one_line(error))
     except Exception as error:  # noqa: BLE001 - a file that breaks a reader must not end the run
@@ -158,13 +158,9 @@ class Adding:
         return self.result
 
     def _load_known(self) -> None:
-        for name, known in (("match", self._known), ("digest", self._read)):
-            table = MATCHES if name == "match" else SOURCES
-            where = "" if name == "match" else "WHERE problem IS NULL AND digest <> ''"
-            query = f"SELECT {name} FROM {self.dataset.rows_from(table)} {where}"  # noqa: S608 - our own names
-            cursor = self.dataset.connection.execute(query)
-            while rows := cursor.fetchmany(100_000):
-                known.update(row[0] for row in rows)  # type: ignore[attr-defined]
+        matches, sources = (self.dataset.rows_from(table) for table in (MATCHES, SOURCES))
+        self._known = set(self.dataset.values(f"SELECT match FROM {matches}"))
+        self._read = set(self.dataset.values(f"SELECT digest FROM {sources} WHERE problem IS NULL AND digest <> ''"))
 
     def _unread(self, sources: Iterable[Source]) -> Iterator[Source]:
         """Yield the sources that were not read before."""
@@ -186,17 +182,19 @@ class Adding:
             fresh = [key for key in dict.fromkeys(report.keys) if key not in self._known]
             self._known.update(fresh)
             new.update(fresh)
-            self._sources.append((
-                report.name,
-                report.digest,
-                report.size,
-                report.format,
-                len(report.keys),
-                len(fresh),
-                report.problem or None,
-                __version__,
-                now(),
-            ))
+            self._sources.append(
+                (
+                    report.name,
+                    report.digest,
+                    report.size,
+                    report.format,
+                    len(report.keys),
+                    len(fresh),
+                    report.problem or None,
+                    __version__,
+                    now(),
+                )
+            )
             if report.problem:
                 self.result.problems += 1
                 self.report(report.name, report.problem)
@@ -228,11 +226,9 @@ def _key(piece: tuple[Source, ...]) -> str:
     return f"{piece[0].name} and {plural(len(piece) - 1, 'more file')}" if len(piece) > 1 else piece[0].name
 
 
-def _rows_of(table: TableData, keys: set[int]) -> npt.NDArray[np.int64]:
-    """Return the rows of matches; of a match that occurs twice in a piece only those of the first time."""
-    column = table["match"]
-    wanted = np.flatnonzero(np.isin(column, np.fromiter(keys, np.int64, len(keys))))
-    return wanted
+def _rows_of(table: TableData, keys: set[int]) -> npt.NDArray[np.bool_]:
+    """Return which rows of a table are of these matches."""
+    return np.isin(table["match"], np.fromiter(keys, np.int64, len(keys)))
 
 
 def store_sources(place: str) -> Iterator[Source]:
@@ -253,6 +249,3 @@ def store_sources(place: str) -> Iterator[Source]:
                 waiting = []
         if waiting:
             yield Source(name, transcripts=tuple(waiting))
-
-
-__all__ = ["AddResult", "Adding", "Journal", "Path", "store_sources"]

@@ -28,7 +28,14 @@ _ALPHABET: Final = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 _BITS: Final = 80
 """Bits of a Position ID."""
 _LETTERS: Final = 14
-_NUMBERS: Final = {"TINYINT": np.int8, "SMALLINT": np.int16, "INTEGER": np.int32, "BIGINT": np.int64}
+_KINDS: Final = {
+    "TINYINT": np.int8,
+    "SMALLINT": np.int16,
+    "INTEGER": np.int32,
+    "BIGINT": np.int64,
+    "FLOAT": np.float32,
+    "BOOLEAN": np.bool_,
+}
 _POINTS: Final = 1 << np.arange(24)
 
 
@@ -115,23 +122,26 @@ _NONE: Final = np.empty(0, object)
 
 
 def column_of(column: Column, values: Sequence[Any]) -> ColumnData:
-    """Return a column of values; None is NULL."""
-    if column.type in _NUMBERS or column.type == "BOOLEAN":
-        kind = _NUMBERS.get(column.type, np.bool_)
-        if None in values:
-            filled = np.array([it or 0 for it in values], kind)
-            return np.ma.masked_array(filled, np.array([it is None for it in values], np.bool_))
-        return np.array(values, kind)
-    if column.type == "FLOAT":
-        if None in values:
-            filled = np.array([it or 0 for it in values], np.float32)
-            return np.ma.masked_array(filled, np.array([it is None for it in values], np.bool_))
-        return np.array(values, np.float32)
+    """Return a column of values; None is NULL. Numbers beyond the type's range become its ends."""
     if column.type == "TIMESTAMP":
         return np.array([_NAT if it is None else it for it in values], "datetime64[us]")
-    strings = np.empty(len(values), object)
-    strings[:] = values
-    return strings
+    if column.type == "VARCHAR":
+        texts = np.empty(len(values), object)
+        texts[:] = [it if it is None or it.isascii() else it.encode("utf-8", "replace").decode() for it in values]
+        return texts
+    kind = _KINDS[column.type]
+    if None not in values:
+        return _numbers(values, kind)
+    missing = np.array([it is None for it in values], np.bool_)
+    return np.ma.masked_array(_numbers([it or 0 for it in values], kind), missing)
+
+
+def _numbers(values: Sequence[Any], kind: npt.DTypeLike) -> ColumnData:
+    try:
+        return np.array(values, kind)
+    except OverflowError:
+        ends = np.iinfo(np.dtype(kind))
+        return np.array([min(max(it, ends.min), ends.max) for it in values], kind)
 
 
 _NAT: Final = np.datetime64("NaT", "us")
@@ -170,4 +180,3 @@ def count_rows(table: TableData) -> int:
 def now() -> dt.datetime:
     """Return the present time in UTC without its zone, as Parquet has it."""
     return dt.datetime.now(dt.UTC).replace(tzinfo=None, microsecond=0)
-

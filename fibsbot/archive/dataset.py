@@ -19,7 +19,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from attrs import define, field, frozen
 
@@ -47,6 +47,8 @@ _READERS: Final = ".readers"
 _COMMIT: Final = ".commit.json"
 _PART: Final = ".part"
 _TEMPORARY: Final = ".tmp"
+_FETCHED: Final = 10_000
+"""Rows that are fetched at once."""
 _NAME_LENGTH: Final = 16
 _GROUP_MARK: Final = "~"
 _ENCODINGS: Final = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 3"
@@ -138,7 +140,9 @@ class Dataset:
 
         Tables by year have a column `year`. A file of this name is replaced.
         """
-        from fibsbot.archive.columns import YEAR, count_rows, for_database  # noqa: PLC0415 - numpy is slow to import
+        import numpy as np  # noqa: PLC0415 - slow to import
+
+        from fibsbot.archive.columns import YEAR, count_rows, for_database  # noqa: PLC0415 - likewise
 
         written = []
         for table_name, data in tables.items():
@@ -147,10 +151,8 @@ class Dataset:
                 continue
             self.connection.register("batch", for_database(data))
             try:
-                years = [None]
-                if table.by_year:
-                    years = [year for (year,) in self._rows(f"SELECT DISTINCT {YEAR} FROM batch ORDER BY 1")]
-                for year in years:
+                every = np.unique(data[YEAR]).tolist() if table.by_year else [None]
+                for year in every:
                     where = "" if year is None else f"WHERE {YEAR} = {year}"
                     target = self._folder_of(table, year) / f"{name}.parquet"
                     written.append(self._copy(table, f"SELECT {_casts(table)} FROM batch {where}", target))
@@ -245,16 +247,20 @@ class Dataset:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def _rows(self, query: str) -> list[tuple[int]]:
-        return self.connection.execute(query).fetchall()
+    def values(self, query: str) -> Iterator[Any]:
+        """Yield the values of a query for one column."""
+        cursor = self.connection.execute(query)
+        while rows := cursor.fetchmany(_FETCHED):
+            for (value,) in rows:
+                yield value
 
     def rows_from(self, table: Table) -> str:
         """Return what to select from to read a table; one without files is empty."""
         return source_of(self.folder, table)
 
     def _count(self, path: Path) -> int:
-        ((count,),) = self._rows(f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
-        return count
+        (count,) = self.values(f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
+        return int(count)
 
     def _partitions(self, table: Table) -> list[Path]:
         root = self.folder / table.name

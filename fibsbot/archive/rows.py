@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from array import array
-from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from attrs import define, field, frozen
@@ -217,7 +216,7 @@ def _game_row(key: int, game: Game, events: list[TrackedEvent]) -> Row:
         game.whole,
         laws.name,
         laws.jacoby and not start.length,
-        0 if start.length else min(laws.redoubles, 9999),
+        0 if start.length else laws.redoubles,
         laws.cube,
         laws.triple,
         laws.point_game,
@@ -250,9 +249,3 @@ def _decision_row(key: int, game: Game, number: int, decision: TrackedDecision, 
         entry.seconds,
         entry.rebuilt,
     )
-
-
-def rows_of(transcripts: Iterator[Transcript], source: str, kind: str) -> Iterator[MatchRows]:
-    """Yield the rows of the matches of a file."""
-    for number, transcript in enumerate(transcripts, 1):
-        yield match_rows(transcript, MatchPlace(source, number, kind))

@@ -70,10 +70,12 @@ class Source:
         return found.hexdigest()
 
 
-def sources_of(paths: Iterable[Path]) -> Iterator[Source]:
-    """Yield the files that were named, and those below folders and in tar and zip files."""
+def sources_of(paths: Iterable[Path], archive: Path | None = None) -> Iterator[Source]:
+    """Yield the files that were named, and those below folders and in tar and zip files, but none of the archive."""
     for found in find_sources(paths):
         path = found.paths[0]
+        if archive is not None and not found.is_explicit and path.absolute().is_relative_to(archive.absolute()):
+            continue
         if len(found.paths) == 1 and path.is_file() and (members := _packed_files(path)) is not None:
             yield from members
             continue
@@ -121,6 +123,7 @@ def _packed_files(path: Path) -> Iterator[Source] | None:
 
 def _damage_reported(path: Path, members: Iterator[tuple[tuple[str, ...], tuple[bytes, ...]]]) -> Iterator[Source]:
     """Yield sources of members; the last one takes the progress of the whole file."""
+    names: tuple[str, ...] = ()
     try:
         for names, parts in members:
             name = f"{path}/{names[0]}"
@@ -131,6 +134,9 @@ def _damage_reported(path: Path, members: Iterator[tuple[tuple[str, ...], tuple[
                 yield Source(name, parts, explicit=False)
     except (OSError, *_PACKED_ERRORS) as error:
         yield Source(str(path), problem=f"damaged: {error}")
+    else:
+        if not names:
+            yield Source(str(path), problem="expected files in it, found none")
     yield Source("", progress=path.stat().st_size)
 
 

@@ -10,10 +10,12 @@ from array import array
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from fibsbot.match import CubeAction, Dice, Owner, Phase
+from attrs import define, field
+
+from fibsbot.match import CubeAction, Dice, Owner
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import OFF, Play, Position
-from fibsbot.rules.laws import Laws
+from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import (
     Cube,
@@ -46,6 +48,7 @@ _CUBE_KINDS: Final = {
     CubeAction.PASS: TAKE,
     CubeAction.BEAVER: TAKE,
 }
+_MATCH_ACTIONS: Final = frozenset({CubeAction.DOUBLE, CubeAction.TAKE, CubeAction.PASS})
 _CUBE_MARKS: Final = {
     CubeAction.DOUBLE: b"D",
     CubeAction.TAKE: b"K",
@@ -115,13 +118,15 @@ def _event(step: Step) -> TrackedEvent:
 
 def _decision(decision: Decision) -> TrackedDecision:
     state, answer = decision.state, decision.answer
+    level = state.resignation
     if isinstance(answer, Play):
         kind = PLAY
     elif isinstance(answer, CubeAction):
         kind = _CUBE_KINDS[answer]
+    elif isinstance(answer, Level):
+        kind, level = RESIGN, int(answer)
     else:
-        kind = ACCEPT if state.phase is Phase.RESIGNED else RESIGN
-    level = state.resignation if kind == ACCEPT else int(answer) if kind == RESIGN else 0  # type: ignore[call-overload]
+        kind = ACCEPT
     return TrackedDecision(
         state.position.points,
         decision.seat,
@@ -147,75 +152,103 @@ def _throw_mark(dice: Dice, cells: tuple[int, ...] | list[int]) -> bytes:
 
 def _track_plainly(game: Game, laws: Laws) -> Iterator[TrackedEvent]:
     """Yield the entries of a game of a match that was seen from its opening roll."""
-    start = game.start
-    cells, turns, cube = list(start.position.points), 0, start.cube
-    turn: Seat | None = None
-    owner: Seat | None = None
-    may_double = laws.cube and not start.crawford
-    doubled, over = False, False
+    follower = _Follower(
+        game.number, list(game.start.position.points), game.start.cube, may_double=laws.cube and not game.start.crawford
+    )
     for entry in game.entries:
-        place = f"game {game.number}, turn {turns + 1}"
-        if over and not isinstance(entry, Resign):  # which may follow a roll that was not played
-            raise TranscriptError(f"{place}: the game is over")
         if isinstance(entry, Throw):
-            seat = entry.seat
-            owners = _OWNER_OF[owner]
-            found: list[TrackedDecision] = []
-            if turn is None:
-                turn = seat
-            elif turn is not seat or doubled:
-                raise TranscriptError(f"{place}: expected the other player")
-            elif may_double and owner is not seat.other:
-                found.append(
-                    TrackedDecision(
-                        tuple(cells), seat, DOUBLE, turns + 1, cube, owners[seat], 0, None, "roll", 0, entry
-                    )
-                )
-            mark = b""
-            if entry.play is None:
-                over = True
-            else:
-                before = tuple(cells)
-                text = format_play(entry.play, Position(before))
-                found.append(
-                    TrackedDecision(
-                        before, seat, PLAY, turns + 1, cube, owners[seat], 0, entry.dice, text, 0, entry
-                    )
-                )
-                _make(cells, entry.play, place)
-                mark = _throw_mark(entry.dice, cells)
-                turns += 1
-                over = max(cells) <= 0
-                cells = [-n for n in cells[::-1]]
-                turn = seat.other
-            yield TrackedEvent(seat, mark, turns, tuple(found))
-        elif isinstance(entry, Cube) and turn is not None:
-            seat = entry.seat
-            offers = entry.action is CubeAction.DOUBLE
-            if doubled is offers or (seat is turn) is doubled or (offers and (not may_double or owner is seat.other)):
-                raise TranscriptError(f"{place}: unexpected {entry.action.value}")
-            seen = tuple(cells) if seat is turn else tuple([-n for n in cells[::-1]])
-            made = TrackedDecision(
-                seen,
-                seat,
-                _CUBE_KINDS[entry.action],
-                turns + 1,
-                cube,
-                _OWNER_OF[owner][seat],
-                0,
-                None,
-                entry.action.value,
-                0,
-                entry,
-            )
-            doubled = offers
-            if entry.action is CubeAction.TAKE:
-                cube, owner = 2 * cube, seat
-            over = entry.action is CubeAction.PASS
-            yield TrackedEvent(seat, _CUBE_MARKS[entry.action], turns, (made,))
+            yield follower.throw(entry)
+        elif isinstance(entry, Cube):
+            yield follower.turn_cube(entry)
         else:
             yield from _last_steps(game, entry)
             return
+
+
+@define
+class _Follower:
+    """A game as it is followed without the rules core."""
+
+    game: int
+    cells: list[int]
+    """The position as the player on turn sees it."""
+    cube: int
+    may_double: bool = field(kw_only=True)
+    owner: Seat | None = None
+    turn: Seat | None = None
+    """None before the opening roll."""
+    turns: int = 0
+    doubled: bool = False
+    """Whether a double waits for its answer."""
+    over: bool = False
+
+    def throw(self, entry: Throw) -> TrackedEvent:
+        """Follow a roll and its play."""
+        seat = entry.seat
+        found: list[TrackedDecision] = []
+        if self.turn is None:
+            self.turn = seat
+        elif self.over or self.doubled or self.turn is not seat:
+            raise self._error(f"{entry.numbers} was not to be rolled")
+        elif self.may_double and self.owner is not seat.other:
+            found.append(self._decision(tuple(self.cells), seat, DOUBLE, None, "roll", entry))
+        mark = b""
+        if entry.play is None:
+            self.over = True
+        else:
+            before = tuple(self.cells)
+            text = format_play(entry.play, Position(before))
+            found.append(self._decision(before, seat, PLAY, entry.dice, text, entry))
+            self._make(entry.play)
+            mark = _throw_mark(entry.dice, self.cells)
+            self.turns += 1
+            self.over = max(self.cells) <= 0
+            self.cells = _swapped(self.cells)
+            self.turn = seat.other
+        return TrackedEvent(seat, mark, self.turns, tuple(found))
+
+    def turn_cube(self, entry: Cube) -> TrackedEvent:
+        """Follow a double, or the answer to one."""
+        seat, action = entry.seat, entry.action
+        offers = action is CubeAction.DOUBLE
+        allowed = not self.doubled and seat is self.turn and self.may_double and self.owner is not seat.other
+        expected = allowed if offers else self.doubled and seat is not self.turn
+        if self.over or self.turn is None or not expected or action not in _MATCH_ACTIONS:
+            raise self._error(f"unexpected {action.value}")
+        cells = tuple(self.cells if seat is self.turn else _swapped(self.cells))
+        made = self._decision(cells, seat, _CUBE_KINDS[action], None, action.value, entry)
+        self.doubled = offers
+        if action is CubeAction.TAKE:
+            self.cube, self.owner = 2 * self.cube, seat
+        self.over = action is CubeAction.PASS
+        return TrackedEvent(seat, _CUBE_MARKS[action], self.turns, (made,))
+
+    def _decision(  # noqa: PLR0913, PLR0917 - what differs between decisions
+        self, cells: tuple[int, ...], seat: Seat, kind: str, dice: Dice | None, action: str, entry: Entry
+    ) -> TrackedDecision:
+        owner = _OWNER_OF[self.owner][seat]
+        return TrackedDecision(cells, seat, kind, self.turns + 1, self.cube, owner, 0, dice, action, 0, entry)
+
+    def _make(self, play: Play) -> None:
+        """Make a play, and check that there is a checker and no point of the opponent in its way."""
+        cells = self.cells
+        for move in play.moves:
+            source, target = move.source, move.target
+            if cells[source] < 1 or (target != OFF and cells[target] < -1):
+                raise self._error(f"{move} cannot be played")
+            cells[source] -= 1
+            if target != OFF:
+                if cells[target] == -1:
+                    cells[target] = 0
+                    cells[0] -= 1
+                cells[target] += 1
+
+    def _error(self, text: str) -> TranscriptError:
+        return TranscriptError(f"game {self.game}, turn {self.turns + 1}: {text}")
+
+
+def _swapped(cells: list[int]) -> list[int]:
+    return [-n for n in cells[::-1]]
 
 
 def _last_steps(game: Game, entry: Entry) -> Iterator[TrackedEvent]:
@@ -224,20 +257,3 @@ def _last_steps(game: Game, entry: Entry) -> Iterator[TrackedEvent]:
     if last.entry is not entry:
         raise TranscriptError(f"game {game.number}: expected {entry} at the end")
     yield _event(last)
-
-
-def _make(cells: list[int], play: Play, place: str) -> None:
-    """Make a play, and check that there is a checker and no point of the opponent in its way."""
-    for move in play.moves:
-        source, target = move.source, move.target
-        if cells[source] < 1 or (target != OFF and cells[target] < -1):
-            raise TranscriptError(f"{place}: {move} cannot be played")
-        cells[source] -= 1
-        if target != OFF:
-            if cells[target] == -1:
-                cells[target] = 0
-                cells[0] -= 1
-            cells[target] += 1
-
-
-__all__ = ["ACCEPT", "DOUBLE", "PLAY", "RESIGN", "TAKE", "TrackedDecision", "TrackedEvent", "track"]

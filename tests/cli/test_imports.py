@@ -28,6 +28,7 @@ HEAVY: Final = (
 """Modules that take long to import; the messages of the protocol are more than a hundred classes."""
 IMPORTED: Final = {
     "analyse --help": "",
+    "archive --help": "",
     "bearoff --help": "numpy",
     "best --help": "",
     "check-config --help": "",
@@ -60,6 +61,7 @@ IMPORTED: Final = {
     "ubgi --help": "asyncio structlog",
     "analyse match.mat --evaluator random": "",
     "analyse match.mat --evaluator heuristic --no-luck": "",
+    "archive query nothing": "",
     "bearoff": "numpy",
     "best nothing": "",
     "check-config nothing.toml": "",
