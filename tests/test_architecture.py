@@ -23,6 +23,7 @@ LAYERS: Final = (
     (
         "fibsbot.log",
         "fibsbot.evolve",
+        "fibsbot.fibs_ratings",
         "fibsbot.json_lines",
         "fibsbot.files",
         "fibsbot.position",

@@ -24,7 +24,6 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedComman
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import (
-    RESIGN_LEVELS,
     RESIGNATION_WAITS_STATES,
     AnswerDetails,
     DecisionCommand,
@@ -180,7 +179,7 @@ class DecisionFlow:
         """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
-            self._resign_from = 1 + next(number for number, level in RESIGN_LEVELS.items() if level is command.level)
+            self._resign_from = 1 + command.level.multiplier
 
     def on_answered(self, outcome: CommandOutcome) -> None:
         """React to a command that was answered or refused, or got no answer in time (message None)."""

@@ -21,6 +21,7 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
+from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
@@ -51,8 +52,6 @@ _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.PASS: c.Reject(),
     CubeAction.BEAVER: c.Redouble(),
 }
-RESIGN_LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
-"""The names of resignation levels in the `resign` command."""
 
 
 @frozen
@@ -191,8 +190,8 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     if not settings.play.resign:
         return 0
     if settings.play.resign_match or not state.length:
-        return max(RESIGN_LEVELS)
-    return max((level for level in RESIGN_LEVELS if level * state.cube < state.away[1]), default=0)
+        return max(Level)
+    return max((level for level in Level if level * state.cube < state.away[1]), default=0)
 
 
 def _may_double(state: MatchState) -> bool:
@@ -222,7 +221,7 @@ def command_without_moves(
         case CubeAnswer():
             return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():
-            return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
+            return DecisionCommand(c.Resign(ResignLevel.of(answer.level)), f"resign {answer.level}")
         case AcceptAnswer(accepted=accepted):
             return DecisionCommand(c.Accept() if accepted else c.Reject(), "accept" if accepted else "reject")
         case NameAnswer():

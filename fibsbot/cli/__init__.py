@@ -72,6 +72,7 @@ COMMANDS: Final = {
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
     "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
     "ubgi": ("fibsbot.cli.external:ubgi", "Run as a UBGI engine on stdin and stdout."),
+    "worker": ("fibsbot.cli.worker:worker", "Run a worker of a Dask scheduler until stopped."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""
 

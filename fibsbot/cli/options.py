@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from fibsbot.config import Config
 
 
-_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+_TLS_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A certificate or key."""
 
 
 class FiniteRange(click.FloatRange):
@@ -85,6 +86,21 @@ class WorkerOptions:
             raise RunError(str(error)) from None
 
 
+def tls_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a cluster's certificates to a command, which gets them as `tls: TlsFiles`."""
+
+    @click.option("--tls-ca-file", type=_TLS_FILE, help="Certificate of the cluster's authority, a PEM file.")
+    @click.option("--tls-cert", type=_TLS_FILE, help="Certificate for the cluster, a PEM file.")
+    @click.option("--tls-key", type=_TLS_FILE, help="Key of this certificate, a PEM file.")
+    @functools.wraps(command)
+    def with_tls(
+        *arguments: Any, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None, **options: Any
+    ) -> None:
+        command(*arguments, tls=TlsFiles(tls_ca_file, tls_cert, tls_key), **options)
+
+    return with_tls
+
+
 def worker_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add `--scheduler`, `--jobs` and the TLS files to a command, which gets them as `workers: WorkerOptions`."""
 
@@ -95,20 +111,9 @@ def worker_options(command: Callable[..., None]) -> Callable[..., None]:
         help="Use the workers of this Dask scheduler, such as tls://HOST:8786, instead of local processes.",
     )
     @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of local processes.  [default: one per core]")
-    @click.option("--tls-ca-file", type=_FILE, help="Certificate of the authority of the cluster, a PEM file.")
-    @click.option("--tls-cert", type=_FILE, help="Certificate of this client, a PEM file.")
-    @click.option("--tls-key", type=_FILE, help="Key of this certificate, a PEM file.")
+    @tls_options
     @functools.wraps(command)
-    def with_workers(
-        *arguments: Any,
-        scheduler: str | None,
-        jobs: int | None,
-        tls_ca_file: Path | None,
-        tls_cert: Path | None,
-        tls_key: Path | None,
-        **options: Any,
-    ) -> None:
-        tls = TlsFiles(tls_ca_file, tls_cert, tls_key)
+    def with_workers(*arguments: Any, scheduler: str | None, jobs: int | None, tls: TlsFiles, **options: Any) -> None:
         command(*arguments, workers=WorkerOptions(scheduler, jobs, tls), **options)
 
     return with_workers

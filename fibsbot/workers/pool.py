@@ -295,7 +295,7 @@ def open_pool(
     scheduler: str | None = None,
     *,
     jobs: int | None = None,
-    tls: TlsFiles | None = None,  # noqa: ARG001
+    tls: TlsFiles | None = None,
 ) -> Iterator[WorkerPool]:
     """Open the workers of a Dask cluster, or of this machine.
 
@@ -311,4 +311,9 @@ def open_pool(
     if scheduler is None:
         yield LocalPool(jobs or usable_cores())
         return
-    raise WorkError(f"expected no scheduler, got {scheduler}: clusters are not supported yet")
+    try:
+        from fibsbot.workers.cluster import open_cluster  # noqa: PLC0415 - an extra, and slow to import
+    except ModuleNotFoundError as error:
+        raise WorkError(f"a cluster needs the extra `cluster` (pip install 'fibsbot[cluster]'): {error}") from None
+    with open_cluster(scheduler, tls) as pool:
+        yield pool

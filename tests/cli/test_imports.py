@@ -17,6 +17,7 @@ ROOT: Final = Path(__file__).parent.parent.parent
 HEAVY: Final = (
     "aiohttp",
     "asyncio",
+    "distributed",
     "numba",
     "numpy",
     "prometheus_client",
@@ -59,6 +60,7 @@ IMPORTED: Final = {
     "strategies --help": "",
     "train --help": "",
     "ubgi --help": "asyncio structlog",
+    "worker --help": "",
     "analyse match.mat --evaluator random": "",
     "analyse match.mat --evaluator heuristic --no-luck": "",
     "archive query nothing": "",
