@@ -130,7 +130,7 @@ with dataset.Dataset.open(Path(sys.argv[2])) as opened:
 @pytest.mark.parametrize("writes", [4, 12, 15, 18])
 def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: int) -> None:
     write_matches(tmp_path / "mat", 3, length=1)
-    command = [sys.executable, "-c", KILLED, tmp_path / "mat", tmp_path / "archive", str(writes)]
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), str(writes)]
     done = subprocess.run(command, check=False, timeout=60)
     assert -signal.SIGKILL == done.returncode
     Dataset.open(tmp_path / "archive").__enter__()  # completes or drops the batch in flight
@@ -146,7 +146,7 @@ def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: i
 
 def test_a_run_after_a_killed_one_adds_the_rest(tmp_path: Path) -> None:
     write_matches(tmp_path / "mat", 3, length=1)
-    command = [sys.executable, "-c", KILLED, tmp_path / "mat", tmp_path / "archive", "14"]
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), "14"]
     subprocess.run(command, check=False, timeout=60)
     before = count(tmp_path / "archive")
     result = add(tmp_path / "archive", tmp_path / "mat")
