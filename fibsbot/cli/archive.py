@@ -22,10 +22,13 @@ from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
+from fibsbot.engine import MAX_PLIES
 from fibsbot.text import plural
 
 MAX_PROBLEMS: Final = 20
 """Files that could not be read that are listed; the table `sources` has all."""
+JOURNAL: Final = ".study"
+"""Pieces that are judged and not yet written."""
 MAX_ROWS: Final = 1000
 """Rows that are shown as a table for people."""
 
@@ -136,6 +139,61 @@ def _size(path: Path) -> int:
     if not path.is_dir():
         return path.stat().st_size
     return sum(it.stat().st_size for it in path.rglob("*") if it.is_file())
+
+
+@archive.command()
+@archive_option
+@click.option(
+    "--plies",
+    metavar="N",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, MAX_PLIES),
+    help=f"Plies that the engine looks ahead, 0 to {MAX_PLIES}.",
+)
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="Judge N matches at most.")
+@worker_options
+def study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) -> None:
+    """Judge the decisions that the engine has not judged yet.
+
+    Judgements have the loss of each decision, the best one, the luck of each roll, the chances, and the class of the
+    position. Those of other plies, and of another version or other networks, are kept besides. An interrupted run goes
+    on when it is started again.
+    """
+    with archive_errors():
+        _study(folder, plies, limit, workers)
+
+
+def _study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) -> None:
+    from fibsbot.archive.dataset import Dataset, check_folder, connect  # noqa: PLC0415
+
+    connect().close()
+    check_folder(folder)
+    from fibsbot.archive.judge import judge_name  # noqa: PLC0415 - slow to import: the engine
+    from fibsbot.archive.study import Study  # noqa: PLC0415
+    from fibsbot.engine.engine import Engine  # noqa: PLC0415
+    from fibsbot.workers.journal import Journal, JournalError  # noqa: PLC0415
+
+    with Dataset.open(folder) as dataset, contextlib.ExitStack() as held:
+        run = Study(dataset, judge_name(Engine.load(), plies), plies, limit)
+        total = sum(decisions for _, _, decisions in run.open_matches())
+        show = held.enter_context(progress_bar("decisions"))
+        run.tick = lambda: show(run.result.decisions, total)
+        try:
+            journal = None
+            if plies:  # without lookahead a piece is quicker done again than kept
+                journal = held.enter_context(Journal(folder / JOURNAL, run.fingerprint))
+            pool = held.enter_context(workers.open())
+            run.run(pool, journal)
+        except JournalError as error:
+            raise UserError(str(error)) from None
+        finally:
+            click.echo(
+                f"{folder}: {plural(run.result.matches, 'match')} judged "
+                f"({plural(run.result.decisions, 'decision')}) by {run.judge}"
+            )
+        if journal is not None:
+            (folder / JOURNAL).unlink()
 
 
 @archive.command()
