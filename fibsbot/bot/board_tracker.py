@@ -20,7 +20,7 @@ from fibsbot.bot.tracked_match import (
     play_on_board,
 )
 from fibsbot.evolve import evolve
-from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, match_state, player_position
+from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, match_state, shows_points
 from fibsbot.match import Dice, MatchState
 
 
@@ -89,7 +89,7 @@ def shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
         and bool(board.post_crawford) is post_crawford is ours.post_crawford
         and (ours.length > 1 or not post_crawford)
         and ours.crawford is is_crawford(ours.length, ours.score, post_crawford=post_crawford)
-        and player_position(board).points == ours.position.points
+        and shows_points(board, ours.position.points, own=True)
     )
 
 

@@ -48,6 +48,8 @@ CONNECTION_END_EVENTS: Final = ("connection_lost", "registration_ended")
 FIRST_KEY: Final = "fibsbot_session_log"
 """The first line's first key, by which a session log is recognised."""
 
+_DECISION: Final = b'"event": "decision"'
+"""Part of the record of a decision; within a text of JSON the quotes would be escaped."""
 _GZIP: Final = b"\x1f\x8b"
 _DECODER: Final = json.JSONDecoder()
 
@@ -114,6 +116,11 @@ def unpacked(file: IO[bytes]) -> IO[bytes]:
     if isinstance(file, io.BufferedReader) and file.peek(2)[:2] == _GZIP:
         return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
     return file
+
+
+def without_decisions(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a session log except the records of decisions, which are many and slow to parse."""
+    return (line for line in lines if _DECISION not in line)
 
 
 def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
