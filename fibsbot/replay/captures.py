@@ -128,8 +128,9 @@ def read_captures(
 ) -> Iterator[CaptureEvent]:
     """Yield the events of files that continue each other, the oldest first, such as the parts of a session log.
 
-    The decisions that a session log records are left out unless `decisions`. Offsets count through all files; `on_offset` is called with the current one. Raises CaptureError and OSError as
-    `read_capture`; the error of a damaged compressed file comes after all events that could be read.
+    The decisions that a session log records are left out unless `decisions`. Offsets count through all files;
+    `on_offset` is called with the current one. Raises CaptureError and OSError as `read_capture`; the error of a
+    damaged compressed file comes after all events that could be read.
     """
     reader = _CaptureReader(on_offset, decisions=decisions)
     for path in paths:
@@ -214,19 +215,20 @@ class _SessionLogReader:
                 yield line
 
         try:
-            for record in log.read_session_log(each() if self._decisions else log.without_decisions(each())):
+            lines = each() if self._decisions else log.without_decisions(each())
+            for record in log.read_session_log(lines):
                 self._at = at = record.time
-                match record:
-                    case log.Received(data=data) if data:
+                if isinstance(record, log.Received):
+                    if record.data:  # no data would be the end
                         reader = self._reader
-                        reader.receive_data(data)
+                        reader.receive_data(record.data)
                         while (received := reader.next_message()) is not None:
                             yield ReceivedMessage(at, received.message, place)
-                    case log.Sent(data=data) if data:
-                        for command in self._commands(data):
-                            yield SentCommand(at, command, place)
-                    case log.Event() | log.Header():
-                        yield from self._on_event(record, place)
+                elif isinstance(record, log.Sent):
+                    for command in self._commands(record.data) if record.data else ():
+                        yield SentCommand(at, command, place)
+                else:
+                    yield from self._on_event(record, place)
         except log.SessionLogError as error:
             raise CaptureError(str(error)) from None
 

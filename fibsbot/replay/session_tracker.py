@@ -65,7 +65,7 @@ class RegularTurns:
             and board.direction == last.direction
             and board.post_crawford == last.post_crawford
             and board.turn is not None
-            and not board.double_pending
+            and not (board.was_doubled and board.double_pending)
         )
 
     def take_board(self, message: m.Board) -> bool:

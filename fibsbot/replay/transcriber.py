@@ -144,10 +144,10 @@ class Transcriber:
         """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
         match, game = self._match, regular.game
         if isinstance(message, m.Board):
-            if match is not None and match.game is game and regular.goes_on(message.state):
-                if match.matches_board(message.state, Seat.A):
-                    match.touch(at)
-                    return regular.take_board(message)
+            board = message.state
+            if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A):
+                match.touch(at)
+                return regular.take_board(message)
             self._on_board(message, at)
             return False
         entries = len(game.entries)
@@ -536,9 +536,10 @@ def events_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[MatchEvent]:
     transcriber = Transcriber()
     try:
         for event in capture:
+            if isinstance(event, ReceivedMessage):  # nearly all
+                yield from transcriber.receive(event.message, event.at, event.offset)
+                continue
             match event:
-                case ReceivedMessage():
-                    yield from transcriber.receive(event.message, event.at, event.offset)
                 case SentCommand():
                     yield from transcriber.send(event.command, event.at)
                 case LoggedEvent():

@@ -64,10 +64,11 @@ def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
         raise BoardError(f"expected {TOKENS} tokens, got {count}")
     _, player, opponent, length, score, opponent_score, cells = tokens.split(":", 6)
     points = _numbers(cells)
-    fields = {
-        "length": _NUMBERS[length],
-        "score": _NUMBERS[score],
-        "opponent_score": _NUMBERS[opponent_score],
+    scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
+    fields: dict[str, Any] = {
+        "length": scores[0],
+        "score": scores[1],
+        "opponent_score": scores[2],
         "player": _name(player),
         "opponent": _name(opponent),
         "points": points,
@@ -75,8 +76,7 @@ def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
     difference, checkers = sum(points), sum(map(abs, points))
     off = CHECKERS - (checkers + difference) // 2, CHECKERS - (checkers - difference) // 2
     counts = off[0], points[25], off[1], -points[0]
-    sound = _flaw_of_scores(fields["length"], fields["score"], fields["opponent_score"]) is None and min(counts) >= 0
-    return fields, counts if sound else None
+    return fields, counts if _flaw_of_scores(*scores) is None and min(counts) >= 0 else None
 
 
 @lru_cache(8 * CACHED_ROWS)
@@ -84,7 +84,7 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show."""
     numbers = _numbers(tokens)
     turn, a, b, c, d, cube, may_double, opponent_may_double, was_doubled, colour, *others = numbers
-    fields = {
+    fields: dict[str, Any] = {
         "turn": _turn(turn),
         "dice": (a, b),
         "opponent_dice": (c, d),

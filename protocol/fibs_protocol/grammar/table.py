@@ -107,7 +107,7 @@ def _parse_board(line: str) -> Message:
         return RefusedBoard(line, str(error))
     if sound:
         return Board(state)
-    reason = state.flaw()
+    reason = state.flaw() or ""
     repaired = state.repaired()
     return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
 
