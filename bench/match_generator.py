@@ -88,7 +88,7 @@ class Table:
     def transcript(self) -> Transcript:
         """Return the match."""
         a, b = (Player(PLAYERS[number], rating(number), 1000) for number in self.players)
-        started = FIRST_DAY + dt.timedelta(hours=self.number % 26_000, seconds=self.number)
+        started = FIRST_DAY + dt.timedelta(hours=self.number % 26_000, seconds=self.number % 3600)
         return Transcript((a, b), self.start.length, tuple(self.games), site="127.0.0.1", started=started)
 
 
