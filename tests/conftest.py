@@ -35,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 forked.fork_workers()
 
 LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
-"""What a test has logged last. Only that of a failed test is formatted: it takes a sixth of the time of live matches."""
+"""What a test has logged last. Only that of a failed test is formatted: a sixth of the time of live matches."""
 
 
 def keep_event(_logger: object, _method: str, event: MutableMapping[str, Any]) -> NoReturn:
