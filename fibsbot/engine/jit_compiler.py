@@ -7,7 +7,8 @@ object file. `intrinsics` builds those of `simd`.
 Uses of numba that its documentation covers, here and in `intrinsics`: `njit`, the types, `inspect_llvm` and
 `intrinsic`. Not covered are the calling convention, `fndesc.llvm_func_name` of a compiled function,
 `BaseTuple.from_types`, `make_array` and `get_dummy_value` of a code generation context, and three options of the
-compiler. The options are left out where numba does not have them. If any of the others is missing or works differently, `compile_for` raises `CompilerError`.
+compiler. The options are left out where numba does not have them. If any of the others is missing or works differently,
+`compile_for` raises `CompilerError`.
 """
 
 from __future__ import annotations
