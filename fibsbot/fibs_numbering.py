@@ -166,3 +166,39 @@ def match_state(  # noqa: PLR0913 - what a board does not tell, one argument eac
         resignation=resignation,
         redoubles=redoubles,
     )
+
+
+def board_of(state: MatchState, player: str, opponent: str) -> BoardState:
+    """Return the board of a decision as the player who makes it sees it: O, who moves from 24 to 1.
+
+    What a match state does not tell has its initial value. While a double is pending it is the opponent's turn.
+    """
+    position = state.position
+    pending = state.phase is Phase.DOUBLED
+    return BoardState(
+        player=player,
+        opponent=opponent,
+        length=length_to_fibs(state.length),
+        score=state.score[0],
+        opponent_score=state.score[1],
+        points=cells_from_position(position, Colour.O, DIRECTIONS[Colour.O]),
+        turn=Colour.X if pending else Colour.O,
+        dice=state.dice or (0, 0),
+        opponent_dice=(0, 0),
+        cube=state.cube,
+        may_double=state.owner is not Owner.OPPONENT,
+        opponent_may_double=state.owner is not Owner.PLAYER,
+        was_doubled=pending,
+        colour=Colour.O,
+        direction=DIRECTIONS[Colour.O],
+        home=0,
+        bar=25,
+        off=position.off,
+        opponent_off=position.opponent_off,
+        on_bar=position.bar,
+        opponent_on_bar=position.opponent_bar,
+        can_move=0,
+        forced_move=0,
+        post_crawford=int(state.post_crawford),
+        redoubles=state.redoubles,
+    )

@@ -27,7 +27,7 @@ from typing import IO, Any, Final, TextIO
 
 from attrs import frozen
 
-from fibsbot import worker_processes
+from fibsbot.workers import processes as worker_processes
 from tests.commands import Finished
 
 ROOT: Final = Path(__file__).parents[1]

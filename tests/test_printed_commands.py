@@ -61,6 +61,9 @@ ELSEWHERE: Final = {
     "sudo": "changes the machine",
     "systemctl": "needs systemd",
     "fibsbot train": "takes hours; tests/cli/test_train.py trains small networks",
+    "dask scheduler": "runs until it is stopped; tests/workers has one",
+    "fibsbot worker": "runs until it is stopped; tests/workers has some",
+    "fibsbot analyse matches/": "needs a cluster; tests/workers has one",
     "python -m bench.chaos": "takes minutes; tests/chaos/test_command.py runs it",
 }
 """Commands that do not run here, and why."""

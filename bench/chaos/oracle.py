@@ -25,7 +25,7 @@ from fibs_protocol.session import TriggerCase, trigger_of
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import REPLIES
-from fibsbot.bot.decisions import RESIGN_LEVELS, xgid_of
+from fibsbot.bot.decisions import xgid_of
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import TrackedMatch, without_match
 from fibsbot.fibs_numbering import play_from_fibs
@@ -287,7 +287,7 @@ class Oracle:
             accepted = isinstance(command, c.Accept)
             shown = ("accept" if accepted else "reject") if resigned else ("take" if accepted else "pass")
         elif isinstance(command, c.Resign):
-            shown = f"resign {next(number for number, level in RESIGN_LEVELS.items() if level is command.level)}"
+            shown = f"resign {command.level.multiplier}"
         elif isinstance(command, c.Redouble):
             phase, shown = Phase.DOUBLED, "beaver"
         return AcceptedCommand(xgid_of(track.decision_state(phase)), shown, text)

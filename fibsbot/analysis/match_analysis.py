@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from fibsbot import worker_processes
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equity
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
@@ -26,6 +25,7 @@ from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, find, load
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
+from fibsbot.workers import processes as worker_processes
 
 
 class AnalysisError(ValueError):

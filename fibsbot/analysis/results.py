@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import frozen
 
+from fibsbot.fibs_ratings import rating_change, winning_chance
 from fibsbot.records.stored_rows import BACKGAMMON, Connection, Fact, Match, Opponent, RatingPoint
 
 if TYPE_CHECKING:
@@ -35,26 +36,18 @@ def wilson(wins: int, of: int) -> tuple[float, float]:
     return (0.0 if wins == 0 else middle - half, 1.0 if wins == of else middle + half)
 
 
-def chance_by_rating(own: float, opponent: float, length: int) -> float:
-    """Return the match winning chance by the rating formula of FIBS."""
-    exponent = (opponent - own) * math.sqrt(length) / 2000
-    return 1 / (1 + math.pow(10, min(max(exponent, -300), 300)))
-
-
 def chance_before(match: Match) -> float | None:
     """Return the winning chance by the ratings before a match; None if they are unknown.
 
-    If only the opponent's rating is missing, the chance follows from the change of ours: a win gains 4 K sqrt(length)
-    times the chance to lose, where K is 5 for newcomers and 1 from 400 points of experience on.
+    If only the opponent's rating is missing, the chance follows from the change of ours.
     """
     if not match.length or match.rating_before is None:
         return None
     if match.opponent_rating is not None:
-        return chance_by_rating(match.rating_before, match.opponent_rating, match.length)
+        return winning_chance(match.rating_before, match.opponent_rating, match.length)
     if match.gain is None or match.won is None or match.experience_before is None:
         return None
-    factor = max(1.0, 5 - match.experience_before / 100)
-    share = abs(match.gain) / (4 * factor * math.sqrt(match.length))
+    share = abs(match.gain) / rating_change(match.experience_before, match.length, 1.0)
     if not 0 < share < 1 or (match.gain > 0) is not match.won:
         return None
     return 1 - share if match.won else share

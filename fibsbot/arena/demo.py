@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
@@ -14,11 +15,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
+from fibs_protocol.commands import Command
 from fibs_protocol.drawing import draw
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
+from fibsbot.arena.both_sides import BothSides
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
@@ -119,6 +123,7 @@ class MatchDisplay:
     def __init__(self, console: Console, player: str) -> None:
         """Show the match from this player's side."""
         self.sheet = ScoreSheet(player)
+        self.both_sides = BothSides()
         self._console = console
         self._player = player
         self._board: BoardState | None = None
@@ -133,6 +138,7 @@ class MatchDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.both_sides.flush()
         if self._live:
             self._live.stop()
 
@@ -202,6 +208,14 @@ class Commentator(Observer):
         """Print the meaning of a message."""
         before, after = self._tracks[0], agent.tracked
         self._tracks[0] = after
+        self.display.both_sides.handle(message, partial(self._take, message, before, after), leads=self.leads)
+
+    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Note a play of the player, which the opponent's commentator prints."""
+        if isinstance(command, c.Move):
+            self.display.both_sides.played(leads=self.leads)
+
+    def _take(self, message: Message, before: TrackedMatch, after: TrackedMatch) -> None:
         if self.leads:
             self.display.sheet.note(message, before, after)
             self._show(message, after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,10 +13,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from fibs_protocol import commands as c
 from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
+from fibsbot.arena.both_sides import BothSides
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.runner import Observer
@@ -50,6 +54,7 @@ class TableDisplay:
     winner: str | None = None
     """Of the match, once it is over."""
     score: tuple[int, int] = (0, 0)
+    both_sides: BothSides = field(factory=BothSides)
     _game: TableGame | None = None
     _last: list[str] = field(factory=list)
     _turns: int = 0
@@ -62,7 +67,8 @@ class TableDisplay:
             self._live.start()
 
     def stop(self) -> None:
-        """End the redrawing."""
+        """Show what still waits, and end the redrawing."""
+        self.both_sides.flush()
         if self._live:
             self._live.stop()
 
@@ -72,6 +78,13 @@ class TableDisplay:
         if self._live:
             lines = Text("\n".join(self._last), style="dim")
             self._live.update(Text("\n".join(["", *self._drawing(game), ""])) + lines, refresh=True)
+
+    def show_board(self, game: TableGame) -> None:
+        """Take a board of the server; print the first one of the match, which shows the set-up."""
+        is_first = self._game is None
+        self.show(game)
+        if is_first:
+            self._print_board()
 
     def show_after(self, game: TableGame, *, leads: bool) -> None:
         """Show the board after a play, seen by the player who leads or by the other one; no line may follow it."""
@@ -85,7 +98,11 @@ class TableDisplay:
                 self.show(self._game)
             return
         self.console.print(line, markup=False, highlight=False)
-        if with_board and self._game is not None:
+        if with_board:
+            self._print_board()
+
+    def _print_board(self) -> None:
+        if self._game is not None and not self._live:
             self.console.print(Text("\n".join(["", *self._drawing(self._game), ""])))
 
     def count_turn(self) -> None:
@@ -126,12 +143,24 @@ class TableCommentator(Observer):
     leads: bool
     """Whether the match is shown from this player's side."""
     _line: TableState | None = None
+    _rolled: tuple[int, ...] = ()
+    """What the opponent has rolled, as long as no board shows it."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """Print the meaning of a message."""
         before, self._line = self._line, agent.tracked.table
-        if isinstance(message, m.TableBoard) and self.leads and self._line is not None:
-            self._show(self._line)
+        self.display.both_sides.handle(message, partial(self._take, message, before, self._line), leads=self.leads)
+
+    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Note a play of the player, which the opponent's commentator prints."""
+        if isinstance(command, c.Move):
+            self.display.both_sides.played(leads=self.leads)
+
+    def _take(self, message: Message, before: TableState | None, line: TableState | None) -> None:
+        if isinstance(message, m.TableBoard):
+            self._rolled = ()
+            if self.leads and line is not None:
+                self._show(line)
         elif self.leads:
             self._print_of_both(message)
         said = self._action(message, before)
@@ -141,7 +170,7 @@ class TableCommentator(Observer):
     def _show(self, line: TableState) -> None:
         game = game_from_state(line)
         self.display.score = game.scores
-        self.display.show(game)
+        self.display.show_board(game)
 
     def _print_of_both(self, message: Message) -> None:
         """Print what belongs to neither player."""
@@ -149,6 +178,8 @@ class TableCommentator(Observer):
         match message:
             case m.GameStarts():
                 show.print(f"Game {len(show.results) + 1}")
+            case m.OpeningRoll(player_die=own, opponent_die=other):
+                show.print(f"{show.player} rolls {own}, {show.opponent} {other}.")
             case m.GameWonBy(winner=winner, points=points, reason=reason):
                 name = show.player if winner == YOU else winner
                 show.score_game(name, points)
@@ -166,13 +197,16 @@ class TableCommentator(Observer):
             return None
         said = None
         match message:
+            case m.Rolls(dice=dice) | m.RollsThree(dice=dice):
+                self._rolled = dice
             case m.Moves(moves=moves) if before is not None:
                 self.display.count_turn()
                 said, game = _played(game_from_state(before), moves)
                 self.display.show_after(game, leads=self.leads)
             case m.CannotMove() if before is not None:
                 self.display.count_turn()
-                said = f"{describe_turn(game_from_state(before))} cannot move"
+                rolled = "-".join(map(str, self._rolled)) or describe_turn(game_from_state(before))
+                said = f"{rolled} cannot move"
             case m.NumberNamed(naming=naming, number=number):
                 said = f"names the {naming.value} {number}"
             case m.RestLeft():

@@ -41,6 +41,7 @@ from fibsbot.bot.events_and_actions import (
 from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.login import LoginSequence, Logout
+from fibsbot.bot.match_search import MatchSearch
 from fibsbot.bot.match_tracker import apply_message, is_late_start
 from fibsbot.bot.players import Players
 from fibsbot.bot.recovery import Recovery
@@ -76,7 +77,8 @@ class Agent:
         self._invitations = ReceivedInvitations(context, queue, players)
         self._lobby = Lobby(context, queue, players, sent=sent, received=self._invitations, saved=self._saved_matches)
         self._matches = Matches(context, queue, self._lobby)
-        self._recovery = Recovery(context, queue, timeouts, self._matches)
+        self._match_search = MatchSearch(context, queue, timeouts, self._matches)
+        self._recovery = Recovery(context, queue, timeouts, self._matches, self._match_search)
         self._decisions = DecisionFlow(context, queue, self._matches, self._recovery)
         self._logout = Logout(context, queue, self._matches)
         self._chat = Chat(
@@ -88,7 +90,7 @@ class Agent:
         self._handlers = DispatchTable(
             (
                 *(self, self._login, self._matches, players, self._saved_matches, sent),
-                *(self._decisions, self._recovery, self._lobby, self._logout, self._chat),
+                *(self._decisions, self._match_search, self._recovery, self._lobby, self._logout, self._chat),
             )
         )
         self._replaced = False
@@ -155,7 +157,7 @@ class Agent:
         self._decisions.update()
         ending = self._logout.ending
         in_lobby = self._context.session.state is State.LOBBY and self._login.done
-        if in_lobby and not ending and not self._recovery.searching_for_match:
+        if in_lobby and not ending and not self._match_search.is_on:
             self._lobby.step()
         self._flush()
         if ending:  # only now: commands that make no sense any more have been dropped
@@ -254,7 +256,7 @@ class Agent:
                 self._recorded_flaws.add(kind)
                 self._context.record("board_corrected", flaw=message.repaired)
         in_lobby = message.state.player == YOU and self._context.session.state is State.LOBBY
-        return in_lobby and self._login.done and not self._recovery.board_requested
+        return in_lobby and self._login.done and not self._match_search.board_requested
 
     @on(m.Unknown, m.RefusedBoard)
     def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:

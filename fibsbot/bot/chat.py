@@ -17,7 +17,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN
-from fibsbot.bot.command_queue import CommandQueue
+from fibsbot.bot.command_queue import CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
@@ -169,14 +169,10 @@ def score_text(opponent: str | None, length: int | None, score: tuple[int, int] 
 
 # -- the chat -------------------------------------------------------------------------------------------------------
 
-REPLY_MAX_AGE: Final = 60.0
-"""Seconds in which an answer is still one; a line that could not be said by then is dropped."""
 NUDGE_PAUSE: Final = 10.0
 """Seconds between two requests of the board because the opponent asks why we do not move."""
 MAX_A_MINUTE: Final = 12
 """Answers within any minute, to all players together."""
-MAX_TOLD: Final = 2_000
-"""Answers that are remembered, so as not to repeat them."""
 MAX_GREETED: Final = 1_000
 """Opponents of unfinished matches who need no second greeting."""
 MAX_WATCHERS: Final = 20
@@ -210,8 +206,8 @@ class Chat:
         self._status = status
         self._carry_out = carry_out
         self._began: float | None = None
-        self._told: dict[tuple[str, Topic | None], float] = {}
-        """When each player was last told about each topic; None is the hint."""
+        self._told = RecentTells()
+        """Players and the topics that they were told about; None is the hint."""
         self._answers: deque[float] = deque(maxlen=MAX_A_MINUTE)
         self.match: CurrentMatch | None = None
         """The match when `on_match_changed` was last called."""
@@ -291,8 +287,7 @@ class Chat:
             self._tell_once(name, None, HINT)
 
     def _was_told(self, name: str, topic: Topic | None) -> bool:
-        at = self._told.get((name, topic))
-        return at is not None and self._context.now < at + self._settings.window
+        return self._told.contains((name, topic), self._context.now, self._settings.window)
 
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
         """Answer a player, unless the same was said recently, or there were too many answers to anybody."""
@@ -301,14 +296,11 @@ class Chat:
         if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, text)):
             return
         self._answers.append(now)
-        self._told.pop((name, topic), None)
-        if len(self._told) >= MAX_TOLD:
-            del self._told[next(iter(self._told))]
-        self._told[name, topic] = now
+        self._told.add((name, topic), now)
         self._context.record("answered", to=name, topic=topic.value if topic else "hint")
 
     def _say(self, line: c.Tell | c.Kibitz) -> bool:
-        return self._queue.send_chat(line, max_age=REPLY_MAX_AGE)
+        return self._queue.send_chat(line)
 
     # -- the match ----------------------------------------------------------------------------------------------
 

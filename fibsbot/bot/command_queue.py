@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
@@ -32,6 +32,10 @@ MAX_WAITING: Final = 100
 """Commands that wait at most: a server that makes a bot queue more is hostile."""
 MAX_CHAT: Final = 8
 """Chat lines that wait at most."""
+CHAT_MAX_AGE: Final = 60.0
+"""Seconds in which an answer is still one; a line that could not be said by then is dropped."""
+MAX_TOLD: Final = 2_000
+"""Tells that are remembered, so as not to repeat them."""
 MAX_CHAT_LENGTH: Final = 240
 """Characters of a chat line at most; servers cut at 255 or later."""
 CHAT_STATES: Final = frozenset(
@@ -103,6 +107,30 @@ class CommandOutcome:
         )
 
 
+class RecentTells:
+    """What was told to whom, so that nobody is told the same again and again."""
+
+    def __init__(self) -> None:
+        self._told: dict[Hashable, float] = {}
+        """When each thing was told last, by a key of player and subject; the oldest first."""
+
+    def __len__(self) -> int:
+        """Return how many tells are remembered."""
+        return len(self._told)
+
+    def contains(self, key: Hashable, now: float, seconds: float) -> bool:
+        """Whether this was told within the last `seconds`."""
+        at = self._told.get(key)
+        return at is not None and now < at + seconds
+
+    def add(self, key: Hashable, now: float) -> None:
+        """Note that this was told; beyond MAX_TOLD the oldest is forgotten."""
+        self._told.pop(key, None)
+        if len(self._told) >= MAX_TOLD:
+            del self._told[next(iter(self._told))]
+        self._told[key] = now
+
+
 class CommandQueue:
     """Commands to be sent, and the one in flight."""
 
@@ -137,12 +165,12 @@ class CommandQueue:
         if self._context.now >= self._free_at(pause=0.0):
             self._send_command(QueuedCommand(command))
 
-    def send_chat(self, line: ChatCommand, *, max_age: float) -> bool:
-        """Queue a chat line, to be dropped after `max_age` seconds; return False when too many wait."""
+    def send_chat(self, line: ChatCommand) -> bool:
+        """Queue a chat line, to be dropped when it gets too old; return False when too many wait."""
         self._drop_stale_chat()
         if len(self._chat) >= MAX_CHAT:
             return False
-        self._chat.append((evolve(line, text=chat_line(line.text)), self._context.now + max_age))
+        self._chat.append((evolve(line, text=chat_line(line.text)), self._context.now + CHAT_MAX_AGE))
         return True
 
     def drop_chat(self, name: str | None = None) -> None:

@@ -10,11 +10,10 @@ board and no older one.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, evolve, frozen
+from attrs import evolve, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -25,9 +24,11 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedComman
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import (
-    RESIGN_LEVELS,
     RESIGNATION_WAITS_STATES,
+    AnswerDetails,
     DecisionCommand,
+    DecisionStage,
+    PendingDecision,
     command_for,
     obvious_answer,
     open_decision_key,
@@ -75,62 +76,6 @@ RESIGNATION_SETTLED_MESSAGES: Final = (
     *(m.OpponentGone, m.YouLeft),
 )
 """After these lines no offer to resign waits for our answer, unless the line makes one."""
-
-
-class DecisionStage(enum.Enum):
-    """The stages of a decision."""
-
-    SEEN = "seen"
-    """The strategy has not been asked yet."""
-    ASKED = "asked"
-    """The strategy is thinking."""
-    ANSWERED = "answered"
-    """The command waits to be sent."""
-    SENT = "sent"
-    UNCONFIRMED = "in doubt"
-    """The command was refused, or got no answer; a board has to show whether the decision is still open."""
-    REFUSED = "refused"
-    """The command was refused, and there is no other: it goes out again when something new has happened."""
-
-
-@frozen
-class AnswerDetails:
-    """How a decision was made."""
-
-    seconds: float
-    """Seconds from when the decision was seen to the answer."""
-    equity: float | None
-    fallback: str | None
-
-
-@define
-class PendingDecision:
-    """A decision from when it is seen until the server confirms it."""
-
-    key: AnyDecisionKey
-    direction: int
-    seen: float
-    """On the agent's clock."""
-    state: MatchState | TableGame
-    question: Question | None = None
-    """None for a decision that has only one answer."""
-    stage: DecisionStage = DecisionStage.SEEN
-    think_time: float = 0.0
-    """Pretended thinking time, in seconds since the decision was seen."""
-    due: float = 0.0
-    """When it may be sent at the earliest."""
-    reply: DecisionCommand | None = None
-    details: AnswerDetails | None = None
-    """Details of the reply for the record; None once that is written."""
-    attempts: int = 0
-    boards_seen: int = 0
-    """Boards that have come since it became unconfirmed."""
-
-    @property
-    def situation(self) -> Hashable:
-        """The situation that a refusal applies to: the same roll in the same position may occur again."""
-        key = self.key
-        return key.game, key.phase, key.score, key.position, tuple(sorted(key.dice or ())), key.cube, key.offer
 
 
 @frozen
@@ -234,7 +179,7 @@ class DecisionFlow:
         """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
-            self._resign_from = 1 + next(number for number, level in RESIGN_LEVELS.items() if level is command.level)
+            self._resign_from = 1 + command.level.multiplier
 
     def on_answered(self, outcome: CommandOutcome) -> None:
         """React to a command that was answered or refused, or got no answer in time (message None)."""

@@ -1,23 +1,27 @@
-"""Pure functions on decisions: which one is open, its question, its obvious answer, and the command for an answer."""
+"""Decisions: their stages, and pure functions: which one is open, its question, its obvious answer and its command."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Hashable
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
-from fibsbot.bot.events_and_actions import DecisionKey
+from fibsbot.bot.events_and_actions import AnyDecisionKey, DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
+from fibsbot.games.game import TableGame
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
+from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_play, has_choice, legal_plays
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
@@ -48,8 +52,6 @@ _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
     CubeAction.PASS: c.Reject(),
     CubeAction.BEAVER: c.Redouble(),
 }
-RESIGN_LEVELS: Final = {1: ResignLevel.NORMAL, 2: ResignLevel.GAMMON, 3: ResignLevel.BACKGAMMON}
-"""The names of resignation levels in the `resign` command."""
 
 
 @frozen
@@ -60,6 +62,62 @@ class DecisionCommand:
     text: str
     """The answer in usual notation."""
     play: Play | None = None
+
+
+class DecisionStage(enum.Enum):
+    """The stages of a decision."""
+
+    SEEN = "seen"
+    """The strategy has not been asked yet."""
+    ASKED = "asked"
+    """The strategy is thinking."""
+    ANSWERED = "answered"
+    """The command waits to be sent."""
+    SENT = "sent"
+    UNCONFIRMED = "in doubt"
+    """The command was refused, or got no answer; a board has to show whether the decision is still open."""
+    REFUSED = "refused"
+    """The command was refused, and there is no other: it goes out again when something new has happened."""
+
+
+@frozen
+class AnswerDetails:
+    """How a decision was made."""
+
+    seconds: float
+    """Seconds from when the decision was seen to the answer."""
+    equity: float | None
+    fallback: str | None
+
+
+@define
+class PendingDecision:
+    """A decision from when it is seen until the server confirms it."""
+
+    key: AnyDecisionKey
+    direction: int
+    seen: float
+    """On the agent's clock."""
+    state: MatchState | TableGame
+    question: Question | None = None
+    """None for a decision that has only one answer."""
+    stage: DecisionStage = DecisionStage.SEEN
+    think_time: float = 0.0
+    """Pretended thinking time, in seconds since the decision was seen."""
+    due: float = 0.0
+    """When it may be sent at the earliest."""
+    reply: DecisionCommand | None = None
+    details: AnswerDetails | None = None
+    """Details of the reply for the record; None once that is written."""
+    attempts: int = 0
+    boards_seen: int = 0
+    """Boards that have come since it became unconfirmed."""
+
+    @property
+    def situation(self) -> Hashable:
+        """The situation that a refusal applies to: the same roll in the same position may occur again."""
+        key = self.key
+        return key.game, key.phase, key.score, key.position, tuple(sorted(key.dice or ())), key.cube, key.offer
 
 
 def open_decision_key(
@@ -132,8 +190,8 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     if not settings.play.resign:
         return 0
     if settings.play.resign_match or not state.length:
-        return max(RESIGN_LEVELS)
-    return max((level for level in RESIGN_LEVELS if level * state.cube < state.away[1]), default=0)
+        return max(Level)
+    return max((level for level in Level if level * state.cube < state.away[1]), default=0)
 
 
 def _may_double(state: MatchState) -> bool:
@@ -163,7 +221,7 @@ def command_without_moves(
         case CubeAnswer():
             return DecisionCommand(_CUBE_COMMANDS[answer.action], answer.action.value)
         case ResignAnswer():
-            return DecisionCommand(c.Resign(RESIGN_LEVELS[answer.level]), f"resign {answer.level}")
+            return DecisionCommand(c.Resign(ResignLevel.of(answer.level)), f"resign {answer.level}")
         case AcceptAnswer(accepted=accepted):
             return DecisionCommand(c.Accept() if accepted else c.Reject(), "accept" if accepted else "reject")
         case NameAnswer():

@@ -13,7 +13,8 @@ from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.events_and_actions import ConnectionLost
-from fibsbot.bot.invitations import InvitationPurpose, OpponentSearch, ReceivedInvitations, SentInvitations
+from fibsbot.bot.invitations import InvitationPurpose, ReceivedInvitations, SentInvitations
+from fibsbot.bot.opponent_search import OpponentSearch
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.fibs_numbering import length_from_fibs

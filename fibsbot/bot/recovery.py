@@ -3,15 +3,11 @@
 Lines get lost in both directions, and servers stop in the middle of a match. The board, or what else is missing, is
 requested a few times; then the match is left and rejoined, then there is a new connection, and a match that still makes
 no progress is given up: this server cannot continue it. Progress is a score, position or turn not seen before.
-
-Only lines of a match itself lead into it, so that a copy of an old board does not. Other signs of a match, such as our
-own `5` line, make us request the board.
 """
 
 from __future__ import annotations
 
 import enum
-from collections import Counter
 from collections.abc import Hashable
 from typing import Final
 
@@ -25,7 +21,8 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.events_and_actions import Connected, ConnectionLost
+from fibsbot.bot.events_and_actions import ConnectionLost
+from fibsbot.bot.match_search import MatchSearch
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 
@@ -37,8 +34,6 @@ EMPTY_MOVE_AFTER: Final = 3
 """Waits after a roll without a legal play before an empty `move` is sent, once."""
 MAX_POSTPONED: Final = 8
 """Times that a wait is postponed while commands of ours are still to be sent or answered."""
-MAX_RECONNECTS_FOR_UNSEEN: Final = 2
-"""New connections for a match that only our own `5` line mentions; then that line is ignored."""
 MAX_SITUATIONS: Final = 2_000
 """Situations of a match that are remembered to notice progress."""
 
@@ -71,11 +66,14 @@ RECOVERY_STEPS: Final = tuple(RecoveryStep)
 class Recovery:
     """Watches for progress while others have to act, and restores the match after lost lines."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, matches: Matches) -> None:
+    def __init__(
+        self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, matches: Matches, search: MatchSearch
+    ) -> None:
         self._context = context
         self._queue = queue
         self._timeouts = timeouts
         self._matches = matches
+        self._match_search = search
         self._probing = False
         self._joined = False
         self._postponed = 0
@@ -87,20 +85,8 @@ class Recovery:
         """Situations of the match that is on."""
         self._seen_with: str | None = None
         """The opponent of these situations."""
-        self._own_line_opponent: str | None = None
-        """Our opponent according to our own `5` line."""
-        self._opponent_line: str | None = None
-        """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
         self._opponent_left_suspected = False
         """Whether the opponent of the match that is on has logged in anew, or plays with nobody or somebody else."""
-        self._board_asked_last = False
-        """Whether the board was asked for last, and not who we play with."""
-        self._reconnects_for_unseen: Counter[str] = Counter()
-        """New connections made for a match that only our own `5` line speaks of."""
-
-    @on(Connected)
-    def _on_connected(self, _: Connected) -> None:
-        self._own_line_opponent = self._opponent_line = None
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
@@ -135,58 +121,14 @@ class Recovery:
             self._context.note_feature(Feature.ROLL)
 
     @on(m.Board, m.TableBoard)
-    def _on_any_board(self, message: m.Board | m.TableBoard) -> None:
+    def _on_any_board(self, _: m.Board | m.TableBoard) -> None:
         self._timeouts.stop(Awaited.REQUESTED_BOARD)
-        if message.state.player == YOU and self._context.session.state is State.LOBBY:
-            self._start_match_search()
-
-    @on(m.GameStarts, m.OpeningRoll, m.FirstMove)
-    def _on_sign_of_match(self, _: Message) -> None:
-        """Find out whether we are in a match that we do not know of."""
-        if self._context.session.state is State.LOBBY:
-            self._start_match_search()
-
-    @on(m.NotPlaying)
-    def _on_not_playing(self, message: m.NotPlaying) -> None:
-        if self._listed_opponent:
-            self._on_sign_of_match(message)
-
-    @on(m.YouArePlaying, m.TwoGamesAtOnce)
-    def _on_playing(self, _: Message) -> None:
-        if self._context.session.state is State.LOBBY:
-            self._queue.send(c.ShowBoard())
 
     @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:
-        us, before = self._context.settings.name, self._listed_opponent
-        if info.name == us:
-            self._own_line_opponent = info.opponent
-        elif info.opponent == us:
-            self._opponent_line = info.name
-        elif info.name == self._opponent_line:
-            self._opponent_line = None
-        if us in (info.name, info.opponent) or self._listed_opponent != before:
-            self._on_listed_opponent()
-        if info.name == self._context.tracked.opponent:
-            self._on_opponent(info)
-
-    @property
-    def _listed_opponent(self) -> str | None:
-        """With whom we play, as `5` lines say."""
-        return self._own_line_opponent or self._opponent_line
-
-    def _on_listed_opponent(self) -> None:
-        """Go by what `5` lines say of a match of ours."""
-        if self._listed_opponent is None:
-            self._timeouts.stop(Awaited.MATCH)
-        elif (
-            self._context.session.state is State.LOBBY
-            and self._reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
-        ):
-            self._start_match_search()
-
-    def _on_opponent(self, info: m.WhoInfo) -> None:
         """Begin anew where both wait: a line was lost that no board can make up for."""
+        if info.name != self._context.tracked.opponent:
+            return
         if info.opponent != self._context.settings.name:
             self._note_opponent_sign()
             return
@@ -218,7 +160,7 @@ class Recovery:
             case c.Leave():
                 self._on_leave_answered(outcome)
             case c.Join() | c.ShowBoard() if outcome.message is None and state is State.LOBBY:
-                self._start_match_search()
+                self._match_search.start()
             case c.Unwatch() if state is State.WATCHING:
                 self._context.session.state = State.LOBBY
 
@@ -289,7 +231,7 @@ class Recovery:
         self._postponed = 0
         last = self._timeouts.on_time(awaited)
         if awaited is Awaited.MATCH:
-            self._search_match(last=last)
+            self._match_search.go_on(last=last)
             return
         if awaited not in (Awaited.OPPONENT, Awaited.END):
             self._context.counters.timeouts += 1
@@ -361,7 +303,7 @@ class Recovery:
             return
         elif self._seen_situations:
             self._steps_taken.pop(opponent, None)
-            self._reconnects_for_unseen.pop(opponent, None)
+            self._match_search.on_progress(opponent)
         if len(self._seen_situations) >= MAX_SITUATIONS:
             self._seen_situations.clear()
         self._seen_situations.add(situation)
@@ -418,45 +360,3 @@ class Recovery:
         elif not self._matches.conclude():
             return
         self.leave("the match is already over")
-
-    # -- outside of matches ---------------------------------------------------------------------------------------
-
-    @property
-    def searching_for_match(self) -> bool:
-        """Whether we may be in a match: then nobody is invited or joined."""
-        return self._timeouts.is_waiting_for(Awaited.MATCH) or (
-            self.board_requested and self._context.session.state is State.LOBBY
-        )
-
-    @property
-    def board_requested(self) -> bool:
-        """Whether a board would be the answer to our question, and not a copy of an old one."""
-        in_flight = self._queue.in_flight
-        return in_flight is not None and isinstance(in_flight.command, c.ShowBoard)
-
-    def _start_match_search(self) -> None:
-        """Find out whether we are in a match."""
-        if not self._timeouts.is_waiting_for(Awaited.MATCH):
-            self._postponed = 0
-            self._board_asked_last = False
-            self._timeouts.start(Awaited.MATCH)
-
-    def _search_match(self, *, last: bool) -> None:
-        """Ask for the board of a match that we seem to be in, and who we play with."""
-        name = self._listed_opponent
-        if last and name:
-            self._reconnects_for_unseen[name] += 1
-            if self._reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
-                self._context.disconnect(f"the server says that we play with {name}, and shows no board")
-            else:
-                self._matches.note_stuck(name, None, "the server says that we play, and shows no board")
-        elif last:
-            return
-        elif name and (not self._board_asked_last or self._context.lacks(Feature.RAWWHO)):
-            self._board_asked_last = True
-            self._queue.send(c.ShowBoard())
-        elif not self._context.lacks(Feature.RAWWHO):
-            self._board_asked_last = False
-            self._queue.send(c.Rawwho(self._context.settings.name))
-        else:
-            self._timeouts.stop(Awaited.MATCH)

@@ -17,7 +17,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import Departure
-from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
+from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInvitations
@@ -28,8 +28,6 @@ from fibsbot.text import format_duration
 
 MAX_SAVED: Final = 1_000
 """Saved matches that are remembered; FIBS allows a few dozen."""
-REPLY_MAX_AGE: Final = 60.0
-"""Seconds after which an explanation is dropped."""
 _LISTED: Final = (m.SavedMatch, m.SavedGameMatch)
 """The lines of the server's list."""
 
@@ -74,7 +72,7 @@ class SavedMatches:
         """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
         self._listing: list[str] | None = None
         """Opponents in the server's list, as far as it has come."""
-        self._told: dict[str, float] = {}
+        self._told = RecentTells()
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
@@ -153,12 +151,11 @@ class SavedMatches:
     def _say_when(self, name: str, wait: float) -> None:
         """Tell an opponent who left when we invite them; not again to one who leaves repeatedly."""
         now = self._context.now
-        self._told = {name: at for name, at in self._told.items() if now < at + wait}
-        if name not in self._told and len(self._told) < MAX_SAVED:
-            self._told[name] = now
+        if not self._told.contains(name, now, wait):
+            self._told.add(name, now)
             pause = format_duration(wait)
             said = f"You left our match; it is saved. I'll invite you once to resume it, in {pause}."
-            self._queue.send_chat(c.Tell(name, said), max_age=REPLY_MAX_AGE)
+            self._queue.send_chat(c.Tell(name, said))
 
     def finished(self, name: str) -> None:
         """Remove a match that has ended."""

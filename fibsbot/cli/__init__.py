@@ -32,6 +32,7 @@ GC_THRESHOLD: Final = 20_000
 
 COMMANDS: Final = {
     "analyse": ("fibsbot.cli.analyse:analyse", "Analyse the errors and the luck of both players."),
+    "archive": ("fibsbot.cli.archive:archive", "Keep an archive of matches, and ask it questions."),
     "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say about a position."),
     "best": ("fibsbot.cli.engine:best", "Rank the plays of a roll."),
     "check-config": (
@@ -71,6 +72,7 @@ COMMANDS: Final = {
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
     "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
     "ubgi": ("fibsbot.cli.external:ubgi", "Run as a UBGI engine on stdin and stdout."),
+    "worker": ("fibsbot.cli.worker:worker", "Run a worker of a Dask scheduler until stopped."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""
 

@@ -27,7 +27,7 @@ from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.worker_processes import usable_cores
+from fibsbot.workers.processes import usable_cores
 
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""

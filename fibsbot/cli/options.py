@@ -6,19 +6,27 @@ Imports nothing slow: settings and SQLAlchemy are imported only if a command nee
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from attrs import frozen
 
-from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli import ConfigError, RunError, UserError
+from fibsbot.workers.pool import TlsFiles, WorkerPool, open_pool
+from fibsbot.workers.processes import WorkError
 
 if TYPE_CHECKING:
     from fibsbot.config import Config
+
+
+_TLS_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A certificate or key."""
 
 
 class FiniteRange(click.FloatRange):
@@ -58,6 +66,57 @@ class GameName(click.ParamType[str]):
             return load_ruleset(str(value)).full_name
         except UnknownGameError as error:
             self.fail(str(error), param, ctx)
+
+
+@frozen
+class WorkerOptions:
+    """The options that say who does work that is cut into pieces; see `worker_options`."""
+
+    scheduler: str | None = None
+    jobs: int | None = None
+    tls: TlsFiles | None = None
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[WorkerPool]:
+        """Open the workers. Turn a WorkError into a RunError, also one that is raised while they are used."""
+        try:
+            with open_pool(self.scheduler, jobs=self.jobs, tls=self.tls) as pool:
+                yield pool
+        except WorkError as error:
+            raise RunError(str(error)) from None
+
+
+def tls_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a cluster's certificates to a command, which gets them as `tls: TlsFiles`."""
+
+    @click.option("--tls-ca-file", type=_TLS_FILE, help="Certificate of the cluster's authority, a PEM file.")
+    @click.option("--tls-cert", type=_TLS_FILE, help="Certificate for the cluster, a PEM file.")
+    @click.option("--tls-key", type=_TLS_FILE, help="Key of this certificate, a PEM file.")
+    @functools.wraps(command)
+    def with_tls(
+        *arguments: Any, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None, **options: Any
+    ) -> None:
+        command(*arguments, tls=TlsFiles(tls_ca_file, tls_cert, tls_key), **options)
+
+    return with_tls
+
+
+def worker_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--scheduler`, `--jobs` and the TLS files to a command, which gets them as `workers: WorkerOptions`."""
+
+    @click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        envvar="DASK_SCHEDULER_ADDRESS",
+        help="Use the workers of this Dask scheduler, such as tls://HOST:8786, instead of local processes.",
+    )
+    @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of local processes.  [default: one per core]")
+    @tls_options
+    @functools.wraps(command)
+    def with_workers(*arguments: Any, scheduler: str | None, jobs: int | None, tls: TlsFiles, **options: Any) -> None:
+        command(*arguments, workers=WorkerOptions(scheduler, jobs, tls), **options)
+
+    return with_workers
 
 
 def load_config_file(path: Path | None) -> Config:

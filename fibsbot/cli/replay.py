@@ -41,7 +41,7 @@ from fibsbot.replay.writers import (
 )
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import plural
-from fibsbot.worker_processes import WorkerLostError
+from fibsbot.workers.processes import WorkerLostError
 
 MAX_NOTES_LISTED: Final = 200
 """Differences and gaps listed at the end, at most."""

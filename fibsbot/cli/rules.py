@@ -26,7 +26,7 @@ from fibsbot.notation.position_ids import position_id
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import PERFT_START, Cells, PerftCount, PositionCounts, legal_plays, perft_count, perft_level
-from fibsbot.worker_processes import WorkerLostError, map_unordered, usable_cores
+from fibsbot.workers.processes import WorkerLostError, map_unordered, usable_cores
 
 MAX_DEPTH: Final = 3
 """At depth 4 there would be some 65 thousand million positions to count."""

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import GameName
 from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.worker_processes import WorkerLostError, usable_cores
+from fibsbot.workers.processes import WorkerLostError, usable_cores
 
 if TYPE_CHECKING:
     from fibsbot.engine.training.benchmark import CheckerBenchmark

@@ -8,10 +8,9 @@ from typing import Final
 from attrs import evolve
 from rich.text import Text
 
-from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
 from fibs_protocol.words import Colour
-from fibsbot.fibs_numbering import DIRECTIONS, cells_from_position, length_to_fibs
+from fibsbot.fibs_numbering import board_of
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -25,7 +24,7 @@ _COLOUR: Final = re.compile(r"(?<= )[OX](?= |: |-\d)")
 
 def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
     """Draw the board of a decision, seen by the player who has to make it: O, whose home is below on the right."""
-    return draw(_board(state, player, opponent))
+    return draw(board_of(state, player, opponent))
 
 
 def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]:
@@ -37,45 +36,12 @@ def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]
         cube=state.cube,
         owner=Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT,
     )
-    board = _board(seen, names[seat], names[seat.other])
+    board = board_of(seen, names[seat], names[seat.other])
     if state.stage in {Stage.OPENING, Stage.OVER}:
         return draw(evolve(board, turn=None))
     if state.turn is seat:
         return draw(evolve(board, dice=state.dice or (0, 0)))
     return draw(evolve(board, turn=Colour.X, opponent_dice=state.dice or (0, 0)))
-
-
-def _board(state: MatchState, player: str, opponent: str) -> BoardState:
-    """Return the fields of a `board:` line; those not shown by the drawing have their initial values."""
-    position = state.position
-    pending = state.phase is Phase.DOUBLED
-    return BoardState(
-        player=player,
-        opponent=opponent,
-        length=length_to_fibs(state.length),
-        score=state.score[0],
-        opponent_score=state.score[1],
-        points=cells_from_position(position, Colour.O, DIRECTIONS[Colour.O]),
-        turn=Colour.X if pending else Colour.O,
-        dice=state.dice or (0, 0),
-        opponent_dice=(0, 0),
-        cube=state.cube,
-        may_double=state.owner is not Owner.OPPONENT,
-        opponent_may_double=state.owner is not Owner.PLAYER,
-        was_doubled=pending,
-        colour=Colour.O,
-        direction=DIRECTIONS[Colour.O],
-        home=0,
-        bar=25,
-        off=position.off,
-        opponent_off=position.opponent_off,
-        on_bar=position.bar,
-        opponent_on_bar=position.opponent_bar,
-        can_move=0,
-        forced_move=0,
-        post_crawford=int(state.post_crawford),
-        redoubles=state.redoubles,
-    )
 
 
 def styled_board(lines: list[str]) -> Text:
@@ -109,9 +75,6 @@ _OWNERS: Final = {
     Owner.OPPONENT: "owned by the opponent",
 }
 
-RESIGNATIONS: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
-"""Names of the levels of a resignation."""
-
 
 def _decision(state: MatchState) -> str:
     match state.phase:
@@ -123,7 +86,7 @@ def _decision(state: MatchState) -> str:
             beaver = ", pass or redouble" if state.redoubles else " or pass"
             return f"the opponent doubles to {2 * state.cube}: take{beaver}"
         case Phase.RESIGNED:
-            return f"the opponent resigns {RESIGNATIONS[Level(state.resignation)]}: accept or reject"
+            return f"the opponent resigns {Level(state.resignation).words}: accept or reject"
 
 
 def _score(state: MatchState) -> str:

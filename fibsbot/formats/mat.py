@@ -17,7 +17,6 @@ from fibsbot.match import CubeAction
 from fibsbot.position import CHECKERS, OFF, Play, Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Throw, Transcript
 
@@ -28,7 +27,6 @@ NAME_WIDTH: Final = 31
 UNPLAYED_MARK: Final = "???"
 """In place of a play: the dice were rolled, and nothing more was seen. XG writes it, and gnubg reads it."""
 
-_LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
 TextCell: TypeAlias = tuple[Seat, str]
 BoardsBySeat: TypeAlias = dict[Seat, Position]
 """The position as each of the players sees it."""
@@ -278,7 +276,7 @@ def _rejected(game: Game) -> Iterator[str]:
             case Throw(play=Play()):
                 turn += 1
             case Resign(seat=seat, level=level, accepted=False):
-                yield f"turn {turn}: player {seat + 1} offered {_LEVEL_NAMES[level]}"
+                yield f"turn {turn}: player {seat + 1} offered {level.words}"
 
 
 __all__ = ["read_mat", "read_mats", "write_mat"]

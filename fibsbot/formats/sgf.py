@@ -42,9 +42,8 @@ UNKNOWN_REASON: Final = "unknown"
 """The reason of a gap for which the file has none."""
 ACTIONS: Final = {"double": CubeAction.DOUBLE, "take": CubeAction.TAKE, "drop": CubeAction.PASS}
 COLOUR_NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
-LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
 _REFUSED_RESIGNATION: Final = re.compile(
-    rf"({'|'.join(COLOUR_NAMES.values())}) wants to resign ({'|'.join(LEVEL_NAMES.values())}): refused"
+    rf"({'|'.join(COLOUR_NAMES.values())}) wants to resign ({'|'.join(level.words for level in Level)}): refused"
 )
 _PLAY: Final = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
 _RESIGNATION: Final = re.compile(r"resign(?::([0-9]{1,9}))?")
@@ -95,7 +94,7 @@ def _comment(entry: RejectedRoll | Resign) -> str:
     """Return what the format has only comments for."""
     player = COLOUR_NAMES[entry.seat]
     if isinstance(entry, Resign):
-        return f"{player} wants to resign {LEVEL_NAMES[entry.level]}: refused"
+        return f"{player} wants to resign {entry.level.words}: refused"
     return f"{player} rejects the first roll {max(entry.dice)}{min(entry.dice)} and doubles the cube"
 
 
@@ -312,7 +311,7 @@ class _SgfGameReader:
         found = _REFUSED_RESIGNATION.fullmatch(single_line(node.value("C") or ""))
         if found:
             seat = next(seat for seat, name in COLOUR_NAMES.items() if name == found[1])
-            level = next(level for level, name in LEVEL_NAMES.items() if name == found[2])
+            level = next(level for level in Level if level.words == found[2])
             self.checked.resign(seat, level, node.line, accepted=False)
 
     def _finished(self, root: Node) -> Game:

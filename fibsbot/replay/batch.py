@@ -51,7 +51,7 @@ from fibsbot.replay.writers import (
     move_list_writer,
 )
 from fibsbot.transcript import Gap, Transcript, TranscriptError, count_decisions, walk
-from fibsbot.worker_processes import map_ordered, usable_cores
+from fibsbot.workers.processes import map_ordered, usable_cores
 
 
 @frozen

@@ -92,6 +92,7 @@ __all__ = [
     "SessionInfo",
     "read_capture",
     "read_captures",
+    "read_parts",
     "read_pieces",
 ]
 
@@ -140,8 +141,14 @@ def read_captures(paths: Iterable[Path], on_offset: OffsetCallback = lambda _: N
 
 def read_pieces(pieces: Iterable[bytes]) -> Iterator[CaptureEvent]:
     """Yield the events of a capture that comes in pieces. Raises CaptureError."""
+    return read_parts([pieces])
+
+
+def read_parts(parts: Iterable[Iterable[bytes]]) -> Iterator[CaptureEvent]:
+    """Yield the events of captures that continue each other, each in pieces. Raises CaptureError."""
     reader = _CaptureReader()
-    yield from reader.read(iter(pieces))
+    for pieces in parts:
+        yield from reader.read(iter(pieces))
     yield from reader.end()
 
 

@@ -31,7 +31,6 @@ from fibsbot.replay.events import (
     TableMatchBegan,
     TableMatchEnded,
 )
-from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, Transcript
 
@@ -40,7 +39,6 @@ LONGEST_TEXT: Final = 200
 """Characters of a text from a file that are shown."""
 COLUMN_WIDTH: Final = 40
 """Characters of each player's column."""
-_LEVEL_NAMES: Final = {Level.SINGLE: "a single game", Level.GAMMON: "a gammon", Level.BACKGAMMON: "a backgammon"}
 
 
 def shown_names(transcript: Transcript) -> tuple[str, str]:
@@ -105,7 +103,7 @@ def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
         case Cube(seat=seat, action=action):
             yield seat, f"{_cube_text(step, action)}{mark}"
         case Resign(seat=seat, level=level, accepted=accepted):
-            yield seat, f"resigns {_LEVEL_NAMES[level]}{mark}"
+            yield seat, f"resigns {level.words}{mark}"
             yield seat.other, "accepts" if accepted else "rejects"
 
 

@@ -10,7 +10,6 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics
-from fibsbot.draw.board_text import RESIGNATIONS
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
@@ -228,7 +227,7 @@ def _resignation_entries(
     """Yield the offer and the answer; both show the position in which they were made."""
     state, viewer = _state_to_act(step.before)
     texts = {
-        EntryKind.RESIGNATION: (resign.seat, f"resigns {RESIGNATIONS[resign.level]}"),
+        EntryKind.RESIGNATION: (resign.seat, f"resigns {resign.level.words}"),
         EntryKind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
     }
     for kind, (seat, words) in texts.items():

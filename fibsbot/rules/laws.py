@@ -84,6 +84,11 @@ class Level(enum.IntEnum):
     BACKGAMMON = 3
     """A gammon with a checker in the winner's home board or on the bar."""
 
+    @property
+    def words(self) -> str:
+        """What is won or resigned: `a single game`, `a gammon`, `a backgammon`."""
+        return "a single game" if self is Level.SINGLE else f"a {self.name.lower()}"
+
 
 def win_level(position: Position) -> Level:
     """Return the level of a game that ended in this position, seen by the winner."""

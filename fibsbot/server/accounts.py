@@ -1,4 +1,4 @@
-"""Accounts: names, password hashes, and the rating formula of FIBS (`help formula`; docs/protocol.md)."""
+"""Accounts: names, password hashes, and the changes of ratings by finished matches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import base64
 import hashlib
 import hmac
-import math
 import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from attrs import define, field, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
+from fibsbot.fibs_ratings import experience_factor, rating_change, winning_chance
 from fibsbot.server.user_settings import UserSettings
 
 NEW_RATING: Final = 1500.0
@@ -38,8 +38,8 @@ class RatedPlayer:
 
     @property
     def factor(self) -> float:
-        """K: newcomers' ratings move up to five times as fast."""
-        return max(1.0, 5 - self.experience / 100)
+        """K of the rating formula."""
+        return experience_factor(self.experience)
 
 
 @frozen(slots=False)
@@ -80,8 +80,7 @@ class RatingCalculation:
 
     @upset.default
     def _upset(self) -> float:
-        exponent = self.difference * math.sqrt(self.length) / 2000
-        return 1 / (math.pow(10, min(exponent, 300)) + 1)
+        return winning_chance(0.0, self.difference, self.length)
 
     @probability.default
     def _probability(self) -> float:
@@ -98,7 +97,7 @@ class RatingCalculation:
         return self._change(self.loser)
 
     def _change(self, player: RatedPlayer) -> float:
-        return 4 * player.factor * math.sqrt(self.length) * self.probability
+        return rating_change(player.experience, self.length, self.probability)
 
     def lines(self) -> tuple[Message, ...]:
         """Return the block that `toggle ratings` shows, the winner first."""

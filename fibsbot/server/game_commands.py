@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.commands import ResignLevel
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
@@ -30,11 +29,6 @@ HANDLERS: Final = CommandHandlers()
 
 REDOUBLE_NAMES: Final = ("beaver", "raccoon", "otter")
 """The names of the first, second and third instant redouble."""
-RESIGN_LEVELS: Final = {
-    ResignLevel.NORMAL: Level.SINGLE,
-    ResignLevel.GAMMON: Level.GAMMON,
-    ResignLevel.BACKGAMMON: Level.BACKGAMMON,
-}
 
 
 def require_match(user: User) -> tuple[PairMatch[Any], Seat]:
@@ -144,7 +138,7 @@ def resign(world: World, user: User, command: c.Resign) -> None:
     if match.state.stage is Stage.DOUBLED:
         answering = match.state.answering is seat
         raise CommandError(m.NotYourTurn() if answering else m.DoublePending(match.names[seat.other]))
-    match.state = game.resign(match.state, seat, RESIGN_LEVELS[command.level])
+    match.state = game.resign(match.state, seat, Level(command.level.multiplier))
     world.mark_unsaved(match)
     if match.state.resignation is not None:
         announce_resignation(world, match, match.state.resignation)

@@ -27,6 +27,16 @@ class ResignLevel(enum.Enum):
     GAMMON = "g"
     BACKGAMMON = "b"
 
+    @classmethod
+    def of(cls, multiplier: int) -> ResignLevel:
+        """Return the level that counts as much: 1, 2 or 3 times the cube."""
+        return tuple(cls)[multiplier - 1]
+
+    @property
+    def multiplier(self) -> int:
+        """How often the cube counts: 1, 2 or 3."""
+        return tuple(ResignLevel).index(self) + 1
+
 
 # -- log in ---------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from typing import Final
 import pytest
 from attrs import evolve
 
-from fibsbot import worker_processes
 from fibsbot.analysis import match_analysis
 from fibsbot.analysis.match_analysis import CHUNK_SIZE, MatchAnalyser, analyse_match, analyse_matches, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
@@ -28,6 +27,7 @@ from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
+from fibsbot.workers import processes as worker_processes
 from tests.formats.simulated_matches import simulate
 
 HEURISTIC: Final = HeuristicStrategy()

@@ -21,9 +21,9 @@ from fibsbot.analysis.results import (
     WinLossRecord,
     account_results,
     chance_before,
-    chance_by_rating,
     wilson,
 )
+from fibsbot.fibs_ratings import winning_chance
 from fibsbot.records.store.reader import Store
 from fibsbot.records.stored_rows import Connection, Match, Outcome
 from fibsbot.rules.state import Seat, Stage
@@ -93,10 +93,10 @@ def test_the_mean_of_a_single_value_has_no_interval() -> None:
 
 def test_the_rating_formula_is_that_of_the_server() -> None:
     """`help formula`: 1 / (10 ^ (D sqrt(n) / 2000) + 1) for the underdog."""
-    assert 0.5 == chance_by_rating(1500, 1500, 7)
-    assert pytest.approx(1 / (10 ** (100 * 3 / 2000) + 1)) == chance_by_rating(1500, 1600, 9)
-    assert 1.0 == chance_by_rating(1e9, 0, 25)
-    assert chance_by_rating(0, 1e9, 25) < 1e-99
+    assert 0.5 == winning_chance(1500, 1500, 7)
+    assert pytest.approx(1 / (10 ** (100 * 3 / 2000) + 1)) == winning_chance(1500, 1600, 9)
+    assert 1.0 == winning_chance(1e9, 0, 25)
+    assert winning_chance(0, 1e9, 25) < 1e-99
 
 
 @given(
@@ -109,7 +109,7 @@ def test_the_rating_formula_is_that_of_the_server() -> None:
 def test_a_rating_change_gives_the_winning_chance(
     own: float, opponent: float, length: int, experience: int, outcome: Outcome
 ) -> None:
-    chance = chance_by_rating(own, opponent, length)
+    chance = winning_chance(own, opponent, length)
     factor = max(1.0, 5 - experience / 100)
     gain = 4 * factor * math.sqrt(length) * ((1 - chance) if outcome is Outcome.WON else -chance)
     known = evolve(MATCH, length=length, outcome=outcome, rating_before=own, opponent_rating=opponent)

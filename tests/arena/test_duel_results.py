@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.analysis.results import chance_by_rating, wilson
+from fibsbot.analysis.results import wilson
 from fibsbot.arena.duel.plan import DuelPlan
 from fibsbot.arena.duel.results import (
     CLASS_RATIO,
@@ -20,8 +20,8 @@ from fibsbot.arena.duel.results import (
     PairResult,
     StrategyStats,
     TimeHistogram,
-    rating_difference,
 )
+from fibsbot.fibs_ratings import rating_difference, winning_chance
 
 values = st.lists(st.floats(-50, 50), min_size=2, max_size=40)
 MONEY = DuelPlan(("a", "b"))
@@ -81,7 +81,7 @@ def test_few_matches_that_were_all_won_have_a_wide_interval() -> None:
 
 @given(st.floats(-400, 400), st.integers(1, 25))
 def test_the_rating_difference_is_that_of_the_formula(difference: float, length: int) -> None:
-    found = rating_difference(chance_by_rating(difference, 0, length), length)
+    found = rating_difference(winning_chance(difference, 0, length), length)
     assert pytest.approx(difference, abs=1e-6) == found
 
 

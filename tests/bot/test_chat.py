@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.session import State
-from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, REPLY_MAX_AGE, WELCOME, Topic
-from fibsbot.bot.command_queue import MAX_CHAT, MAX_CHAT_LENGTH
+from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, WELCOME, Topic
+from fibsbot.bot.command_queue import CHAT_MAX_AGE, MAX_CHAT, MAX_CHAT_LENGTH
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
@@ -241,7 +241,7 @@ def test_a_decision_does_not_wait_for_an_echo() -> None:
 def test_a_late_reply_is_dropped() -> None:
     script = Script().to_my_roll()
     script.server("12 ford score")
-    script.wait(REPLY_MAX_AGE + 1)
+    script.wait(CHAT_MAX_AGE + 1)
     script.roll()
     script.server("You roll 6 and 4.", ROLLED_64, "Please move 2 pieces.")
     assert [] == end_turn(script)

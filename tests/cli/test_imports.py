@@ -17,6 +17,7 @@ ROOT: Final = Path(__file__).parent.parent.parent
 HEAVY: Final = (
     "aiohttp",
     "asyncio",
+    "distributed",
     "numba",
     "numpy",
     "prometheus_client",
@@ -28,6 +29,7 @@ HEAVY: Final = (
 """Modules that take long to import; the messages of the protocol are more than a hundred classes."""
 IMPORTED: Final = {
     "analyse --help": "",
+    "archive --help": "",
     "bearoff --help": "numpy",
     "best --help": "",
     "check-config --help": "",
@@ -58,8 +60,10 @@ IMPORTED: Final = {
     "strategies --help": "",
     "train --help": "",
     "ubgi --help": "asyncio structlog",
+    "worker --help": "",
     "analyse match.mat --evaluator random": "",
     "analyse match.mat --evaluator heuristic --no-luck": "",
+    "archive query nothing": "",
     "bearoff": "numpy",
     "best nothing": "",
     "check-config nothing.toml": "",

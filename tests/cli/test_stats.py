@@ -17,8 +17,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.analysis.results import chance_by_rating, wilson
+from fibsbot.analysis.results import wilson
 from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
+from fibsbot.fibs_ratings import winning_chance
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks
@@ -45,7 +46,7 @@ def play(bot: Teller, number: int) -> None:
     score = (length, 0) if won else (0, length)
     bot.win_game(length, score, None if won else opponent)
     bot.end(opponent, length, won=won, score=score)
-    chance = chance_by_rating(ours, rating or 1500.0, length)
+    chance = winning_chance(ours, rating or 1500.0, length)
     gain = 4 * length**0.5 * ((1 - chance) if won else -chance)
     bot.rate(round(ours + gain, 2), 400 + 3 * number + length)
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import permutations, product
 
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.game import TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.plays import legal_plays, make_move
-from fibsbot.games.ruleset import Numbers, Part, Ruleset
+from fibsbot.games.ruleset import Part, Ruleset
 from fibsbot.games.table import HAND, OFF, Table
-from fibsbot.position import Play
+from fibsbot.position import Move, Play
 from fibsbot.rules.state import Stage
 
-MOST_STEPS = 5_000
-"""Boards that the search looks at before it gives a position up."""
 MOST_DECISIONS = 8_000
 """More than any random game of any ruleset has been seen to need."""
 
@@ -53,55 +52,68 @@ def advance(state: TableGame, rng: random.Random) -> TableGame:
     return play(state, seat, rng.choice(plays) if plays else Play())
 
 
-def every_way(rules: Ruleset, table: Table, part: Part) -> Iterator[tuple[Table, int, int, bool]]:
-    """Yield every board that any moves in any order lead to: board, moves, sum of the numbers, whether it is over."""
-    steps = 0
-    stack: list[tuple[Table, Numbers, int, int, int]] = [(table, part.numbers, 0, 0, 0)]
-    while stack:
-        board, left, at, moves, total = stack.pop()
-        steps += 1
-        if steps > MOST_STEPS:
-            raise OverflowError
-        for index, number in enumerate(left[:1] if part.ordered else left):
-            for source in range(1, HAND + 1):
-                if part.one_checker and at and source != at:
-                    continue
+def every_way(rules: Ruleset, table: Table, part: Part) -> Iterator[tuple[Table, tuple[int, int], bool]]:
+    """Yield every board that any moves lead to: board, how many numbers and their sum, whether the game is over there.
+
+    Every order of the numbers is tried, and for each number every checker. Nothing is left out.
+    """
+    for order in {part.numbers} if part.ordered else set(permutations(part.numbers)):
+        boards = {(table, 0)}
+        for played, number in enumerate(order, 1):
+            following: set[tuple[Table, int]] = set()
+            for (board, at), source in product(boards, range(1, HAND + 1)):
                 made = make_move(rules, board, source, number)
-                if isinstance(made, tuple):
+                if isinstance(made, tuple) and (not part.one_checker or at in {0, source}):
                     target, after = made
                     ended = after.own.all_off or any(end(rules, board, after) for end in rules.ends_at_once)
-                    yield after, moves + 1, total + number, ended
+                    yield after, (played, sum(order[:played])), ended
                     if not ended and not (part.one_checker and target == OFF):
-                        rest = left[:index] + left[index + 1 :]
-                        stack.append((after, rest, target, moves + 1, total + number))
+                        following.add((after, target if part.one_checker else 0))
+            boards = following
 
 
 def brute_force(rules: Ruleset, table: Table, part: Part) -> set[Table]:
     """Return the legal results of a part, found by trying everything."""
-    best: dict[Table, tuple[int, int]] = {}
+    best: dict[Table, tuple[int, int]] = {} if part.compulsory else {table: (0, 0)}
     over: set[Table] = set()
-    for board, moves, total, ended in every_way(rules, table, part):
+    for board, worth, ended in every_way(rules, table, part):
         if ended:
             over.add(board)
         elif any(law.forbids(table, board) for law in rules.play_laws):
             continue
-        best[board] = max(best.get(board, (0, 0)), (moves, total))
+        best[board] = max(best.get(board, (0, 0)), worth)
     for law in rules.preferences:
         most = max(best.values(), default=(0, 0))
         if any(worth == most and not law.forbids(table, board) for board, worth in best.items()):
             best = {board: worth for board, worth in best.items() if not law.forbids(table, board)}
     most = max(best.values(), default=(0, 0))
-    return {board for board, worth in best.items() if worth == most or board in over}
+    return {board for board, worth in best.items() if worth == most or board in over or not part.compulsory}
 
 
-def decisions(game: str, positions: int) -> Iterator[tuple[Table, Part]]:
-    """Yield boards and parts of random games, more of them late in a game."""
+def decisions(game: str, positions: int, share: float = 0.1) -> Iterator[tuple[Table, Part]]:
+    """Yield boards and parts of random games, a share of those that come up."""
     rng = random.Random(game)
     found = 0
     while found < positions:
         for state in random_game(load_ruleset(game), rng):
-            if state.stage is Stage.MOVE and rng.random() < 0.1:
+            if state.stage is Stage.MOVE and rng.random() < share:
                 yield state.table, state.part
                 found += 1
                 if found == positions:
                     return
+
+
+def mutated(play: Play, rng: random.Random) -> Play:
+    """Return the play with a move more, a move less, or another source or target."""
+    moves = list(play.moves)
+    at = rng.randrange(len(moves))
+    kind = rng.randrange(4)
+    if kind == 0:
+        moves.pop(at)
+    elif kind == 1:
+        moves.append(moves[at])
+    elif kind == 2:
+        moves[at] = Move(rng.randint(1, HAND), moves[at].target)
+    else:
+        moves[at] = Move(moves[at].source, rng.randint(OFF, 24))
+    return Play(tuple(moves))

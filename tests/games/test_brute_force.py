@@ -8,10 +8,9 @@ import pytest
 
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.plays import check_play, legal_plays, resulting_tables
-from fibsbot.games.table import HAND, OFF
-from fibsbot.position import Move, Play
+from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, PlayError
-from tests.games.random_games import brute_force, decisions
+from tests.games.random_games import brute_force, decisions, mutated
 
 POSITIONS = 8
 """Positions of each game; `python -m bench.bench_tables` looks at more."""
@@ -20,15 +19,8 @@ POSITIONS = 8
 @pytest.mark.parametrize("game", GAMES)
 def test_trying_everything_finds_the_same_plays(game: str) -> None:
     rules = load_ruleset(game)
-    compared = 0
     for table, part in decisions(game, POSITIONS):
-        try:
-            expected = brute_force(rules, table, part)
-        except OverflowError:
-            continue
-        assert expected == set(resulting_tables(rules, table, part))
-        compared += 1
-    assert compared
+        assert brute_force(rules, table, part) == set(resulting_tables(rules, table, part))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -51,19 +43,3 @@ def test_legal_plays_are_accepted_and_changed_ones_only_if_they_are_legal(game: 
             else:
                 assert after in results
     assert refused
-
-
-def mutated(play: Play, rng: random.Random) -> Play:
-    """Return the play with a move more, a move less, or another source or target."""
-    moves = list(play.moves)
-    at = rng.randrange(len(moves))
-    kind = rng.randrange(4)
-    if kind == 0:
-        moves.pop(at)
-    elif kind == 1:
-        moves.append(moves[at])
-    elif kind == 2:
-        moves[at] = Move(rng.randint(1, HAND), moves[at].target)
-    else:
-        moves[at] = Move(moves[at].source, rng.randint(OFF, 24))
-    return Play(tuple(moves))

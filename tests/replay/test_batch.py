@@ -24,7 +24,7 @@ from fibsbot.replay.batch import (
     replay_all,
     replay_source,
 )
-from fibsbot.worker_processes import WorkerLostError
+from fibsbot.workers.processes import WorkerLostError
 
 DATA: Final = Path(__file__).parent.parent / "data"
 WATCHED: Final = (DATA / "protocol" / "session_watch.txt").read_bytes()

@@ -35,7 +35,7 @@ from fibsbot.strategies.questions import (
     StrategyFailedError,
 )
 from fibsbot.transcript import Player, Transcript
-from fibsbot.worker_processes import WorkerLostError, map_unordered
+from fibsbot.workers.processes import WorkerLostError, map_unordered
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""

@@ -16,6 +16,7 @@ from attrs import asdict, define, field, frozen
 
 from fibsbot.analysis.results import Z_95, wilson
 from fibsbot.arena.duel.plan import DuelError, DuelPlan
+from fibsbot.fibs_ratings import rating_difference
 
 CLASS_RATIO: Final = 1.1
 """Ratio of the classes of times, so that quantiles are accurate to 5 %."""
@@ -141,16 +142,6 @@ class Estimate:
         if estimate.error == 0 and estimate.mean in {0.0, 1.0}:
             low, high = wilson(round(estimate.mean * estimate.count), estimate.count)
         return cls(estimate.mean, estimate.error, low, high, estimate.count)
-
-
-def rating_difference(share: float, length: int) -> float | None:
-    """Return the difference of FIBS ratings at which this share of matches is won; None for all or none.
-
-    It inverts the chance to win 1 / (1 + 10^(-D sqrt(n) / 2000)) of a player rated D points higher, at n points.
-    """
-    if not 0 < share < 1:
-        return None
-    return 2000 / math.sqrt(length) * math.log10(share / (1 - share))
 
 
 @define

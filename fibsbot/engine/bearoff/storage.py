@@ -199,6 +199,13 @@ def load_tables(
     return tables
 
 
+def tables_in_use(folder: Path | None = None) -> str:
+    """Return which tables `load_tables` takes by default, for the fingerprint of workers: `6 checkers, version 1`."""
+    counts = range(MAX_CHECKERS, DEFAULT_CHECKERS - 1, -1)
+    checkers = next((count for count in counts if path_for(count, folder).exists()), DEFAULT_CHECKERS)
+    return f"{checkers} checkers, version {VERSION}"
+
+
 def compute_and_save(
     checkers: int, folder: Path | None, report: Callable[[str], None]
 ) -> tuple[BearoffTables, TableFile | None]:

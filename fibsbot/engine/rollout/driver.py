@@ -15,7 +15,7 @@ from fibsbot.engine.rollout.games import BlockPlayer
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
 from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutFile, RolloutResult, Trials
 from fibsbot.text import one_line
-from fibsbot.worker_processes import WorkerLostError, map_unordered, usable_cores
+from fibsbot.workers.processes import WorkerLostError, map_unordered, usable_cores
 
 EngineFactory: TypeAlias = Callable[[], Engine]
 """Makes the engine in each process; it must be picklable, such as `Engine.load`."""

@@ -43,7 +43,7 @@ from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from fibsbot.worker_processes import map_unordered
+from fibsbot.workers.processes import map_unordered
 
 _BATCH: Final = 64
 """Positions that are expanded together."""

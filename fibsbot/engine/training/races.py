@@ -46,7 +46,7 @@ from fibsbot.engine.training.optimizer import (
     rate_of,
 )
 from fibsbot.match import PIPS_PER_ROLL
-from fibsbot.worker_processes import map_ordered
+from fibsbot.workers.processes import map_ordered
 
 SIDES_PER_BATCH: Final = 512
 """Sides that are labelled together."""

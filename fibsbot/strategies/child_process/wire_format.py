@@ -16,8 +16,8 @@ from attrs import evolve
 from fibs_protocol.board import BoardState
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour
-from fibsbot.fibs_numbering import cells_from_position, length_to_fibs, match_state
-from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.fibs_numbering import board_of, match_state
+from fibsbot.match import MatchState, Phase
 from fibsbot.position import BAR, OFF, Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_play
@@ -33,34 +33,10 @@ def board_line(state: MatchState) -> str:
     does not matter and is left out.
     """
     waiting = state.phase in {Phase.DOUBLED, Phase.RESIGNED}
-    position = state.position
-    dice = (state.dice if state.phase is Phase.MOVE else None) or (0, 0)
-    board = BoardState(
-        player=NAMES[0],
-        opponent=NAMES[1],
-        length=length_to_fibs(state.length),
-        score=state.score[0] if state.length else 0,
-        opponent_score=state.score[1] if state.length else 0,
-        points=cells_from_position(position, Colour.O, -1),
+    board = evolve(
+        board_of(state if state.length else evolve(state, score=(0, 0)), *NAMES),
         turn=Colour.X if waiting else Colour.O,
-        dice=dice,
-        opponent_dice=(0, 0),
-        cube=state.cube,
-        may_double=state.owner is not Owner.OPPONENT,
-        opponent_may_double=state.owner is not Owner.PLAYER,
-        was_doubled=state.phase is Phase.DOUBLED,
-        colour=Colour.O,
-        direction=-1,
-        home=0,
-        bar=25,
-        off=position.off,
-        opponent_off=position.opponent_off,
-        on_bar=position.bar,
-        opponent_on_bar=position.opponent_bar,
-        can_move=0,
-        forced_move=0,
-        post_crawford=int(state.post_crawford),
-        redoubles=state.redoubles,
+        dice=(state.dice if state.phase is Phase.MOVE else None) or (0, 0),
     )
     try:
         return board.to_line()

@@ -23,7 +23,7 @@ from fibsbot.engine.rollout import (
 from fibsbot.engine.rollout.results import standard_error
 from fibsbot.match import MatchState
 from fibsbot.position import Position
-from fibsbot.worker_processes import THREAD_VARIABLES
+from fibsbot.workers.processes import THREAD_VARIABLES
 from tests.engine.toy_engines import pip_engine
 
 RACE = Position.from_sides(own=[0, 2, 0, 2, 0, 2] + [0] * 19, opponent=[0, 0, 0, 4, 1, 1] + [0] * 19)

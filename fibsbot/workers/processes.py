@@ -25,6 +25,8 @@ EXIT_TIMEOUT: Final = 5.0
 """Seconds for a worker to exit by itself before it is killed."""
 THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """Environment variables that set the number of threads of libraries."""
+GRACEFUL_STOP: Final = signal.SIGUSR1
+"""Lets a worker process end its generator before it exits."""
 CONTEXT: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
 """How they are started. A fork would copy the locks of our threads."""
 
@@ -36,7 +38,11 @@ WAIT_SECONDS: Final = 0.2
 Answer = TypeVar("Answer")
 
 
-class WorkerLostError(RuntimeError):
+class WorkError(RuntimeError):
+    """Work that cannot be begun or finished, for a reason outside of it; the text is one line."""
+
+
+class WorkerLostError(WorkError):
     """A worker ended before its work was done; the text says how."""
 
     def __init__(self, item: Any, status: int | None) -> None:
@@ -171,6 +177,72 @@ def _map(  # noqa: PLR0913 - the options of both
         _stop_workers(workers, stop)
 
 
+class WorkerProcesses:
+    """Worker processes that are given numbered items one by one. They are started when there is work for them."""
+
+    def __init__(
+        self,
+        work: Callable[..., Iterator[Any]],
+        arguments: tuple[Any, ...],
+        jobs: int,
+        *,
+        graceful: bool = False,
+    ) -> None:
+        """Prepare up to `jobs` processes.
+
+        Args:
+            work: a generator function, called in each process with an iterator of items and the arguments; it must
+                yield one answer to each item before it takes the next.
+            arguments: for `work`.
+            jobs: the number of processes.
+            graceful: whether a process that is stopped ends its generator first; else it is killed. Such a process
+                never acts on SIGINT or SIGTERM, which often go to all processes at once.
+        """
+        self._work = work
+        self._arguments = arguments
+        self._jobs = jobs
+        self._stop = GRACEFUL_STOP if graceful else signal.SIGKILL
+        self._workers: list[_Worker] = []
+
+    @property
+    def free(self) -> int:
+        """Processes without an item."""
+        return self._jobs - self.in_flight
+
+    @property
+    def in_flight(self) -> int:
+        """Processes with an item."""
+        return sum(worker.item is not None for worker in self._workers)
+
+    @property
+    def workers(self) -> int:
+        """Processes that were started."""
+        return len(self._workers)
+
+    def submit(self, number: int, item: Any) -> None:
+        """Give an item to a free process."""
+        worker = next((it for it in self._workers if it.item is None), None)
+        if worker is None:
+            held_back = (signal.SIGINT, signal.SIGTERM) if self._stop is GRACEFUL_STOP else (signal.SIGINT,)
+            worker = _start_worker(self._work, self._arguments, held_back, self._stop)
+            self._workers.append(worker)
+        worker.send(number, item)
+
+    def collect(self, seconds: float) -> list[tuple[int, Any]]:
+        """Return the answers that have come, each with the number of its item; wait for one, at most these seconds.
+
+        Raises what `work` has raised, and WorkerLostError if a process has ended.
+        """
+        at_work = {worker.connection: worker for worker in self._workers if worker.item is not None}
+        ready = [at_work[it] for it in wait(list(at_work), seconds) if isinstance(it, Connection)]
+        return [(worker.number, worker.receive()) for worker in ready]
+
+    def close(self) -> None:
+        """End all processes; those still at work are stopped."""
+        _stop_workers(self._workers, self._stop)
+        self._workers = []
+
+
 @define
 class _Worker:
     """A worker process, its connection and its current item."""
@@ -239,11 +311,25 @@ def _run_worker(
     It collects garbage as rarely as its parent: Python's default thresholds would cost a replay a tenth of its time.
     """
     gc.set_threshold(*thresholds)
+    if stop is GRACEFUL_STOP:
+        _stop_gracefully()
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
     answers = _with_error(work(_items_from(connection), *arguments))
     with connection, contextlib.closing(answers), contextlib.suppress(BrokenPipeError, ConnectionResetError):
         for answer in answers:
             connection.send(answer)
+
+
+def _stop_gracefully() -> None:
+    """Exit by an exception at GRACEFUL_STOP, and do nothing at SIGTERM."""
+
+    def end(*_: object) -> None:
+        signal.signal(GRACEFUL_STOP, signal.SIG_IGN)  # it ends already
+        sys.exit(0)
+
+    signal.signal(GRACEFUL_STOP, end)
+    signal.signal(signal.SIGTERM, lambda *_: None)  # not ignored, lest child processes ignore it, too
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _stop_with_parent(stop: signal.Signals) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fibsbot import worker_processes
-from fibsbot.worker_processes import (
+from fibsbot.workers import processes as worker_processes
+from fibsbot.workers.processes import (
     THREAD_VARIABLES,
     WorkerLostError,
     map_ordered,

@@ -1,0 +1,388 @@
+"""A Dask cluster behind the interface of `pool`. Imported only when a scheduler is named: it needs `distributed`.
+
+The cluster remembers nothing. Each piece travels with the fingerprint of its client, and is taken from the cluster as
+soon as it is finished. What all pieces share is the result of a task of its own, so that workers pass it on to each
+other, late ones too, and the scheduler has it made again when the workers that held it have died. When the scheduler
+is lost, everything in flight is handed out again as soon as there is one: Dask forgets a client's work with its
+connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import ipaddress
+import logging
+import os
+import pickle
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from attrs import define, field
+from distributed import Client, Future, KilledWorker, as_completed
+from distributed.client import ClosedClientError
+from distributed.security import Security
+
+from fibsbot.text import describe_error, one_line
+from fibsbot.workers.cluster_worker import Envelope, do_piece, pass_on
+from fibsbot.workers.fingerprint import fingerprint
+from fibsbot.workers.pool import Piece, Session, TlsFiles, WorkerPool
+from fibsbot.workers.processes import WorkError
+
+PER_WORKER: Final = 3
+"""Pieces in flight per worker: one at work, the others on their way."""
+CONNECT_SECONDS: Final = 10.0
+"""For the first connection to the scheduler."""
+PATIENCE: Final = 600.0
+"""Seconds without a scheduler, or without a worker, after which a run is given up."""
+PIECE_SECONDS: Final = 1800.0
+"""Seconds after which a worker ends itself that has not finished its piece."""
+ATTEMPTS: Final = 2
+"""How often a piece is handed out that nobody finishes in time, or whose workers die as often as Dask allows. It may be
+innocent of both."""
+MAX_LOSSES: Final = 100
+"""How often in a row, without a result, everything may have to be handed out again."""
+_LOOK_SECONDS: Final = 2.0
+"""Seconds between two questions to the scheduler how many workers there are."""
+_RECONNECT_SECONDS: Final = 2.0
+"""For each attempt to connect again."""
+
+
+class RefusedError(WorkError):
+    """A worker has refused a piece because its fingerprint is another one."""
+
+
+def check_address(address: str) -> str:
+    """Return the address of a scheduler with its scheme; raise WorkError unless it is loopback or encrypted."""
+    full = address if "://" in address else f"tcp://{address}"
+    scheme, host = _parts(full)
+    if not host or scheme not in {"tcp", "tls"}:
+        raise WorkError(f"expected a scheduler such as tls://HOST:8786, got {one_line(address)!r}")
+    if scheme != "tls" and not _is_loopback(host):
+        raise WorkError(f"expected tls:// or a loopback address, got {address}: whoever reaches it could run any code")
+    return full
+
+
+def check_host(scheduler: str, host: str | None) -> None:
+    """Raise WorkError if a worker of this scheduler may not listen on an address."""
+    if host and not scheduler.startswith("tls://") and not _is_loopback(host):
+        raise WorkError(f"expected tls:// or a loopback address, got {host}: whoever reaches it could run any code")
+
+
+def _parts(address: str) -> tuple[str, str]:
+    """Return scheme and host of an address, which are empty if it is none or has no port."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return "", ""
+    return (parts.scheme, parts.hostname or "") if port else ("", "")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def security_of(address: str, tls: TlsFiles | None) -> Security | None:
+    """Return the certificates for an address: those given, else those of Dask's configuration. None without TLS."""
+    if not address.startswith("tls://"):
+        return None
+    files = tls or TlsFiles()
+    given = {"tls_ca_file": files.ca, "tls_client_cert": files.certificate, "tls_client_key": files.key}
+    try:
+        security = Security(require_encryption=True, **{name: str(path) for name, path in given.items() if path})
+        context = security.get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:
+        raise WorkError(f"cannot use the certificates for {address}: {one_line(error)}") from None
+    if context is None:
+        raise WorkError(f"{address} needs certificates: --tls-ca-file, --tls-cert, --tls-key, or Dask's configuration")
+    return security
+
+
+@contextlib.contextmanager
+def open_cluster(
+    address: str, tls: TlsFiles | None, *, patience: float = PATIENCE, piece_seconds: float = PIECE_SECONDS
+) -> Iterator[WorkerPool]:
+    """Connect to a scheduler. Raises WorkError if that fails."""
+    full = check_address(address)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is raised, and told in one line
+    pool = DaskPool(full, security_of(full, tls), patience, piece_seconds)
+    try:
+        pool.connect(CONNECT_SECONDS)
+        yield pool
+    finally:
+        pool.disconnect()
+
+
+@define(eq=False)
+class DaskPool(WorkerPool):
+    """The workers of a Dask scheduler."""
+
+    address: str
+    security: Security | None
+    patience: float
+    piece_seconds: float
+    client: Client | None = None
+    threads: int = 0
+    """Threads of all workers, each of which does a piece at a time."""
+    _looked: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of workers at present, at least 1."""
+        self.look()
+        return max(self.threads, 1)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a scheduler."""
+        return self.client is not None and self.client.status == "running"
+
+    def connect(self, seconds: float) -> None:
+        """Connect anew; raise WorkError if that fails."""
+        self.disconnect()
+        try:
+            self.client = Client(
+                self.address,
+                timeout=seconds,
+                security=self.security,
+                set_as_default=False,
+                name=f"fibsbot-{os.getpid()}",
+                heartbeat_interval=_LOOK_SECONDS * 1000,
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise WorkError(f"cannot reach the scheduler {self.address}: {one_line(_cause(error))}") from None
+        self._looked = 0.0
+        self.look()
+
+    def disconnect(self) -> None:
+        """Give up the connection and all that was submitted by it."""
+        client, self.client = self.client, None
+        self.threads = 0
+        if client is not None:
+            with contextlib.suppress(Exception):
+                client.close(timeout=2)
+
+    def look(self) -> None:
+        """Ask the scheduler how many workers there are, now and then."""
+        if not self.is_connected or time.monotonic() < self._looked + _LOOK_SECONDS:
+            return
+        client: Any = self.client
+        try:
+            about = client.sync(client.scheduler.identity, n_workers=0, callback_timeout=_RECONNECT_SECONDS)
+            self.threads = int(about["total_threads"])
+        except (OSError, TimeoutError, AttributeError):  # lost at this moment
+            self.threads = 0
+        self._looked = time.monotonic()
+
+    @contextlib.contextmanager
+    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> Iterator[Session]:
+        session = _DaskSession(self, function, pickle.dumps(shared))
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Return the first cause: Dask's own text names only its time limit."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+@define
+class _InFlight:
+    """A piece that was submitted."""
+
+    number: int
+    piece: Piece
+    since: float
+    attempt: int = 1
+
+
+@define(eq=False)
+class _DaskSession:
+    """A run on a cluster."""
+
+    pool: DaskPool
+    function: Callable[[Any, Any], Any]
+    shared: bytes
+    _name: str = field(factory=lambda: secrets.token_hex(4))
+    _submitted: dict[Future[Any], _InFlight] = field(factory=dict)
+    _to_submit: deque[_InFlight] = field(factory=deque)
+    """Pieces that have lost their scheduler or their time."""
+    _completed: as_completed | None = None
+    """None while there is no connection."""
+    _shared_future: Future[Any] | None = None
+    _stalled: float | None = None
+    """Since when there has been no scheduler or no worker."""
+    _count: int = 0
+    """Submissions."""
+    _losses: int = 0
+    """Lost connections since the last result."""
+
+    @property
+    def workers(self) -> int:
+        return self.pool.threads
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._submitted) + len(self._to_submit)
+
+    @property
+    def free(self) -> int:
+        return PER_WORKER * max(self.pool.threads, 1) - self.in_flight
+
+    def submit(self, number: int, piece: Piece) -> None:
+        """Hand out a piece, or keep it until there is a scheduler again."""
+        self._to_submit.append(_InFlight(number, piece, time.monotonic()))
+        self._submit_waiting()
+
+    def collect(self, seconds: float) -> list[tuple[int, Any]]:
+        """Return finished pieces; connect again if the scheduler was lost."""
+        self.pool.look()
+        self._check_patience()
+        if not self.pool.is_connected or self._completed is None:
+            self._reconnect(seconds)
+            return []
+        self._submit_waiting()
+        self._resubmit_late()
+        completed = self._completed
+        with completed.thread_condition:
+            if not completed.has_ready():
+                completed.thread_condition.wait(seconds)
+        found = []
+        for future, value in completed.next_batch(block=False):
+            begun = self._submitted.get(future)
+            if begun is None:
+                continue  # it was given up
+            if future.status in {"cancelled", "lost", "pending"}:
+                self._forget_connection()
+                break
+            del self._submitted[future]
+            if future.status == "error":
+                self._to_submit.append(self._again(begun, value))
+            else:
+                found.append((begun.number, _opened(value)))
+                self._losses = 0
+            future.release()
+        return found
+
+    def close(self) -> None:
+        """Let the scheduler forget what is not finished. Pieces at work run to their end, and nobody sees it."""
+        self._drop()
+
+    def _submit_waiting(self) -> None:
+        """Submit what waits, unless there is no scheduler."""
+        client = self.pool.client
+        if client is None or not self.pool.is_connected:
+            return
+        try:
+            while self._to_submit:
+                future = self._submit_one(client, self._to_submit[0])
+                self._submitted[future] = self._to_submit.popleft()
+        except ClosedClientError:
+            self._forget_connection()
+
+    def _submit_one(self, client: Client, begun: _InFlight) -> Future[Any]:
+        if self._completed is None:
+            self._completed = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+            key = f"fibsbot-shared-{self._name}-{self._count}"
+            self._shared_future = client.submit(pass_on, self.shared, key=key, pure=False)
+        self._count += 1
+        begun.since = time.monotonic()
+        future = client.submit(
+            do_piece,
+            self._shared_future,
+            pickle.dumps((self.function, begun.piece.arguments)),
+            dict(fingerprint()),
+            self.pool.piece_seconds,
+            key=f"{self.function.__name__}-{_short(begun.piece.key)}-{self._name}-{self._count}",
+            pure=False,
+        )
+        self._completed.add(future)
+        return future
+
+    def _resubmit_late(self) -> None:
+        """Hand out again what has taken too long: its worker is frozen, or the scheduler has lost it."""
+        limit = self.pool.piece_seconds * (PER_WORKER + 1)
+        now = time.monotonic()
+        for future, begun in [(it, begun) for it, begun in self._submitted.items() if now - begun.since > limit]:
+            if begun.attempt >= ATTEMPTS:
+                raise WorkError(f"piece {begun.piece.key} was not finished within {limit:g} s, {ATTEMPTS} times")
+            del self._submitted[future]
+            future.release()
+            begun.attempt += 1
+            self._to_submit.append(begun)
+
+    def _again(self, begun: _InFlight, value: Any) -> _InFlight:
+        """Return a piece whose workers have died, for another attempt; raise WorkError if it has had its last."""
+        error = value[1] if isinstance(value, tuple) else value
+        if not isinstance(error, KilledWorker):
+            raise WorkError(f"piece {begun.piece.key} cannot be done: {describe_error(error)}")
+        if begun.attempt >= ATTEMPTS:
+            times = begun.attempt * (error.allowed_failures + 1)
+            raise WorkError(f"piece {begun.piece.key} was given up: {times} workers have died of it")
+        begun.attempt += 1
+        return begun
+
+    # -- losing the scheduler -----------------------------------------------------------------------------------------
+
+    def _check_patience(self) -> None:
+        if self.pool.is_connected and self.pool.threads:
+            self._stalled = None
+            return
+        now = time.monotonic()
+        self._stalled = self._stalled or now
+        if now - self._stalled > self.pool.patience:
+            what = "without a worker" if self.pool.is_connected else "lost"
+            raise WorkError(f"the scheduler {self.pool.address} has been {what} for {self.pool.patience:g} s")
+
+    def _forget_connection(self) -> None:
+        """Prepare all that was submitted for another submission."""
+        self._losses += 1
+        if self._losses > MAX_LOSSES:
+            raise WorkError(f"the scheduler {self.pool.address} was lost {MAX_LOSSES} times without a result")
+        self._to_submit.extendleft(sorted(self._submitted.values(), key=lambda it: -it.number))
+        self._drop()
+        self.pool.disconnect()
+
+    def _reconnect(self, seconds: float) -> None:
+        if self._completed is not None:
+            self._forget_connection()
+        try:
+            self.pool.connect(_RECONNECT_SECONDS)
+        except WorkError:
+            time.sleep(seconds)
+            return
+        self._submit_waiting()
+
+    def _drop(self) -> None:
+        for future in (*self._submitted, *([self._shared_future] if self._shared_future else [])):
+            with contextlib.suppress(Exception):  # the connection is gone, with all that was submitted
+                future.release()
+        self._submitted = {}
+        self._completed = self._shared_future = None
+
+
+def _opened(envelope: Envelope) -> Any:
+    """Return a result; raise what the piece has raised, or RefusedError."""
+    kind, content = envelope
+    if kind == "refused":
+        raise RefusedError(content)
+    opened = pickle.loads(content)  # noqa: S301 - from a worker of our own cluster
+    if kind == "error":
+        raise opened
+    return opened
+
+
+def _short(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:8]

@@ -1,0 +1,139 @@
+"""A Dask cluster for the tests of a session: a scheduler and two workers, as an operator starts them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from attrs import define, field
+
+from fibsbot.workers.pool import TlsFiles
+
+ROOT: Final = Path(__file__).parents[2]
+SOON: Final = 120.0
+
+
+@define
+class Cluster:
+    """A scheduler on loopback, and workers."""
+
+    folder: Path
+    port: int
+    options: tuple[str, ...] = ()
+    """For the certificates."""
+    processes: list[subprocess.Popen[str]] = field(factory=list)
+
+    @property
+    def tls(self) -> TlsFiles:
+        """The certificates."""
+        return TlsFiles(*(Path(it) for it in self.options[1::2]))
+
+    @property
+    def address(self) -> str:
+        """The scheduler's address."""
+        return f"{'tls' if self.options else 'tcp'}://127.0.0.1:{self.port}"
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start a program."""
+        environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'protocol'}"}
+        with (self.folder / "log").open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *words, *self.options],
+                cwd=self.folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        self.processes.append(process)
+        return process
+
+    def start_scheduler(self) -> subprocess.Popen[str]:
+        """Start the scheduler, and wait until it listens."""
+        local = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
+        protocol = ("--protocol", "tls") if self.options else ()
+        process = self.start("dask", "scheduler", "--port", str(self.port), *local, *protocol)
+        deadline = time.monotonic() + SOON
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return process
+            time.sleep(0.05)
+        raise AssertionError((self.folder / "log").read_text())
+
+    def start_worker(self, *options: str) -> subprocess.Popen[str]:
+        """Start a worker."""
+        local = ("--no-warm-up", "--local-directory", str(self.folder))
+        return self.start("fibsbot", "worker", self.address, *local, *options)
+
+    def worker_processes(self) -> list[int]:
+        """Return the process IDs of the workers, those that do pieces."""
+        psutil = pytest.importorskip("psutil")
+        found: list[int] = []
+        for process in self.processes:
+            with contextlib.suppress(psutil.Error):
+                below = psutil.Process(process.pid).children(recursive=True)
+                found += [it.pid for it in below if any("spawn_main" in word for word in it.cmdline())]
+        return found
+
+    def stop(self) -> None:
+        """End everything."""
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in self.processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(20)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def running_cluster(folder: Path, workers: int, options: tuple[str, ...] = ()) -> Iterator[Cluster]:
+    """Run a scheduler and workers."""
+    if importlib.util.find_spec("distributed") is None:
+        pytest.skip("the extra `cluster` is not installed: there is no `distributed`")
+    cluster = Cluster(folder, free_port(), options)
+    try:
+        cluster.start_scheduler()
+        for _ in range(workers):
+            cluster.start_worker()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+def certificates(folder: Path) -> tuple[str, ...]:
+    """Make an authority and a certificate as docs/cluster.md says; return the options that name them."""
+    folder.mkdir()
+    section = (ROOT / "docs/cluster.md").read_text().partition("## Certificates\n")[2]
+    commands = section.partition("```sh\n")[2].partition("```")[0]
+    subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True, capture_output=True)
+    names = {"--tls-ca-file": "ca.pem", "--tls-cert": "cluster.pem", "--tls-key": "cluster.key"}
+    return tuple(word for option, name in names.items() for word in (option, str(folder / name)))
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Return a scheduler with two workers and TLS, for all tests that leave them alive."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with running_cluster(folder, 2, certificates(folder / "certificates")) as running:
+        yield running
