@@ -6,9 +6,9 @@ Plays of `data/checker_decisions.jsonl.gz` (money, no cube) at 0 to 3 plies and 
 `data/cube_decisions.jsonl.gz` at 0 to 2, spread evenly over the files, with the networks of a folder, if no other the
 ones that come along. Times are of one core, as the processor counts them, so that other programs don't disturb.
 `1000/s` is how many positions were valued a second, in all the time of the decisions, and `speed` that against the bare
-evaluator's in batches of 256 in the same run; `x gnubg` is that speed against gnubg's `calibrate`, in turns. `PR` is 500
-x the mean equity lost by the plays, against the mean of both reference engines. Of the cube stand how often doubling and
-the answer differ from the reference, and what that costs.
+evaluator's in batches of 256 in the same run; `x gnubg` is that speed against gnubg's `calibrate`, in turns.
+`PR` is 500 x the mean equity lost by the plays, against the mean of both reference engines. Of the cube stand how often
+doubling and the answer differ from the reference, and what that costs.
 """
 
 from __future__ import annotations
