@@ -231,7 +231,7 @@ LOGISTIC: Final = (1 / (1 + np.exp(-np.arange(-_REACH, _REACH + 2 / _STEPS, 1 / 
 def _logistic(table: Floats32, total: np.float32) -> np.float32:
     place = (min(max(total, np.float32(-_REACH)), np.float32(_REACH)) + np.float32(_REACH)) * np.float32(_STEPS)
     step = np.int64(place)
-    return table[step] + (place - np.float32(step)) * (table[step + 1] - table[step])
+    return np.float32(table[step] + (place - np.float32(step)) * (table[step + 1] - table[step]))
 
 
 @inner
