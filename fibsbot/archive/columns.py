@@ -159,8 +159,8 @@ def _joined(parts: list[ColumnData]) -> ColumnData:
     return np.concatenate(parts)
 
 
-def chosen(table: TableData, rows: npt.NDArray[Any]) -> TableData:
-    """Return some rows of a table: by a mask, or by their indices."""
+def chosen(table: TableData, rows: npt.NDArray[Any] | slice) -> TableData:
+    """Return some rows of a table: by a mask, by their indices, or a range."""
     return {name: column[rows] for name, column in table.items()}
 
 
@@ -175,6 +175,12 @@ def for_database(table: TableData) -> TableData:
 def count_rows(table: TableData) -> int:
     """Return the number of rows."""
     return len(next(iter(table.values()), _NONE))
+
+
+def match_bounds(table: TableData) -> list[int]:
+    """Return the first row of each match in a table sorted by match, and the number of rows."""
+    keys = table["match"]
+    return [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
 
 
 def now() -> dt.datetime:

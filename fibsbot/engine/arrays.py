@@ -53,6 +53,12 @@ def swapped(boards: Boards) -> Boards:
     return np.ascontiguousarray(-boards[..., ::-1])
 
 
+def have_passed(boards: Boards) -> npt.NDArray[np.bool_]:
+    """Return whether the sides have passed each other and both have checkers left, shape (n,)."""
+    rearmost = BAR - (boards > 0)[:, ::-1].argmax(axis=1)
+    return np.asarray(rearmost < (boards < 0).argmax(axis=1))
+
+
 ROLL_COUNT: Final = len(ROLLS)
 CHANCE_OF_ROLL: Final = np.array(ROLL_WAYS, np.float64) / 36
 """The chance of each roll, in the order of `match.ROLLS`."""
