@@ -22,6 +22,7 @@ from fibsbot.archive.tracking import DOUBLE, PLAY, TAKE
 from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_side, swapped
 from fibsbot.engine.cube import THEIRS, CubeVerdict
 from fibsbot.engine.engine import Engine
+from fibsbot.engine.hashing import distinct
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
@@ -185,11 +186,10 @@ class _MatchJudgement:
 
     def _evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of the player on roll, without lookahead; equal positions are evaluated once."""
-        lookahead = self._judge.engine.searcher.lookahead
-        distinct, number = lookahead.distinct(np.ascontiguousarray(boards))
+        which, number = distinct(np.ascontiguousarray(boards))
         parts = [
-            self._judge.engine.evaluator.evaluate(distinct[first : first + BATCH])
-            for first in range(0, len(distinct), BATCH)
+            self._judge.engine.evaluator.evaluate(boards[which[first : first + BATCH]])
+            for first in range(0, len(which), BATCH)
         ]
         return np.concatenate(parts)[number] if parts else np.empty((0, 6), np.float32)
 

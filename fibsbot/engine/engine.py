@@ -22,6 +22,7 @@ from attrs import evolve, field, frozen
 from fibsbot.engine.arrays import OUTCOMES, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, Networks, load_networks
+from fibsbot.engine.hashing import distinct
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
@@ -130,7 +131,7 @@ class Engine:
             if cold:
                 boards, lookahead = boards_of([_OPENING.position]), engine.searcher.lookahead
                 lookahead.evaluate(boards)
-                lookahead.distinct(boards)
+                distinct(boards)
                 argmin_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 
