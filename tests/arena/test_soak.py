@@ -48,7 +48,7 @@ def played(plan: soak.SoakSettings, strategy: type[Strategy] = RandomStrategy) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("matches", "length", "pairs"), [(2, 1, 1), (3, 3, 3), (2, 5, 2)])
+@pytest.mark.parametrize(("matches", "length", "pairs"), [(2, 1, 2), (1, 5, 1)])
 def test_matches_of_any_length_are_finished_without_problems(matches: int, length: int, pairs: int) -> None:
     report = played(soak.SoakSettings(matches, length, seed=7, pairs=pairs))
     assert report.clean, report.as_dict()
@@ -73,7 +73,7 @@ def test_a_stuck_pair_is_reported() -> None:
 
 @pytest.mark.slow
 def test_each_pair_leaves_two_logs(tmp_path: Path) -> None:
-    played(soak.SoakSettings(2, 1, seed=1, pairs=2, log_dir=tmp_path))
+    played(soak.SoakSettings(2, 1, seed=4, pairs=2, log_dir=tmp_path))
     assert ["bot_a.jsonl", "bot_b.jsonl", "foe_a.jsonl", "foe_b.jsonl"] == sorted(
         path.name for path in tmp_path.iterdir()
     )

@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def short_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any], Path]:
     """Run for some seconds with many faults; return the exit status, the report and the folder."""
     folder = tmp_path_factory.mktemp("chaos")
-    command = ["--minutes", "0.12", "--pairs", "3", "--rate", "100", "--seed", "3", "--json"]
+    command = ["--minutes", "0.1", "--pairs", "2", "--rate", "100", "--seed", "3", "--json"]
     result = CliRunner().invoke(
         chaos, [*command, "--length", "1", "--log-dir", str(folder / "logs"), "--plot", str(folder / "plot.svg")]
     )
@@ -42,7 +42,7 @@ def test_the_report_lists_every_kind_with_its_recoveries(short_run: tuple[int, d
     _, report, _ = short_run
     assert [kind.value for kind in FaultKind] == [kind["kind"] for kind in report["by_kind"]]
     assert report["faults"] == sum(kind["struck"] for kind in report["by_kind"]) == len(report["struck"])
-    assert report["faults"] >= 3, "of about 12 that are planned; a busy machine reaches fewer"
+    assert report["faults"] >= 3, "of about 10 that are planned; a busy machine reaches fewer"
     assert report["kinds"] >= 3
     for kind in report["by_kind"]:
         assert kind["recovered"] <= kind["struck"] <= kind["planned"]
@@ -52,7 +52,7 @@ def test_the_report_lists_every_kind_with_its_recoveries(short_run: tuple[int, d
 @pytest.mark.slow
 def test_logs_and_the_timeline_are_kept(short_run: tuple[int, dict[str, Any], Path]) -> None:
     _, report, folder = short_run
-    for bot in ("bot_a", "bot_b", "bot_c"):
+    for bot in ("bot_a", "bot_b"):
         assert list((folder / "logs" / bot / "logs").glob("*.jsonl"))
     circles = ET.parse(folder / "plot.svg").getroot().findall(f"{SVG}circle")  # noqa: S314 - our own
     assert report["faults"] + len(FaultKind) == len(circles)

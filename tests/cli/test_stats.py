@@ -191,13 +191,13 @@ async def test_results_of_two_bots_are_adjusted_for_luck(tmp_path: Path) -> None
     """A store filled by real bots on a real server: the luck of one is the bad luck of the other."""
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
-    strategies = {"plain": lambda: load("heuristic"), "random": lambda: load("random", seed=1)}
-    async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
+    strategies = {"plain": lambda: load("engine:0"), "random": lambda: load("random", seed=1)}
+    async with Server(limits=CHEAP, seed=11) as server, asyncio.timeout(60):
         one = plan(server.port, "marvin", invite="ford", length=1, matches=1)
         other = plan(server.port, "ford", "random", length=1, matches=1)
         await supervisor(one, other, strategies=strategies, hooks=Hooks(store_record=writer.put)).run()
     assert writer.close()
-    ford, marvin = await asyncio.to_thread(as_json, "--store", path, "--luck", "--evaluator", "heuristic")
+    ford, marvin = await asyncio.to_thread(as_json, "--store", path, "--luck", "--evaluator", "engine:0")
     for account in (marvin, ford):
         assert 1 == account["total"]["matches"] == account["luck"]["matches"]
         assert 0 == account["luck"]["left_out"]

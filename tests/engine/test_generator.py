@@ -100,10 +100,10 @@ def checksum(boards: list[tuple[int, ...]]) -> int:
 
 
 @pytest.mark.slow
-def test_both_generators_know_the_same_plays_in_400_positions() -> None:
+def test_both_generators_know_the_same_plays_in_100_positions() -> None:
     with gzip.open(DATA, "rt") as lines:
         next(lines)
-        for line in itertools.islice(lines, 0, None, 5):
+        for line in itertools.islice(lines, 0, None, 20):
             position = parse_position_id(json.loads(line)["pos"])
             for roll in ROLLS:
                 found = cells(successors(board_of(position), *roll))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import BrowserContext, Page, expect
 
 from fibsbot.report.page import report_page
 from tests.browser import chromium, requires_chromium
@@ -42,13 +42,19 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Write:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def opened() -> AsyncIterator[Open]:
-    """Start one browser; return a function that opens a page in its own context and checks its requests and log."""
+    """Start one browser; return a function that opens a page and checks its requests and log.
+
+    Pages with the same options share a context, whose making costs more than a page.
+    """
+    contexts: dict[str, BrowserContext] = {}
 
     @asynccontextmanager
     async def opening(address: str, **options: Any) -> AsyncIterator[Page]:
         said: list[str] = []
         asked: list[str] = []
-        page = await browser.new_page(**options)
+        context = contexts.get(repr(options)) or await browser.new_context(**options)
+        contexts[repr(options)] = context
+        page = await context.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))

@@ -75,7 +75,7 @@ def test_every_game_has_a_recipe_and_a_small_network(game: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_the_bundled_network_beats_the_simple_players(game: str) -> None:
-    assert all(share(game, opponent, 40) > 0.5 for opponent in ("random", "pips", "blots"))
+    assert all(share(game, opponent, 24) > 0.5 for opponent in ("random", "pips", "blots"))
 
 
 def test_the_command_trains_by_the_recipe_of_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,12 @@ pytestmark = pytest.mark.slow
 def tables() -> BearoffTables:
     """The one-sided tables."""
     return compute_tables(1, lambda _: None)
+
+
+@functools.cache
+def starts() -> Sides:
+    """Return sides of random games at the beginning of a race."""
+    return race_starts(boards_of(some_positions(4000, 2)))
 
 
 def almost_home(count: int, seed: int) -> Sides:
@@ -73,7 +81,7 @@ def test_one_roll_from_home_a_label_comes_from_the_tables_after_the_best_plays(t
 
 @pytest.mark.parametrize("trace", [0.0, 0.5, 1.0])
 def test_labels_add_up_to_one_and_each_position_on_the_way_has_one(tables: BearoffTables, trace: float) -> None:
-    sides = race_starts(boards_of(some_positions(4000, 2)))[:40]
+    sides = starts()[:40]
     labels = labels_of(sides, tables, trace)
     assert len(labels.sides) == len(labels.chances) == len(labels.first) > len(sides)
     assert not is_home(labels.sides).any()
@@ -107,7 +115,7 @@ def test_the_labels_are_the_same_however_many_processes_make_them(tables: Bearof
 
 
 def test_the_beginnings_are_all_different_and_none_is_home() -> None:
-    sides = race_starts(boards_of(some_positions(4000, 1)))
+    sides = starts()
     assert len(sides) == len(np.unique(sides, axis=0)) > 10
     assert not is_home(sides).any()
     assert (sides >= 0).all()
