@@ -6,9 +6,7 @@ were judged before it, nor by which worker.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,21 +15,22 @@ from attrs import field, frozen
 
 from fibsbot import __version__
 from fibsbot.archive.columns import Boards, TableData, boards_of_ids, count_rows
+from fibsbot.archive.play_arrays import dice_of, play_change, play_text, successors_of_rolls
 from fibsbot.archive.position_classes import position_classes
 from fibsbot.archive.rows import OWNERS
 from fibsbot.archive.tracking import DOUBLE, PLAY, TAKE
 from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_side, swapped
 from fibsbot.engine.cube import THEIRS, CubeVerdict
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.generator import generate, plays_and_scratch
+from fibsbot.engine.hashing import distinct
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import argmin_of_slots
 from fibsbot.match import ROLLS, Dice, MatchState, Phase
-from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
+from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
-from fibsbot.rules.plays import legal_plays, play_between
+from fibsbot.rules.plays import legal_plays
 
 EQUITY_TOLERANCE: Final = 1e-7
 """Equities that differ by less are equal: a play may be found in several orders."""
@@ -47,29 +46,8 @@ DECIMALS: Final = 5
 """Decimal places of what is stored: the network knows less, and files are smaller."""
 
 _OWNERS: Final = {word: owner for owner, word in OWNERS.items()}
-_PATH: Final = re.compile(r"(bar|\d+)((?:/(?:off|\d+)\*?)+)(?:\((\d)\))?")
 _DOUBLES_OUT: Final = np.array([high != low for high, low in ROLLS])
 """Which rolls an opening roll can be."""
-
-
-@lru_cache(1 << 16)
-def play_change(text: str) -> npt.NDArray[np.int8]:
-    """Return what a play in notation adds to the cells of the position in which it is made, shape (26,)."""
-    change = np.zeros(BAR + 1, np.int8)
-    if text == CANNOT_MOVE:
-        return change
-    for source, targets, times in _PATH.findall(text):
-        count = int(times or 1)
-        change[BAR if source == "bar" else int(source)] -= count
-        stops = targets.strip("/").split("/")
-        for stop in stops:
-            if stop.endswith("*"):  # the blot goes to the bar
-                change[int(stop[:-1])] += 1
-                change[0] -= 1
-        last = stops[-1].rstrip("*")
-        if last != "off":
-            change[int(last)] += count
-    return change
 
 
 class _Context(NamedTuple):
@@ -208,11 +186,10 @@ class _MatchJudgement:
 
     def _evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of the player on roll, without lookahead; equal positions are evaluated once."""
-        lookahead = self._judge.engine.searcher.lookahead
-        distinct, number = lookahead.distinct(np.ascontiguousarray(boards))
+        which, number = distinct(np.ascontiguousarray(boards))
         parts = [
-            self._judge.engine.evaluator.evaluate(distinct[first : first + BATCH])
-            for first in range(0, len(distinct), BATCH)
+            self._judge.engine.evaluator.evaluate(boards[which[first : first + BATCH]])
+            for first in range(0, len(which), BATCH)
         ]
         return np.concatenate(parts)[number] if parts else np.empty((0, 6), np.float32)
 
@@ -240,8 +217,8 @@ class _MatchJudgement:
 
     def _judge_plays(self, plays: npt.NDArray[np.int64]) -> None:
         """Judge plays without lookahead, all plays of all rolls together."""
-        dice = [_dice(text) for text in self._rows["dice"][plays]]
-        after, slots = _successors(self._boards[plays], dice)
+        dice = [dice_of(text) for text in self._rows["dice"][plays]]
+        after, slots = successors_of_rolls(self._boards[plays], dice)
         outcomes = self._evaluate(after)
         equities = self._mover_equities(after, outcomes, slots, [self._contexts[row] for row in plays])
         made = swapped(self._made(plays))
@@ -274,7 +251,7 @@ class _MatchJudgement:
         self.loss[row] = loss if loss > EQUITY_TOLERANCE else 0.0
         self.counts[row] = len(values) > 1 and values.max() - values.min() > EQUITY_TOLERANCE
         if self.loss[row]:
-            self.best[row] = _play_text(self._boards[row], dice, after_best)
+            self.best[row] = play_text(self._boards[row], dice, after_best)
 
     def _made(self, plays: npt.NDArray[np.int64]) -> Boards:
         """Return the positions after the plays that were made, seen by the players who made them."""
@@ -287,7 +264,7 @@ class _MatchJudgement:
         limits = SearchLimits(self._judge.plies)
         for place, row in enumerate(plays):
             position = Position(self._boards[row].tolist())
-            dice = _dice(self._rows["dice"][row])
+            dice = dice_of(self._rows["dice"][row])
             every = legal_plays(position, dice) or (Play(),)
             after = tuple(made[place].tolist())
             own = next((it for it in every if position.play(it).points == after), None)
@@ -323,7 +300,7 @@ class _MatchJudgement:
         unequal = best[:, _DOUBLES_OUT].mean(axis=1)
         place_of = {row: len(plays) + place for place, row in enumerate(openings)}
         for place, row in enumerate(plays):
-            made = best[place, _ROLL_INDEX[_dice(self._rows["dice"][row])]]
+            made = best[place, _ROLL_INDEX[dice_of(self._rows["dice"][row])]]
             mean = (unequal[place] - unequal[place_of[row]]) / 2 if row in place_of else means[place]
             self.luck[row] = made - mean
 
@@ -429,29 +406,3 @@ def _contexts(rows: TableData) -> list[_Context]:
     names = ("length", "own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "redoubles")
     laws = ("jacoby", "cubeless", "triple", "point_game")
     return list(map(_Context, *(rows[name].tolist() for name in (*names, *laws))))
-
-
-def _dice(text: str) -> Dice:
-    return int(text[0]), int(text[1])
-
-
-def _successors(boards: Boards, dice: list[Dice]) -> tuple[Boards, npt.NDArray[np.int64]]:
-    """Return the positions after each roll seen by the opponent, and the row of each; a dance leaves the position."""
-    plays, scratch = plays_and_scratch()
-    found, counts = [], []
-    for board, (high, low) in zip(boards, dice, strict=True):
-        count = generate(board, high, low, plays, scratch)
-        found.append(plays[:count].copy() if count else board[None].copy())
-        counts.append(max(count, 1))
-    after = np.concatenate(found) if found else np.empty((0, BAR + 1), np.int8)
-    return swapped(after), np.repeat(np.arange(len(counts)), counts)
-
-
-def _play_text(board: npt.NDArray[np.int8], dice: Dice, after: npt.NDArray[np.int8]) -> str:
-    """Return the play that leads from a position to another one."""
-    position, cells = Position(board.tolist()), tuple(after.tolist())
-    steps = play_between(position.points, dice, cells)
-    if steps:
-        return format_play(Play.of(*steps), position)
-    every = legal_plays(position, dice)
-    return next((format_play(it, position) for it in every if position.play(it).points == cells), CANNOT_MOVE)

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import datetime as dt
-import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from fibsbot.archive.dataset import ArchiveError, MissingDuckDBError
-from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_archive
-from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli import UserError
+from fibsbot.cli.archive_output import archive_errors, archive_option, opened, print_rows
+from fibsbot.cli.archive_questions import QUESTIONS
 from fibsbot.cli.options import WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
@@ -29,18 +21,6 @@ MAX_PROBLEMS: Final = 20
 """Files that could not be read that are listed; the table `sources` has all."""
 JOURNAL: Final = ".study"
 """Pieces that are judged and not yet written."""
-MAX_ROWS: Final = 1000
-"""Rows that are shown as a table for people."""
-
-archive_option: Final = click.option(
-    "--archive",
-    "folder",
-    metavar="DIR",
-    default=DEFAULT_FOLDER,
-    show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the archive.",
-)
 
 
 @click.group()
@@ -50,24 +30,6 @@ def archive() -> None:
     An archive is a folder of Parquet files, which notebooks and other programs read as well. It needs the extra
     `archive` (DuckDB).
     """
-
-
-@contextlib.contextmanager
-def archive_errors() -> Iterator[None]:
-    """Turn the errors of an archive into those of the command line."""
-    try:
-        yield
-    except MissingDuckDBError as error:
-        raise ConfigError(str(error)) from None
-    except (ArchiveError, QueryError) as error:
-        raise UserError(str(error)) from None
-
-
-@contextlib.contextmanager
-def opened(folder: Path) -> Iterator[Archive]:
-    """Open an archive for reading."""
-    with archive_errors(), open_archive(folder) as found:
-        yield found
 
 
 @archive.command()
@@ -214,38 +176,5 @@ def query(sql: str, folder: Path, *, as_json: bool, as_csv: bool) -> None:
         print_rows(columns, rows, as_json=as_json, as_csv=as_csv)
 
 
-def print_rows(
-    columns: list[str], rows: Iterator[tuple[Any, ...]], *, as_json: bool = False, as_csv: bool = False
-) -> None:
-    """Print rows as a table for people, as JSON lines or as CSV."""
-    if as_json:
-        for row in rows:
-            click.echo(json.dumps(dict(zip(columns, row, strict=True)), default=str))
-        return
-    if as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(escape(clean(column, 60)), overflow="fold")
-    count = 0
-    for count, row in enumerate(rows, 1):
-        if count > MAX_ROWS:
-            break
-        table.add_row(*(escape(_text(value)) for value in row))
-    Console(highlight=False, soft_wrap=not sys.stdout.isatty()).print(table)
-    if count > MAX_ROWS:
-        click.echo(f"more than {MAX_ROWS:,} rows: --json or --csv prints all, LIMIT fewer", err=True)
-
-
-def _text(value: Any) -> str:
-    """Return a value for people."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
-    if isinstance(value, dt.datetime):
-        return f"{value:%Y-%m-%d %H:%M:%S}"
-    return clean(str(value), 200)
+for command in QUESTIONS:
+    archive.add_command(command)

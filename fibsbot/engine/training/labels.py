@@ -8,6 +8,7 @@ truncated rollout with variance reduction whose trials are the games themselves.
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,11 +39,12 @@ from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import NetworkError, load_arrays, write_whole
 from fibsbot.engine.network_evaluator import ArrayEvaluator, is_known
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
+from fibsbot.engine.race_network import is_race
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from fibsbot.workers.processes import map_unordered
+from fibsbot.workers.pool import Piece, WorkerPool
 
 _BATCH: Final = 64
 """Positions that are expanded together."""
@@ -116,6 +118,13 @@ class Labeller:
     variety: Variety
     disputed: Boards
     """Positions at which the last network disagreed most with its lookahead, from which games start, shape (n, 26)."""
+    races: bool = False
+    """Whether the evaluator has a network for races: games end when they become races, which are not labelled."""
+
+    def is_settled(self, boards: Boards) -> npt.NDArray[np.bool_]:
+        """Return for each board whether it is not labelled, because its value does not depend on the network."""
+        known = is_known(boards, self.columns)
+        return known | is_race(boards) if self.races else known
 
 
 class Labels(NamedTuple):
@@ -147,6 +156,8 @@ class _Game:
         self._opening = False
         if kind < variety.arranged:
             self.board = rare_position(rng, self._teacher.columns)
+            while self._teacher.races and is_race(self.board[None])[0]:
+                self.board = rare_position(rng, self._teacher.columns)
         elif kind < variety.arranged + variety.disputed and len(disputed):
             self.board, self._last = disputed[int(rng.integers(len(disputed)))], _SETTLED
         else:
@@ -183,7 +194,7 @@ class _Game:
 
 
 def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
-    """Play and label `count` positions; positions whose evaluation is exact are left out."""
+    """Play and label `count` positions; those that are settled are left out."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(teacher.pruner)
     lanes = [_Game(teacher, rng) for _ in range(min(GAMES_AT_ONCE, count))]
@@ -194,8 +205,8 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
         outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
         now = teacher.evaluator.evaluate(boards)
         best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
-        known = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
-        ended = known | np.array([lane.is_over() for lane in lanes])
+        settled = teacher.is_settled(np.array([lane.board for lane in lanes]))
+        ended = settled | np.array([lane.is_over() for lane in lanes])
         labels.boards[:, turn] = boards
         labels.ahead[:, turn] = outcomes[:, FIVE]
         labels.missed[:, turn] = (outcomes - now)[:, FIVE]
@@ -272,13 +283,18 @@ class Chunk:
     seed: int
 
 
-def label_all(teacher: Labeller, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
-    """Make the missing chunks in parallel; yield the number of labels after each.
+def label_all(teacher: Labeller, chunks: Sequence[Chunk], pool: WorkerPool) -> Iterator[int]:
+    """Have the missing chunks made by workers, and write them; yield the number of labels after each.
 
-    Raises OSError if a file cannot be written, WorkerLostError if a process has died.
+    Raises OSError if a file cannot be written, WorkError if the workers fail.
     """
-    missing = [chunk for chunk in chunks if not chunk.path.exists()]
-    yield from map_unordered(_make_chunks, (teacher,), missing, jobs)
+    missing = {chunk.path.name: chunk for chunk in chunks if not chunk.path.exists()}
+    pieces = [Piece(name, (chunk.count, chunk.seed)) for name, chunk in missing.items()]
+    with contextlib.closing(pool.run(make_labels, pieces, shared=teacher, ordered=False)) as made:
+        for piece, content in made:
+            chunk = missing[piece.key]
+            write_whole(chunk.path, content)
+            yield chunk.count
 
 
 def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats32]:
@@ -299,14 +315,13 @@ def read_chunk(path: Path) -> Labels:
     return Labels(**arrays)
 
 
-def _make_chunks(chunks: Iterator[Chunk], teacher: Labeller) -> Iterator[int]:
-    for chunk in chunks:
-        labels = play_games(teacher, chunk.count, chunk.seed)
-        arrays = labels._replace(missed=labels.missed.astype(np.float16))._asdict()
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        write_whole(chunk.path, buffer.getvalue())
-        yield chunk.count
+def make_labels(teacher: Labeller, count_and_seed: tuple[int, int]) -> bytes:
+    """Return the content of a file of labels, in a worker."""
+    labels = play_games(teacher, *count_and_seed)
+    arrays = labels._replace(missed=labels.missed.astype(np.float16))._asdict()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
 
 
 def evaluate_five(evaluator: ArrayEvaluator, boards: Boards) -> Floats32:

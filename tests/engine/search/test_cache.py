@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine.arrays import Boards, boards_of
-from fibsbot.engine.search.cache import distinct, fill, find, forget, new_cache
+from fibsbot.engine.search.cache import fill, find, forget, new_cache
 from tests.engine.toys import Recounted, some_positions
 
 SOME = boards_of(some_positions(30, 1))
@@ -41,13 +41,3 @@ def test_what_was_not_valued_after_all_is_forgotten() -> None:
     count = find(cache, SOME, 1, places, unknown)
     forget(cache, places, unknown[:count])
     assert count == find(cache, SOME, 2, places, unknown)
-
-
-@given(picked=st.lists(st.integers(0, 29), min_size=1, max_size=60))
-def test_each_board_is_met_once(picked: list[int]) -> None:
-    boards = SOME[picked]
-    first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
-    count = distinct(boards, np.full(128, -1, np.int32), first, number)
-    kept = boards[first[:count]]
-    assert len(np.unique(kept, axis=0)) == count
-    assert (boards == kept[number]).all()
