@@ -87,7 +87,7 @@ def test_without_a_rotation_there_is_one_file(path: Path, clock: Clock) -> None:
     assert ["marvin.jsonl"] == listed(path.parent)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     chunks=st.lists(st.tuples(st.binary(min_size=1, max_size=400), st.integers(1, 200)), max_size=30),
     days=st.sets(st.integers(0, 30)),
