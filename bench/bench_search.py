@@ -6,8 +6,9 @@ Plays of `data/checker_decisions.jsonl.gz` (money, no cube) at 0 to 3 plies and 
 `data/cube_decisions.jsonl.gz` at 0 to 2, spread evenly over the files, with the networks of a folder, if no other the
 ones that come along. Times are of one core, as the processor counts them, so that other programs don't disturb.
 `1000/s` is how many positions were valued a second, in all the time of the decisions, and `speed` that against the bare
-evaluator's in batches of 256 in the same run. `PR` is 500 x the mean equity lost by the plays, against the mean of both
-reference engines. Of the cube stand how often doubling and the answer differ from the reference, and what that costs.
+evaluator's in batches of 256 in the same run; `x gnubg` is that speed against gnubg's `calibrate`, in turns.
+`PR` is 500 x the mean equity lost by the plays, against the mean of both reference engines. Of the cube stand how often
+doubling and the answer differ from the reference, and what that costs.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import evolve, frozen
 
+from bench.bench_engine import GNUBG, gnubg_rate
 from bench.beside import Gnubg, gnubg
 from fibsbot.engine.arrays import boards_of, position_of
 from fibsbot.engine.bundled_networks import NETWORKS_FOLDER
@@ -38,6 +40,8 @@ from fibsbot.rules.plays import legal_plays
 
 DATA: Final = Path(__file__).parent / "data"
 DECISIONS: Final = 400
+TURNS: Final = 3
+"""How often a search and gnubg's evaluations are timed in turns; the best of each counts."""
 FEWER: Final = 10
 """Divisor of the number of decisions at 3 plies."""
 ONE_THREAD: Final = "OPENBLAS_NUM_THREADS"
@@ -86,16 +90,17 @@ def timed(ask: Callable[[T], SearchEffort], things: Iterable[T]) -> tuple[Figure
     return np.array(times), np.array(evaluations)
 
 
-def line(what: str, times: Figures, evaluations: Figures, bare: float, rest: str) -> None:
-    """Print the row for a depth."""
-    speed = 1e3 * evaluations.sum() / times.sum()
+def line(what: str, times: Figures, evaluations: Figures, bare: float, rest: str) -> float:
+    """Print the row for a depth; return the evaluations per second."""
+    speed = float(1e3 * evaluations.sum() / times.sum())
     middle, worst, mean, positions = np.median(times), np.percentile(times, 99), times.mean(), np.median(evaluations)
     figures = f"{middle:9.2f} {worst:7.1f} {mean:8.2f} {positions:9.0f} {speed / 1e3:7.1f} {speed / bare:6.0%}"
     print(f"{what:22} {figures}  {rest}", flush=True)
+    return speed
 
 
-def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare: float) -> None:
-    """Print the rows for plays."""
+def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare: float) -> float:
+    """Print the rows for plays; return the evaluations per second."""
     searcher = Searcher(engine.evaluator, engine.pruner, SearchFilters(), size=size)
     lost = []
 
@@ -107,7 +112,7 @@ def plays(engine: Engine, choices: Sequence[Choice], plies: int, size: int, bare
     ask(choices[0])
     lost.clear()
     what = f"play, {plies}-ply" if size > 1 else f"play, {plies}-ply, no cache"
-    line(what, *timed(ask, choices), bare, f"PR {500 * np.mean(lost):.3f}")
+    return line(what, *timed(ask, choices), bare, f"PR {500 * np.mean(lost):.3f}")
 
 
 def gnubgs(other: Gnubg, choices: Sequence[Choice], plies: int) -> None:
@@ -175,6 +180,10 @@ def main() -> None:
     print(f"{'':22} {heads[0]:>9} {heads[1]:>7} {heads[2]:>8} {heads[3]:>9} {heads[4]:>7} {heads[5]:>6}")
     for plies in (0, 1, 2):
         plays(engine, choices, plies, CACHE_SIZE, bare)
+    if GNUBG:
+        in_turns = [(plays(engine, choices, 2, CACHE_SIZE, bare), gnubg_rate()) for _ in range(TURNS)]
+        ours, theirs = np.max(in_turns, axis=0)
+        print(f"{ours / theirs:.2f} x gnubg: {ours / 1e3:.0f} thousand evaluations in a search, {theirs / 1e3:.0f}")
     plays(engine, choices, 2, 1, bare)
     plays(engine, choices[::FEWER], 3, CACHE_SIZE, bare)
     if (other := gnubg()) is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import neg
 from typing import Final
 
 from fibs_protocol.board import BoardState
@@ -76,11 +77,24 @@ def _mirror(point: int, direction: int) -> int:
 # -- cells ----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(POSITION_CACHE_SIZE)
 def position_from_cells(cells: tuple[int, ...], colour: int, direction: int) -> Position:
     """Return the position in the 26 cells of a `board:` line, seen by the player of this Colour and direction."""
-    ordered = cells if direction < 0 else cells[::-1]
-    return Position(tuple([n * colour for n in ordered]))  # a list is built twice as fast as a generator runs
+    return _position(cells, colour > 0, direction < 0)
+
+
+@lru_cache(POSITION_CACHE_SIZE)
+def _position(cells: tuple[int, ...], is_positive: bool, is_downward: bool) -> Position:  # noqa: FBT001 - a cache's keys
+    return Position(_points(cells, is_positive, is_downward))
+
+
+def _points(cells: tuple[int, ...], is_positive: bool, is_downward: bool) -> tuple[int, ...]:  # noqa: FBT001 - as above
+    ordered = cells if is_downward else cells[::-1]
+    return ordered if is_positive else tuple(map(neg, ordered))
+
+
+def shows_points(board: BoardState, points: tuple[int, ...], *, own: bool) -> bool:
+    """Return whether a board shows this position, seen by the board's player (`own`) or by the opponent."""
+    return points == _points(board.points, (board.colour > 0) is own, (board.direction < 0) is own)
 
 
 def cells_from_position(position: Position, colour: Colour, direction: int) -> tuple[int, ...]:
@@ -92,11 +106,6 @@ def cells_from_position(position: Position, colour: Colour, direction: int) -> t
 def player_position(board: BoardState) -> Position:
     """Return the position seen by the board's player (ourselves, or whom we watch), whoever is on turn."""
     return position_from_cells(board.points, board.colour, board.direction)
-
-
-def opponent_position(board: BoardState) -> Position:
-    """Return the position seen by the opponent of the board's player, whoever is on turn."""
-    return position_from_cells(board.points, -board.colour, -board.direction)
 
 
 # -- the match ------------------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator, MutableMapping
+from typing import Any, Final, NoReturn
 
 import pytest
 import structlog
@@ -16,7 +18,7 @@ from tests import forked
 # What is imported and collected stays: a search for garbage in it finds none, and takes a quarter of the time.
 gc.disable()
 
-settings.register_profile("default", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=4)
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=400)
@@ -32,13 +34,36 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 forked.fork_workers()
 
+LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
+"""What a test has logged last. Only that of a failed test is formatted: a sixth of the time of live matches."""
+
+
+def keep_event(_logger: object, _method: str, event: MutableMapping[str, Any]) -> NoReturn:
+    """Keep what is logged, and print nothing."""
+    LOGGED.append(event)
+    raise structlog.DropEvent
+
+
+structlog.configure(processors=[keep_event])
+
 
 @pytest.fixture(autouse=True)
-def _unconfigured_log() -> Iterator[None]:
+def _default_log() -> Iterator[None]:
     """Forget how a command under test has set up this process's log, and which passwords it hides."""
+    LOGGED.clear()
     yield
     structlog.reset_defaults()
+    structlog.configure(processors=[keep_event])
     redaction.forget_passwords()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what a failed test has logged."""
+    report = yield
+    if report.failed and LOGGED:
+        report.sections.append(("Log", "\n".join(map(repr, LOGGED))))
+    return report
 
 
 def pytest_collection_finish() -> None:

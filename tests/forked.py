@@ -12,6 +12,7 @@ import fcntl
 import importlib
 import multiprocessing
 import os
+import runpy
 import signal
 import sys
 import tempfile
@@ -221,13 +222,17 @@ def _duplicates(*numbers: int) -> list[Connection]:
 
 
 def _become(environment: Mapping[str, str], out: Connection, err: Connection) -> None:
-    """Take over environment and output, as Python does when it starts."""
+    """Take over environment and output, and run what is to run before the program, as Python does when it starts."""
     for number, stream in ((1, out), (2, err)):
         os.dup2(stream.fileno(), number)
         stream.close()
     os.environ.clear()
     os.environ.update(environment)
-    sys.path[:0] = [it for it in environment.get("PYTHONPATH", "").split(os.pathsep) if it and it not in sys.path]
+    paths = [it for it in environment.get("PYTHONPATH", "").split(os.pathsep) if it and it not in sys.path]
+    sys.path[:0] = paths
+    for path in paths:
+        if (customization := Path(path, "sitecustomize.py")).exists():
+            runpy.run_path(str(customization))
 
 
 def _text(file: IO[str]) -> str:

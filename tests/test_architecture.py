@@ -44,6 +44,7 @@ LAYERS: Final = (
     ("fibsbot.client", "fibsbot.server", "fibsbot.external"),
     ("fibsbot.bot",),
     ("fibsbot.replay",),
+    ("fibsbot.archive",),
     ("fibsbot.service",),
     ("fibsbot.config",),
     ("fibsbot.arena",),

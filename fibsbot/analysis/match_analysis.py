@@ -1,7 +1,8 @@
 """Analysis of a match, or of many in several processes.
 
-Every decision of both players is analysed, and the luck of every roll. The result does not depend on how matches are
-split into chunks: no evaluator keeps state that changes its values.
+Every decision of both players is analysed, and the luck of every roll. Many matches are cut into chunks of a few
+entries, each analysed from a fresh state of the evaluator: what it remembers changes the last digits of its values, so
+that otherwise they would depend on which process got which chunk.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
-from fibsbot.strategies.loader import StrategyError, find, load
+from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, find
+from fibsbot.strategies.reused import ReusedStrategies
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
-from fibsbot.workers import processes as worker_processes
+from fibsbot.workers.fingerprint import digest
+from fibsbot.workers.journal import Journal
+from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, ProgressCallback, WorkerPool
+from fibsbot.workers.processes import WorkerLostError, usable_cores
 
 
 class AnalysisError(ValueError):
@@ -144,12 +149,10 @@ AnalysisResult: TypeAlias = MatchAnalysis | AnalysisError | TranscriptError
 ChunkCallback: TypeAlias = Callable[[int, int], object]
 """Called with the number of entries just analysed, and of all entries of their match."""
 CHUNK_SIZE: Final = 16
-"""Entries per chunk with several processes: about a second of work, so that progress is seen. Smaller chunks make less
-use of an evaluator's caches: with 4 entries the analysis takes a tenth longer."""
+"""Entries that are analysed together, from a fresh state of the evaluator: about a second of work. Smaller chunks make
+less use of an evaluator's caches: with 4 entries the analysis takes a tenth longer."""
 ENTRIES_PER_PROCESS: Final = 100
 """Entries per process that make another process worthwhile: loading the engine takes as long as analysing 20."""
-
-_NO_EVALUATOR: Final = "strategy {!r} is not an evaluator: it cannot value positions"
 
 
 def count_entries(transcript: Transcript) -> int:
@@ -160,150 +163,133 @@ def count_entries(transcript: Transcript) -> int:
 @contextlib.contextmanager
 def open_evaluator(name: str) -> Iterator[Evaluator]:
     """Open the strategy of this name, and close it on leaving; raise StrategyError if it is not an evaluator."""
-    strategy = load(name)
+    strategies = ReusedStrategies()
     try:
-        if not isinstance(strategy, Evaluator):
-            raise StrategyError(_NO_EVALUATOR.format(name))
-        yield strategy
+        yield strategies.fresh_evaluator(name)
     finally:
-        strategy.close()
+        strategies.close()
 
 
-@contextlib.contextmanager
-def _open_analyser(evaluator: str) -> Iterator[MatchAnalyser]:
-    quick = luck_evaluator(evaluator)
-    with contextlib.ExitStack() as held:
-        ours = held.enter_context(open_evaluator(evaluator))
-        yield MatchAnalyser(ours, held.enter_context(open_evaluator(quick)) if quick != evaluator else None)
-
-
-def analyse_matches(
+def analyse_matches(  # noqa: PLR0913 - what is analysed, by whom, and what follows it
     transcripts: Iterable[Transcript],
     evaluator: str,
     *,
     luck: bool = True,
-    cores: int | None = None,
+    pool: WorkerPool | None = None,
+    journal: Journal | None = None,
     tick: ChunkCallback = lambda _done, _of: None,
+    on_progress: ProgressCallback = lambda _: None,
 ) -> Generator[AnalysisResult, None, None]:
     """Yield the analysis of each match, in order; for a match that cannot be analysed yield its error.
 
-    Closed or interrupted, the generator ends its processes at once. Raises StrategyError if a strategy is not an
-    evaluator, or ends its process.
+    Any workers give the same analyses, to the last bit on the same kind of processor. Closed or interrupted, the
+    generator ends its processes at once. Raises StrategyError if a strategy is not an evaluator, or ends its process,
+    and WorkError if the workers fail otherwise.
 
     Args:
         transcripts: the matches.
-        evaluator: name of a strategy, which every process opens for itself; its `luck_evaluator` values the rolls.
+        evaluator: name of a strategy, which every worker opens for itself; its `luck_evaluator` values the rolls.
         luck: whether to analyse the luck of rolls.
-        cores: number of processes; by default all cores, as far as there is work. With 1 no process is started.
+        pool: the workers; by default all cores, as far as there is work, or this process for a little.
+        journal: keeps the chunks that have been analysed.
         tick: called after each chunk.
+        on_progress: called with the progress of the workers.
     """
     if not find(evaluator).is_evaluator():
-        raise StrategyError(_NO_EVALUATOR.format(evaluator))
+        raise StrategyError(NOT_AN_EVALUATOR.format(evaluator))
     left = iter(transcripts)
     known: list[Transcript] = []
-    jobs = cores or _worthwhile_processes(left, known)
-    size = 1 if jobs == 1 else CHUNK_SIZE
+    pool = pool or _worthwhile_pool(left, known)
     pending: deque[_PendingMatch] = deque()
-    assigned: dict[int, tuple[_PendingMatch, int]] = {}
-    chunks = _chunks(chain(known, left), evaluator, size, pending, assigned)
-    results = (
-        _analyse_here(chunks, evaluator, luck=luck)
-        if jobs == 1
-        else _analyse_in_processes(chunks, evaluator, jobs, luck=luck)
-    )
-    with contextlib.closing(results):
-        for result in results:
-            match, first = assigned.pop(result.number)
-            match.add(first, result)
-            tick(min(size, len(match.steps) - first), len(match.steps))
-            while pending and pending[0].is_done:
-                yield pending.popleft().result()
+    pieces = _pieces(chain(known, left), evaluator, pending, luck=luck, with_content=journal is not None)
+    with contextlib.closing(
+        pool.run(
+            analyse_chunk,
+            pieces,
+            shared=AnalysisSettings(evaluator, luck, ReusedStrategies.of(evaluator)),
+            journal=journal,
+            on_progress=on_progress,
+        )
+    ) as results:
+        try:
+            for piece, result in results:
+                match = next(it for it in pending if not it.is_done)
+                match.add(result)
+                tick(len(piece.arguments), len(match.steps))
+                while pending and pending[0].is_done:
+                    yield pending.popleft().result()
+        except WorkerLostError:
+            raise StrategyError(f"a process in which {evaluator!r} analysed has died") from None
     yield from (match.result() for match in pending)
 
 
-def _worthwhile_processes(transcripts: Iterator[Transcript], known: list[Transcript]) -> int:
-    """Return how many processes are worthwhile; transcripts read to find out are appended to `known`."""
-    cores = worker_processes.usable_cores()
+def _worthwhile_pool(transcripts: Iterator[Transcript], known: list[Transcript]) -> WorkerPool:
+    """Return as many processes as are worthwhile; transcripts read to find out are appended to `known`."""
+    cores = usable_cores()
     entries = 0
     while entries < cores * ENTRIES_PER_PROCESS and (transcript := next(transcripts, None)):
         known.append(transcript)
         entries += count_entries(transcript)
-    return max(1, min(cores, entries // ENTRIES_PER_PROCESS))
+    jobs = min(cores, entries // ENTRIES_PER_PROCESS)
+    return LocalPool(jobs) if jobs > 1 else InProcessPool()
 
 
-def _chunks(
+def _pieces(
     transcripts: Iterable[Transcript],
     evaluator: str,
-    size: int,
     pending: deque[_PendingMatch],
-    assigned: dict[int, tuple[_PendingMatch, int]],
-) -> Iterator[_Chunk]:
-    """Yield the chunks of matches; append each match to `pending`, and enter each chunk into `assigned`."""
-    number = 0
-    for transcript in transcripts:
+    *,
+    luck: bool,
+    with_content: bool,
+) -> Iterator[Piece]:
+    """Yield the chunks of matches, and append each match to `pending`."""
+    for number, transcript in enumerate(transcripts, 1):
         match = _PendingMatch.of(transcript, evaluator)
         pending.append(match)
-        for first in range(0, len(match.steps), size):
-            if match.error:
-                break
-            match.open += 1
-            assigned[number] = match, first
-            yield _Chunk(number, match.steps[first : first + size])
-            number += 1
-        match.all_assigned = True
+        for first in range(0, len(match.steps), CHUNK_SIZE):
+            chunk = match.steps[first : first + CHUNK_SIZE]
+            key = f"match {number}, entries {first + 1} to {first + len(chunk)}"
+            yield Piece(f"{key} {digest(evaluator, luck, repr(chunk))}" if with_content else key, chunk)
 
 
-def _analyse_here(chunks: Iterable[_Chunk], evaluator: str, *, luck: bool) -> Generator[_ChunkResult, None, None]:
-    """Analyse chunks in this process; the evaluator is opened only if there are any."""
-    every = iter(chunks)
-    first = next(every, None)
-    if first is not None:
-        yield from _analyse_chunks(chain((first,), every), evaluator, luck=luck)
+@define(eq=False)
+class AnalysisSettings:
+    """What all chunks share: the evaluator, which each worker opens once."""
 
+    evaluator: str
+    luck: bool
+    strategies: ReusedStrategies = field(factory=ReusedStrategies)
 
-def _analyse_in_processes(
-    chunks: Iterable[_Chunk], evaluator: str, jobs: int, *, luck: bool
-) -> Generator[_ChunkResult, None, None]:
-    """Analyse chunks in several processes; results come in any order."""
-    try:
-        yield from worker_processes.map_unordered(_analyse_chunks, (evaluator, luck), chunks, jobs)
-    except worker_processes.WorkerLostError:
-        raise StrategyError(f"a process in which {evaluator!r} analysed has died") from None
+    def analyser(self) -> MatchAnalyser:
+        """Return an analyser that remembers nothing."""
+        quick = luck_evaluator(self.evaluator)
+        evaluator = self.strategies.fresh_evaluator(self.evaluator)
+        return MatchAnalyser(evaluator, self.strategies.fresh_evaluator(quick) if quick != self.evaluator else None)
 
-
-def _analyse_chunks(chunks: Iterable[_Chunk], evaluator: str, luck: bool) -> Iterator[_ChunkResult]:  # noqa: FBT001 - called by position
-    with _open_analyser(evaluator) as analyser:
-        for chunk in chunks:
-            yield _analyse_chunk(analyser, chunk, luck=luck)
+    def close(self) -> None:
+        """Close the evaluators."""
+        self.strategies.close()
 
 
 @frozen
-class _Chunk:
-    """Consecutive entries of a match, analysed together."""
-
-    number: int
-    steps: tuple[Step, ...]
-
-
-@frozen
-class _ChunkResult:
+class ChunkAnalysis:
     """Analyses of the entries of a chunk, or the error that prevented them."""
 
-    number: int
-    """Of the chunk."""
     evaluator: str
     """Name of the evaluator."""
     details: str
-    results: tuple[EntryAnalysis, ...] | AnalysisError
+    entries: tuple[EntryAnalysis, ...] | AnalysisError
 
 
-def _analyse_chunk(analyser: MatchAnalyser, chunk: _Chunk, *, luck: bool) -> _ChunkResult:
+def analyse_chunk(settings: AnalysisSettings, chunk: Sequence[Step]) -> ChunkAnalysis:
+    """Analyse consecutive entries of a match, in a worker."""
+    analyser = settings.analyser()
     found: tuple[EntryAnalysis, ...] | AnalysisError
     try:
-        found = tuple(analyser.analyse_entry(step, luck=luck) for step in chunk.steps)
+        found = tuple(analyser.analyse_entry(step, luck=settings.luck) for step in chunk)
     except AnalysisError as error:
         found = error
-    return _ChunkResult(chunk.number, analyser.evaluator, analyser.details, found)
+    return ChunkAnalysis(analyser.evaluator, analyser.details, found)
 
 
 @define
@@ -316,39 +302,34 @@ class _PendingMatch:
     details: str = ""
     steps: tuple[Step, ...] = ()
     error: TranscriptError | AnalysisError | None = None
+    """Of several errors the earliest."""
     open: int = 0
-    """Number of chunks being analysed."""
-    all_assigned: bool = False
-    results: dict[int, tuple[EntryAnalysis, ...]] = field(factory=dict)
-    """Results by the index of their first entry."""
-    failed: int = 0
-    """Index of the first entry of the chunk that `error` is about."""
+    """Number of chunks that are to be analysed."""
+    entries: list[EntryAnalysis] = field(factory=list)
 
     @classmethod
     def of(cls, transcript: Transcript, evaluator: str) -> _PendingMatch:
         """Replay a match."""
         try:
-            return cls(transcript, evaluator, steps=tuple(step for game in transcript.games for step in walk(game)))
+            steps = tuple(step for game in transcript.games for step in walk(game))
         except TranscriptError as error:
             return cls(transcript, evaluator, error=error)
+        return cls(transcript, evaluator, steps=steps, open=-(-len(steps) // CHUNK_SIZE))
 
     @property
     def is_done(self) -> bool:
         """Whether all chunks have been analysed."""
-        return self.all_assigned and not self.open
+        return not self.open
 
-    def add(self, first: int, result: _ChunkResult) -> None:
-        """Store the result of the chunk that begins at `first`; of several errors keep the earliest."""
+    def add(self, chunk: ChunkAnalysis) -> None:
+        """Store the result of the next chunk."""
         self.open -= 1
-        self.evaluator, self.details = result.evaluator, result.details
-        if not isinstance(result.results, AnalysisError):
-            self.results[first] = result.results
-        elif self.error is None or first < self.failed:
-            self.error, self.failed = result.results, first
+        self.evaluator, self.details = chunk.evaluator, chunk.details
+        if not isinstance(chunk.entries, AnalysisError):
+            self.entries += chunk.entries
+        elif self.error is None:
+            self.error = chunk.entries
 
     def result(self) -> AnalysisResult:
         """Return the analysis of the whole match, or its error."""
-        if self.error:
-            return self.error
-        found = [it for _, part in sorted(self.results.items(), key=lambda it: it[0]) for it in part]
-        return combine_entries(self.transcript, self.evaluator, found, self.details)
+        return self.error or combine_entries(self.transcript, self.evaluator, self.entries, self.details)

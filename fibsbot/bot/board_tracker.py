@@ -20,7 +20,7 @@ from fibsbot.bot.tracked_match import (
     play_on_board,
 )
 from fibsbot.evolve import evolve
-from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, match_state, player_position
+from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, match_state, shows_points
 from fibsbot.match import Dice, MatchState
 
 
@@ -57,15 +57,15 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
 
 def _apply_expected_board(tracked: TrackedMatch, board: BoardState) -> TrackedMatch | None:
     """Return the match after a board that shows what is known, or that our own play was made; None for any other."""
-    if _shows_tracked_state(tracked, board):
+    if shows_tracked_state(tracked, board):
         return tracked if tracked.board_seen else evolve(tracked, board_seen=True)
     if tracked.own_play is None or tracked.turn is not PlayerSide.PLAYER or tracked.doubled_by is not None:
         return None
     after = give_turn(play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play), PlayerSide.OPPONENT)
-    return evolve(after, board_seen=True) if _shows_tracked_state(after, board) else None
+    return evolve(after, board_seen=True) if shows_tracked_state(after, board) else None
 
 
-def _shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
+def shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
     """Whether a board shows just what is known, as most do, so that there is nothing to take over."""
     ours = tracked.state
     if ours is None or not tracked.running or tracked.doubled_by is not None or board.double_pending:
@@ -89,7 +89,7 @@ def _shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
         and bool(board.post_crawford) is post_crawford is ours.post_crawford
         and (ours.length > 1 or not post_crawford)
         and ours.crawford is is_crawford(ours.length, ours.score, post_crawford=post_crawford)
-        and player_position(board).points == ours.position.points
+        and shows_points(board, ours.position.points, own=True)
     )
 
 

@@ -267,7 +267,9 @@ class Matches:
         won = score[0] > score[1]
         self._context.counters.matches += 1
         self._context.counters.wins += won
-        self._context.record("match_ended", opponent=self.current.opponent, length=length, won=won, score=list(score))
+        match = self.current
+        game = {} if match.game is None else {"game": match.game}
+        self._context.record("match_ended", opponent=match.opponent, length=length, won=won, score=list(score), **game)
         self._lobby.match_ended(self.current.opponent)
         self._end()
         limit = self._context.settings.play.matches
@@ -310,6 +312,8 @@ class BotStatus:
     """Points, 0 for unlimited; None while no match is on, or its length is not known."""
     score: tuple[int, int] | None
     """Ours first."""
+    game: str | None
+    """The game, if it is not backgammon; None also while no match is on."""
     paused: bool
     finishing: bool
     saved: int
@@ -328,7 +332,8 @@ class BotStatus:
         else:
             score = f", {self.score[0]}-{self.score[1]}" if self.score else ""
             length = {None: "", 0: " unlimited"}.get(self.length, f" of {self.length}")
-            said = f"playing {self.opponent}{score}{length}"
+            game = "" if self.game is None else f" at {self.game}"
+            said = f"playing {self.opponent}{game}{score}{length}"
         said += f", {plural(self.stuck, 'saved match')} stuck" if self.stuck else ""
         return said + (", then leaving" if self.finishing else ", paused" if self.paused else "")
 
@@ -348,6 +353,7 @@ def bot_status(
         opponent=match.opponent if match else None,
         length=match.length if match else None,
         score=known.score if match and known else None,
+        game=match.game if match else None,
         paused=context.paused,
         finishing=context.finishing,
         saved=len(saved.matches),

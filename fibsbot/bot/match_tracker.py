@@ -421,6 +421,8 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.NobodyToLeave: _match_over,
     m.JoinWho: _match_over,
 }
+TRACKED_MESSAGES: Final = frozenset(_HANDLERS)
+"""The messages that can change a tracked match."""
 _SHOWN_BY_TABLES: Final = frozenset(
     {
         *(m.OpeningRoll, m.CubeRaised, m.FirstMove, m.RollOrDouble, m.Rolls, m.CannotMove, m.Moves, m.OnlyMove),

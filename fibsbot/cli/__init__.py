@@ -32,6 +32,7 @@ GC_THRESHOLD: Final = 20_000
 
 COMMANDS: Final = {
     "analyse": ("fibsbot.cli.analyse:analyse", "Analyse the errors and the luck of both players."),
+    "archive": ("fibsbot.cli.archive:archive", "Keep an archive of matches, and ask it questions."),
     "bearoff": ("fibsbot.cli.bearoff:bearoff", "Show the bear-off tables, or what they say about a position."),
     "best": ("fibsbot.cli.engine:best", "Rank the plays of a roll."),
     "check-config": (

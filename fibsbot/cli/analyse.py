@@ -7,6 +7,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -25,11 +26,12 @@ from fibsbot.cli.matches import (
     checked_matches,
     evaluator_name,
     evaluator_option,
-    jobs_option,
+    journal_option,
     match_options,
+    open_journal,
     plies_option,
 )
-from fibsbot.cli.options import store_errors
+from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.report.timeline import EntryKind, Grade, MatchTimeline, TimelineEntry, match_timeline
@@ -60,7 +62,8 @@ MAX_COLUMNS: Final = 80
     type=click.IntRange(0),
     help="Number of errors to list.",
 )
-@jobs_option
+@worker_options
+@journal_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match, each on a line.")
 def analyse(  # noqa: PLR0913 - one argument per option
     selection: MatchSelection,
@@ -69,7 +72,8 @@ def analyse(  # noqa: PLR0913 - one argument per option
     plies: int | None,
     luck: bool,
     errors: int,
-    jobs: int | None,
+    workers: WorkerOptions,
+    journal: Path | None,
     as_json: bool,
 ) -> None:
     """Analyse the errors and the luck of both players.
@@ -82,8 +86,13 @@ def analyse(  # noqa: PLR0913 - one argument per option
     sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)
-    with _errors_in_one_line(), progress_bar("decisions") as tick:
-        work = AnalysisRun(name, luck, jobs, tick)
+    with (
+        _errors_in_one_line(),
+        progress_bar("decisions") as progress,
+        workers.open_if_chosen() as pool,
+        open_journal(journal) as kept,
+    ):
+        work = AnalysisRun(name, luck, progress, pool, kept)
         found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
         every = first if len(first) < READ_AHEAD else itertools.chain(first, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -17,14 +18,15 @@ from fibsbot.draw.svg import ViewOptions
 from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
 from fibsbot.games import UnknownGameError, load_ruleset
-from fibsbot.games.game import TableGame, start_at
+from fibsbot.games import game as games
+from fibsbot.games.game import TableGame
 from fibsbot.games.plays import check_play, legal_plays, perft
 from fibsbot.games.ruleset import Part, Ruleset
 from fibsbot.games.text import TableTextError, format_table, game_to_json, parse_table
 from fibsbot.notation.table_plays import format_play, parse_play
 from fibsbot.position import Play
-from fibsbot.rules.errors import PlayError
-from fibsbot.rules.state import Seat
+from fibsbot.rules.errors import PlayError, RuleError
+from fibsbot.rules.state import Seat, Stage
 
 NAMES = ("player", "opponent")
 
@@ -62,7 +64,7 @@ def read_game(name: str, table: str | None, dice: str | None) -> TableGame:
     """
     ruleset = read_ruleset(name)
     try:
-        return start_at(ruleset, parse_table(table, ruleset) if table else ruleset.start(), _dice(dice, ruleset))
+        return games.start_at(ruleset, parse_table(table, ruleset) if table else ruleset.start(), _dice(dice, ruleset))
     except TableTextError as error:
         raise UserError(str(error)) from error
 
@@ -91,8 +93,32 @@ def _part(game: TableGame) -> Part:
     return game.part
 
 
+def _after(game: TableGame, steps: list[str]) -> TableGame:
+    """Return the game after the first parts of a turn: plays, or `name 5`. Raises UserError for what is illegal."""
+    for step in steps:
+        number = re.fullmatch(r"name ([1-6])", step)
+        try:
+            if number and game.namer is not None:
+                game = games.name(game, game.namer, int(number[1]))
+            else:
+                game = games.play(game, game.turn, read_play(step, game))
+        except RuleError as error:
+            raise UserError(f"--play: {error}") from error
+    if game.stage is Stage.NAME:
+        raise UserError(f"--play: expected 'name N' for {game.naming and game.naming.value}, then ;")
+    if game.stage is not Stage.MOVE:
+        raise UserError(f"--play: nothing is left to play after {'; '.join(steps)}")
+    return game
+
+
 def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
-    """Print the legal plays of a table, or the given one, each with the table after it, seen by the player."""
+    """Print the legal plays of a table, or the given one, each with the table after it, seen by the player.
+
+    Before a semicolon in `play` come the plays of the turn's first parts.
+    """
+    if play is not None and ";" in play:
+        *steps, last = map(str.strip, play.split(";"))
+        game, play = _after(game, steps), last or None
     part = _part(game)
     plays = legal_plays(game.rules, game.table, part) if play is None else [read_play(play, game)]
     rows = [
@@ -109,7 +135,11 @@ def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
         )
         return
     if len(game.todo) > 1:
-        click.echo(f"These are the plays of the first part only: {describe_turn(game)}.", err=True)
+        click.echo(
+            f"The turn has several parts: {describe_turn(game)}. These are the plays of the first one; "
+            'with a play and a semicolon, as in --play "24/20;", those of the part that follows are listed.',
+            err=True,
+        )
     width = max((len(str(row["play"])) for row in rows), default=0)
     click.echo("\n".join(f"{row['play']:{width}}   {row['table']}" for row in rows) or "cannot move")
 

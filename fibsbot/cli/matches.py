@@ -8,7 +8,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 import click
 from attrs import define, frozen
@@ -17,6 +17,7 @@ from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store
+from fibsbot.cli.output import ProgressDisplay
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.formats import FormatError
@@ -24,14 +25,14 @@ from fibsbot.records.stored_rows import Match
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.transcript import Transcript
+from fibsbot.workers.journal import Journal, JournalError
+from fibsbot.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
 DEFAULT_LAST: Final = 20
 """Matches of a store that are shown where nothing else is selection for."""
-Tick: TypeAlias = Callable[[float, float | None], None]
-"""Takes how many entries have been studied, of how many if that is known."""
 
 
 @frozen
@@ -137,8 +138,11 @@ evaluator_option: Final = click.option(
     show_default=True,
     help="Strategy that evaluates positions; `fibsbot strategies` lists them.",
 )
-jobs_option: Final = click.option(
-    "-j", "--jobs", metavar="N", type=click.IntRange(1), help="Number of processes.  [default: one per core]"
+journal_option: Final = click.option(
+    "--journal",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep finished work in this file; the same command goes on with it after an interruption.",
 )
 plies_option: Final = click.option(
     "--plies",
@@ -238,6 +242,21 @@ def _matches(selection: MatchSelection, store: Store) -> Iterable[Match]:
     return [match]
 
 
+@contextlib.contextmanager
+def open_journal(path: Path | None) -> Iterator[Journal | None]:
+    """Open a journal for results of this version of the program, if there is a path; raise UserError."""
+    if path is None:
+        yield None
+        return
+    from fibsbot.workers.fingerprint import fingerprint_digest  # noqa: PLC0415 - reads the whole program
+
+    try:
+        with Journal(path, fingerprint_digest()) as journal:
+            yield journal
+    except JournalError as error:
+        raise UserError(str(error)) from None
+
+
 # -- studying -------------------------------------------------------------------------------------------------------
 
 
@@ -247,8 +266,9 @@ class AnalysisRun:
 
     evaluator: str
     luck: bool
-    jobs: int | None
-    tick: Tick
+    progress: ProgressDisplay
+    pool: WorkerPool | None = None
+    journal: Journal | None = None
     failed: int = 0
 
     def studies(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
@@ -268,11 +288,19 @@ class AnalysisRun:
         def tick(studied: int, _: int) -> None:
             nonlocal done
             done += studied
-            self.tick(done, of)
+            self.progress(done, of)
 
-        self.tick(0, of)
+        self.progress(0, of)
         with contextlib.closing(
-            analyse_matches(transcripts(), self.evaluator, luck=self.luck, cores=self.jobs, tick=tick)
+            analyse_matches(
+                transcripts(),
+                self.evaluator,
+                luck=self.luck,
+                pool=self.pool,
+                journal=self.journal,
+                tick=tick,
+                on_progress=self.progress.follow,
+            )
         ) as every:
             for studied in every:
                 it = waiting.popleft()

@@ -77,10 +77,19 @@ class WorkerOptions:
     tls: TlsFiles | None = None
 
     @contextlib.contextmanager
+    def open_if_chosen(self) -> Iterator[WorkerPool | None]:
+        """Open the workers if an option says which; else yield None, and the command starts what is worthwhile."""
+        if self.scheduler or self.jobs:
+            with self.open() as pool:
+                yield pool
+        else:
+            yield None
+
+    @contextlib.contextmanager
     def open(self) -> Iterator[WorkerPool]:
         """Open the workers. Turn a WorkError into a RunError, also one that is raised while they are used."""
         try:
-            with open_pool(self.scheduler, jobs=self.jobs, tls=self.tls) as pool:
+            with open_pool(self.scheduler or None, jobs=self.jobs, tls=self.tls) as pool:
                 yield pool
         except WorkError as error:
             raise RunError(str(error)) from None

@@ -8,15 +8,17 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from attrs import frozen
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
     SpinnerColumn,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -24,14 +26,33 @@ from rich.progress import (
 )
 
 from fibsbot.cli import UserError
+from fibsbot.text import plural
+from fibsbot.workers.pool import PoolProgress
 
 PROGRESS_DELAY: Final = 2.0
 """Seconds before a progress bar is shown."""
 
 
+@frozen
+class ProgressDisplay:
+    """A progress bar; called with the amount done and the total, if known."""
+
+    bar: Progress
+    task: TaskID
+
+    def __call__(self, done: float, of: float | None) -> None:
+        """Show how much is done."""
+        self.bar.update(self.task, completed=done, total=of)
+
+    def follow(self, progress: PoolProgress) -> None:
+        """Show how many workers there are, if there are several or none, and their rate."""
+        workers = "" if progress.workers == 1 else plural(progress.workers, "worker")
+        self.bar.update(self.task, note=f"{progress.rate:.1f} pieces/s, {workers}" if workers else "")
+
+
 @contextlib.contextmanager
-def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[float, float | None], None]]:
-    """Yield a function that updates a progress bar with the amount done and the total, if known.
+def progress_bar(what: str, *, shown: bool = True) -> Iterator[ProgressDisplay]:
+    """Yield a progress bar.
 
     The bar appears after PROGRESS_DELAY, on a terminal only.
     """
@@ -40,17 +61,14 @@ def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[float, 
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
         console=Console(stderr=True),
         transient=True,
         disable=not (shown and sys.stderr.isatty()),
     )
-    task = bar.add_task(what, total=None)
-
-    def show(done: float, of: float | None) -> None:
-        bar.update(task, completed=done, total=of)
-
+    task = bar.add_task(what, total=None, note="")
     with _start_later(bar):
-        yield show
+        yield ProgressDisplay(bar, task)
 
 
 @contextlib.contextmanager

@@ -173,7 +173,7 @@ def _play_account(config: Config) -> None:
         raise ConfigError(str(error)) from None
     for warning in config_warnings(config, process=False):
         _log.warning(warning)
-    # Unlike the names of finished files (fibsbot/records/archive.py), so that `fibsbot run` leaves it alone.
+    # Unlike the names of finished files (fibsbot/records/finished_logs.py), so that `fibsbot run` leaves it alone.
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
     settings = run_settings(config, account, secret.text, log_path)

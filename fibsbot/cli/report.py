@@ -18,11 +18,12 @@ from fibsbot.cli.matches import (
     checked_matches,
     evaluator_name,
     evaluator_option,
-    jobs_option,
+    journal_option,
     match_options,
+    open_journal,
     plies_option,
 )
-from fibsbot.cli.options import store_errors
+from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
 from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.files import replacing
@@ -53,7 +54,8 @@ NAME: Final = 40
 @evaluator_option
 @plies_option
 @click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll, which takes longest.")
-@jobs_option
+@worker_options
+@journal_option
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def report(  # noqa: PLR0913 - one argument an option
     selection: MatchSelection,
@@ -62,7 +64,8 @@ def report(  # noqa: PLR0913 - one argument an option
     evaluator: str,
     plies: int | None,
     luck: bool,
-    jobs: int | None,
+    workers: WorkerOptions,
+    journal: Path | None,
     force: bool,
 ) -> None:
     """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
@@ -75,8 +78,13 @@ def report(  # noqa: PLR0913 - one argument an option
     _check_free(target, single=single, force=force)
     name = evaluator_name(evaluator, plies)
     try:
-        with store_errors(), progress_bar("decisions") as tick:
-            work = AnalysisRun(name, luck, jobs, tick)
+        with (
+            store_errors(),
+            progress_bar("decisions") as progress,
+            workers.open_if_chosen() as pool,
+            open_journal(journal) as kept,
+        ):
+            work = AnalysisRun(name, luck, progress, pool, kept)
             written = (_write_page if single else _write_folder)(target, selection, work)
     except StrategyError as error:
         raise UserError(str(error)) from None

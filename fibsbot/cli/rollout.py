@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.engine import with_roll
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.options import FiniteRange, WorkerOptions, worker_options
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.cli.positions import (
     DEFAULT_PLIES,
@@ -88,9 +88,7 @@ MAX_TRIALS: Final = 1_000_000
 @click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Random seed for the dice."
 )
-@click.option(
-    "-j", "--jobs", metavar="J", type=click.IntRange(1, 1024), help="Number of processes.  [default: one per core]"
-)
+@worker_options
 @click.option(
     "-o",
     "--output",
@@ -112,7 +110,7 @@ def rollout(  # noqa: PLR0913 - one argument an option
     max_error: float | None,
     jsd: float | None,
     seed: int,
-    jobs: int | None,
+    workers: WorkerOptions,
     output: Path | None,
     networks: Path | None,
     as_json: bool,
@@ -128,6 +126,7 @@ def rollout(  # noqa: PLR0913 - one argument an option
     asked = _read_question(where, dice=dice, plays=plays, cube=cube_decision)
     if asked.cube and cubeless:
         raise click.UsageError("expected a cube decision or --cubeless, got both")
+    from fibsbot.engine.bundled_networks import load_networks  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
@@ -143,16 +142,16 @@ def rollout(  # noqa: PLR0913 - one argument an option
     with open_engine(networks) as engine:
         candidates = _candidates(engine, asked)
         name = engine.name
-    make = functools.partial(Engine.load, networks) if networks else Engine.load
+    make = functools.partial(Engine.of, load_networks(networks)) if networks else Engine.load
     found = _Progress()
     try:
-        with _progress(plan) as show, sigterm_as_interrupt():
+        with _progress(plan) as show, sigterm_as_interrupt(), workers.open() as pool:
             found.take(
                 roll_out(
                     make,
                     candidates,
                     plan,
-                    jobs=jobs,
+                    pool=pool,
                     file=output,
                     engine=name,
                     on_progress=lambda it: show(found.take(it)),

@@ -52,7 +52,8 @@ def legal(position: str | None, dice: str | None, play: str | None, game: str | 
     """List the legal plays of a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID. With --game each line has the table after the
-    play, too: the rows of the player and of the opponent.
+    play, too: the rows of the player and of the opponent. Where a turn has several parts, such as 3-3 in Gioul, each
+    part in --play ends with a semicolon: "24/21(4);" lists the plays of the second part. "name 5;" names a double.
     """
     if game:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it

@@ -20,8 +20,8 @@ from rich.text import Text
 from fibsbot.analysis.luck import LuckAdjustedResults
 from fibsbot.analysis.results import BREAK_FACTS, AccountResults, ConnectionStatistics, WinLossRecord, account_results
 from fibsbot.cli import UserError
-from fibsbot.cli.matches import evaluator_option, jobs_option
-from fibsbot.cli.options import configured_store, store_errors
+from fibsbot.cli.matches import evaluator_option
+from fibsbot.cli.options import WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
 from fibsbot.draw.axes import Scale, seconds
@@ -61,7 +61,7 @@ MAX_COLUMNS: Final = 80
     "--luck/--no-luck", default=False, help="Adjust the results for luck: analyses every match, which takes long."
 )
 @evaluator_option
-@jobs_option
+@worker_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", metavar="FILE", type=click.Path(path_type=Path), help="Draw the rating as SVG, too.")
 def stats(  # noqa: PLR0913 - one argument per option
@@ -74,7 +74,7 @@ def stats(  # noqa: PLR0913 - one argument per option
     top: int,
     evaluator: str,
     plot: Path | None,
-    jobs: int | None,
+    workers: WorkerOptions,
     luck: bool,
     as_json: bool,
 ) -> None:
@@ -96,7 +96,7 @@ def stats(  # noqa: PLR0913 - one argument per option
         if plot and len(names) > len(SERIES):
             raise UserError(f"expected --account with --plot: no more than {len(SERIES)} curves can be told apart")
         found = [account_results(store, name, since=begin, game=game) for name in names]
-        adjusted = [_adjusted(store, name, begin, evaluator, jobs) if luck else None for name in names]
+        adjusted = [_adjusted(store, name, begin, evaluator, workers) if luck else None for name in names]
     if plot:
         _draw(plot, found)
     if as_json:
@@ -161,7 +161,7 @@ class _TranscriptReader:
 
 
 def _adjusted(
-    store: Store, account: str, since: dt.datetime | None, evaluator: str, jobs: int | None
+    store: Store, account: str, since: dt.datetime | None, evaluator: str, workers: WorkerOptions
 ) -> LuckAdjustedResults:
     """Analyse every finished match except unlimited ones, whose results cannot be adjusted."""
     from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs it
@@ -179,7 +179,10 @@ def _adjusted(
     try:
         with (
             progress_bar(f"analysing {account}") as show,
-            contextlib.closing(analyse_matches(reader.transcripts(), evaluator, cores=jobs, tick=tick)) as analyses,
+            workers.open_if_chosen() as pool,
+            contextlib.closing(
+                analyse_matches(reader.transcripts(), evaluator, pool=pool, tick=tick, on_progress=show.follow)
+            ) as analyses,
         ):
             show(0, len(matches))
             found = LuckAdjustedResults.of(analyses)

@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.options import GameName
+from fibsbot.cli.options import GameName, WorkerOptions, worker_options
 from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.workers.processes import WorkerLostError, usable_cores
+from fibsbot.workers.pool import WorkerPool
+from fibsbot.workers.processes import WorkerLostError
 
 if TYPE_CHECKING:
     from fibsbot.engine.training.benchmark import CheckerBenchmark
@@ -44,7 +45,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for networks, labels and checkpoints; existing ones are reused.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of labelling processes.  [default: one per core]")
+@worker_options
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -88,7 +89,7 @@ def train(  # noqa: PLR0913 - one argument per option
     *,
     game: str | None,
     folder: Path,
-    jobs: int | None,
+    workers: WorkerOptions,
     threads: int,
     backend: str,
     benchmark: Path | None,
@@ -121,8 +122,8 @@ def train(  # noqa: PLR0913 - one argument per option
         steps, rated = _read(recipe, benchmark)
         if packed_before is not None:
             _unpack(packed_before, folder, steps)
-        with _bar() as progress:
-            _train(steps, folder, jobs or usable_cores(), _ProgressReporter(progress, as_json), rated, backend)
+        with _bar() as progress, workers.open() as pool:
+            _train(steps, folder, pool, _ProgressReporter(progress, as_json), rated, backend)
     except KeyboardInterrupt:
         click.echo(f"fibsbot train: interrupted; run the same command again to continue from {folder}", err=True)
         sys.exit(EXIT_INTERRUPTED)
@@ -168,7 +169,7 @@ def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmar
 def _train(  # noqa: PLR0913, PLR0917 - the arguments of Pipeline
     recipe: Recipe,
     folder: Path,
-    jobs: int,
+    pool: WorkerPool,
     listener: _ProgressReporter,
     benchmark: CheckerBenchmark | None,
     backend: str,
@@ -180,7 +181,7 @@ def _train(  # noqa: PLR0913, PLR0917 - the arguments of Pipeline
     tables = load_tables(compute=True)
     assert tables is not None  # noqa: S101 - missing tables are computed
     try:
-        Pipeline(recipe, folder, tables.columns, jobs, listener, benchmark, _backend(backend)).run()
+        Pipeline(recipe, folder, tables.columns, pool, listener, benchmark, _backend(backend)).run()
     except NetworkError as error:
         raise UserError(str(error)) from error
 

@@ -215,7 +215,7 @@ def _surroundings() -> str:
 def _digest(file: str) -> str:
     """Return a digest of a file, the compiler, and all files of the engine that they import, directly or indirectly."""
     seen: set[Path] = set()
-    left = [Path(file), *map(_path, (b"fibsbot.engine.jit_compiler", __name__.encode()))]
+    left = [Path(file), *map(_path, (b"fibsbot.engine.jit_compiler", b"fibsbot.engine.intrinsics", __name__.encode()))]
     digest = hashlib.sha256()
     while left:
         path = left.pop()

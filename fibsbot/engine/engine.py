@@ -21,7 +21,8 @@ from attrs import evolve, field, frozen
 
 from fibsbot.engine.arrays import OUTCOMES, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
-from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, load_networks
+from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, Networks, load_networks
+from fibsbot.engine.hashing import distinct
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
@@ -87,6 +88,7 @@ def compile_lookahead() -> None:
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
     lookahead = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
     lookahead.expand(boards, PlayFilter())
+    lookahead.evaluate(boards)
     cubes = DecisionCubes.of(MatchState(Position.start(), length=7), NO_TABLES)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
@@ -115,7 +117,11 @@ class Engine:
         Raises:
             NetworkError: Networks are missing or damaged; one line.
         """
-        networks = load_networks(folder)
+        return cls.of(load_networks(folder), tables=tables, compute=compute)
+
+    @classmethod
+    def of(cls, networks: Networks, *, tables: bool = True, compute: bool = True) -> Self:
+        """Return an engine with these networks; for the arguments see `load`."""
         cold = is_cold()
         with compiled_by_two() if cold else contextlib.nullcontext():
             known = load_tables(compute=compute) if tables else None
@@ -124,9 +130,9 @@ class Engine:
             evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
-                boards, lookahead = boards_of([_OPENING.position]), engine.searcher.lookahead
-                lookahead.evaluate(boards)
-                lookahead.distinct(boards)
+                boards = boards_of([_OPENING.position])
+                evaluator.evaluate(boards)
+                distinct(boards)
                 argmin_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine
 
@@ -182,6 +188,13 @@ class Engine:
         """Compile or load the functions that decisions need."""
         self.analyse_cube(_OPENING, SearchLimits(plies=1))
         self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=SearchLimits(plies=1))
+
+    def forget(self) -> None:
+        """Forget, in this thread, the positions that were evaluated, so that results do not depend on earlier ones.
+
+        They depend on them in their last digits: a batch without the known positions is summed up in another way.
+        """
+        self.searcher.lookahead.forget()
 
     @property
     def searcher(self) -> Searcher:

@@ -19,6 +19,7 @@ from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_
 from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import Network
+from fibsbot.engine.simd import find_changes, lowest_bit
 
 
 class Pruner(NamedTuple):
@@ -139,8 +140,8 @@ class PrunerBuffers(NamedTuple):
     plays: Boards
     scratch: Scratch
     values: Floats32
-    changed: npt.NDArray[np.int64]
-    """Old and new rows of a play's changes, shape (54, 2): at most one per cell and side, and those of checkers off."""
+    logistic: Floats32
+    """LOGISTIC."""
 
 
 def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
@@ -166,7 +167,7 @@ def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
         plays,
         scratch,
         np.zeros(MAX_PLAYS, np.float32),
-        np.zeros((2 * CELLS + 2, 2), np.int64),
+        LOGISTIC,
     )
 
 
@@ -218,6 +219,28 @@ def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int,
     return count
 
 
+_REACH: Final = 16
+"""Sums beyond this are as good as sure."""
+_STEPS: Final = 32
+"""Steps of `LOGISTIC` per unit. Between them it is linear, and at most 0.00002 off."""
+LOGISTIC: Final = (1 / (1 + np.exp(-np.arange(-_REACH, _REACH + 2 / _STEPS, 1 / _STEPS)))).astype(np.float32)
+"""The logistic function from -_REACH to _REACH and one step beyond."""
+
+
+@inner
+def _logistic(table: Floats32, total: np.float32) -> np.float32:
+    place = (min(max(total, np.float32(-_REACH)), np.float32(_REACH)) + np.float32(_REACH)) * np.float32(_STEPS)
+    step = np.int64(place)
+    return np.float32(table[step] + (place - np.float32(step)) * (table[step + 1] - table[step]))
+
+
+@inner
+def _replace(hidden: Floats32, rows: Floats32, old: int, new: int) -> None:
+    """Put one row of weights in place of another in the sums."""
+    for unit in range(len(hidden)):
+        hidden[unit] += rows[new, unit] - rows[old, unit]
+
+
 @inner
 def _write_before(scales: PrunerBuffers, board: Board) -> None:
     """Compute the sums of the first layer for the mover's board before the play."""
@@ -245,50 +268,40 @@ def _write_before(scales: PrunerBuffers, board: Board) -> None:
 @inner
 def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
     """Write an estimate of the opponent's cubeless equity after each play into `values`."""
-    rows, before, hidden, plays, values = scales.rows, scales.before, scales.hidden, scales.plays, scales.values
-    output_weights, offset, units, changed = (
-        scales.output_weights,
-        scales.output_bias,
-        len(scales.hidden),
-        scales.changed,
-    )
+    rows, hidden, plays, values = scales.rows, scales.hidden, scales.plays, scales.values
+    output_weights, offset, units, table = scales.output_weights, scales.output_bias, len(hidden), scales.logistic
     off = CHECKERS
     for cell in range(1, CELLS):
         off -= max(AS_INT + board[cell], 0)
     for play in range(count):
-        changes = 0
         left = off
-        for cell in range(CELLS):
+        for unit in range(units):
+            hidden[unit] = scales.before[unit]
+        changes = find_changes(board, plays[play])
+        while changes:
+            cell = lowest_bit(changes)
+            changes &= changes - 1
             old, new = AS_INT + board[cell], AS_INT + plays[play, cell]
-            if old == new:
-                continue
             left += max(old, 0) - max(new, 0)
             # Rows of no checkers are zero, and a point is never both sides'.
-            changed[changes, 0] = MOVER_ROWS + cell * ROWS_PER_POINT + max(old, 0)
-            changed[changes, 1] = MOVER_ROWS + cell * ROWS_PER_POINT + max(new, 0)
-            changes += 1
+            row = MOVER_ROWS + cell * ROWS_PER_POINT
+            _replace(hidden, rows, row + max(old, 0), row + max(new, 0))
             if old < 0 or new < 0:
-                changed[changes, 0] = (BAR - cell) * ROWS_PER_POINT + max(-old, 0)
-                changed[changes, 1] = (BAR - cell) * ROWS_PER_POINT + max(-new, 0)
-                changes += 1
+                row = (BAR - cell) * ROWS_PER_POINT
+                _replace(hidden, rows, row + max(-old, 0), row + max(-new, 0))
         if left > off:
             if left == CHECKERS:
                 values[play] = WON_VALUE
                 continue
-            changed[changes, 0] = MOVER_ROWS + off
-            changed[changes, 1] = MOVER_ROWS + left
-            changes += 1
+            _replace(hidden, rows, MOVER_ROWS + off, MOVER_ROWS + left)
+        win, gammon, backgammon, lose_gammon, lose_backgammon = offset[0], offset[1], offset[2], offset[3], offset[4]
         for unit in range(units):
-            hidden[unit] = before[unit]
-        for change in range(changes):
-            old, new = changed[change, 0], changed[change, 1]
-            for unit in range(units):
-                hidden[unit] += rows[new, unit] - rows[old, unit]
-        value = np.float32(-1)
-        for chance in range(len(offset)):  # with a plain 5 the compiler writes all of it out five times
-            total = offset[chance]
-            for unit in range(units):
-                total += max(hidden[unit], np.float32(0)) * output_weights[chance, unit]
-            sure = np.float32(1) / (np.float32(1) + np.exp(-total))
-            value += 2 * sure if chance == 0 else sure if chance < 3 else -sure
-        values[play] = value
+            active = max(hidden[unit], np.float32(0))
+            win += active * output_weights[0, unit]
+            gammon += active * output_weights[1, unit]
+            backgammon += active * output_weights[2, unit]
+            lose_gammon += active * output_weights[3, unit]
+            lose_backgammon += active * output_weights[4, unit]
+        more = _logistic(table, gammon) + _logistic(table, backgammon)
+        less = _logistic(table, lose_gammon) + _logistic(table, lose_backgammon)
+        values[play] = 2 * _logistic(table, win) - 1 + more - less

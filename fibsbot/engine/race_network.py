@@ -17,10 +17,12 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import BAR, CHECKERS, Boards, Bools, Floats32, Outcomes, have_passed
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Boards, Bools, Floats32, Outcomes
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bearoff.lookup import MAX_ROLLS, chances_from_rolls, first_off, indices_of
 from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
+from fibsbot.engine.hashing import distinct
+from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 
@@ -48,14 +50,25 @@ def sides_of(boards: Boards) -> tuple[Sides, Sides]:
 
 def is_race(boards: Boards) -> Bools:
     """Return whether the boards are races that `RaceNetwork` covers, shape (n,)."""
-    found = np.zeros(len(boards), np.bool_)
-    apart = np.flatnonzero(have_passed(boards))
-    if len(apart):
-        some = boards[apart]
-        near = (some[:, POINTS + 1 :] <= 0).all(axis=1) & (some[:, : BAR - POINTS] >= 0).all(axis=1)
-        one, other = sides_of(some)
-        found[apart] = near & (np.maximum(one @ PIPS, other @ PIPS) <= MAX_PIPS)
+    found = np.empty(len(boards), np.bool_)
+    _write_races(boards, found)
     return found
+
+
+@compiled
+def _write_races(boards: Boards, found: Bools) -> None:
+    for row in range(len(boards)):
+        pips, their_pips, rearmost, theirs_rearmost = 0, 0, 0, 0
+        for cell in range(1, CELLS):
+            own, theirs = AS_INT + boards[row, cell], -(AS_INT + boards[row, BAR - cell])
+            if own > 0:
+                rearmost = cell
+                pips += cell * own
+            if theirs > 0:
+                theirs_rearmost = cell
+                their_pips += cell * theirs
+        near = min(rearmost, theirs_rearmost) > 0 and max(rearmost, theirs_rearmost) <= POINTS
+        found[row] = near and rearmost + theirs_rearmost < BAR and max(pips, their_pips) <= MAX_PIPS
 
 
 def encode_sides(sides: Sides) -> Floats32:
@@ -105,10 +118,11 @@ class RaceNetwork:
 
     def evaluate(self, boards: Boards, columns: TableArrays) -> Outcomes:
         """Return the chances of the player on roll, shape (n, 6); for boards of which `is_race` is true."""
-        own, theirs = sides_of(boards)
-        rolls, first = self.likely(np.concatenate([own, theirs]), columns)
-        count = len(boards)
-        return np.asarray(chances_from_rolls(rolls[:count], first[:count], rolls[count:], first[count:]))
+        sides = np.concatenate(sides_of(boards))
+        which, number = distinct(sides)  # positions that a search compares have most of their sides in common
+        rolls, first = self.likely(sides[which], columns)
+        own, theirs = number[: len(boards)], number[len(boards) :]
+        return np.asarray(chances_from_rolls(rolls[own], first[own], rolls[theirs], first[theirs]))
 
 
 def is_home(sides: Sides) -> Bools:

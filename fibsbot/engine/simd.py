@@ -1,6 +1,6 @@
-"""Sums of products of 16-bit integers by the processor's vector instructions, for compiled functions.
+"""Vector instructions for compiled functions: sums of products of 16-bit integers, and comparing boards.
 
-They are written in LLVM's intermediate representation (`jit_compiler`): numba has no vectors, and its loops do not
+They are written in LLVM's intermediate representation (`intrinsics`): numba has no vectors, and its loops do not
 become the instruction needed. On x86 that is `pmaddwd`, which multiplies 16-bit integers and adds neighbouring
 products as 32-bit integers, 16 products at a time with AVX2, else 8. For other processors LLVM lowers a portable
 form. All forms give the same sums, to the last bit.
@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
 
+from fibsbot.engine.arrays import Board
 from fibsbot.engine.jit import Intrinsic
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -33,7 +34,7 @@ BIT_PLACES: Final = np.array(
 ).reshape(-1)
 """The positions of the bits that are set in each byte, shape (256 * GROUP,)."""
 
-_CODE: Final = "fibsbot.engine.jit_compiler"
+_CODE: Final = "fibsbot.engine.intrinsics"
 """The module that builds the intrinsics; only the compiler imports it."""
 
 
@@ -99,3 +100,8 @@ Its arguments:
     table: BIT_PLACES.
     places: int32, longer than the number of nonzero words by GROUP or more.
 """
+
+find_changes: Final = cast("Callable[[Board, Board], int]", Intrinsic(_CODE, "find_changes"))
+"""Return an integer whose bit n is set if cell n of two boards differs; for compiled functions."""
+lowest_bit: Final = cast("Callable[[int], int]", Intrinsic(_CODE, "lowest_bit"))
+"""Return the number of the lowest bit that is set in a number other than 0; for compiled functions."""

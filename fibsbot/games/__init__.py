@@ -70,7 +70,7 @@ def load_ruleset(name: str) -> Ruleset:
         for field in known[option].changes:
             other = changed.setdefault((option in own, field), option)
             if other != option:
-                raise UnknownGameError(f"expected options that go together, got {other} and {option}")
+                raise UnknownGameError(f"expected only one of {other} and {option}: both change the same law")
         rules = rules.with_option(known[option])
     return rules if rules.full_name == name else load_ruleset(rules.full_name)
 

@@ -46,7 +46,10 @@ RULES = Ruleset(
     bearing_off=standard.all_home_first,
     ends=(standard.borne_off,),
     laws=GAMMONS,
-    readings=("The first three rolls are each player's own.",),
+    readings=(
+        "The first three rolls are each player's own.",
+        "With both options no checker leaves the head by numbers that have passed over.",
+    ),
     options=(
         Option("narde-laws", "The laws of head and prime hold as in Narde.", {
             "on_roll": narde.note_roll,

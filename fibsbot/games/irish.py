@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
-from fibsbot.games.ruleset import Option, Ruleset
-from fibsbot.games.table import HAND, HOME, Table
+from fibsbot.games.ruleset import TRIPLE, Numbers, Option, Outcome, Ruleset
+from fibsbot.games.table import HAND, HOME, Mark, Table
 
 _HOME = range(HOME, 0, -1)
 
@@ -24,6 +24,21 @@ def open_point(table: Table, point: int) -> Table:
     more = table.own.row[point] - 1
     own = table.own.moved(point, HAND, more)
     return Table(evolve(own, hit=own.hit + more), table.opponent)
+
+
+def note_double(table: Table, dice: Numbers) -> Table:
+    """Note whether the roll is a double."""
+    own = standard.count_throws(table, dice).own
+    marks = own.marks | Mark.DOUBLE if dice[0] == dice[1] else own.marks & ~Mark.DOUBLE
+    return Table(evolve(own, marks=marks), table.opponent)
+
+
+def borne_off_in_1665(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+    """Win by bearing off all checkers: 1, and 1 more each for a last roll that is a double and a loser not home."""
+    if not after.own.all_off:
+        return None
+    points = 1 + (Mark.DOUBLE in after.own.marks) + (not after.opponent.all_home)
+    return Outcome(1, points, "borne off all checkers")
 
 
 RULES = Ruleset(
@@ -48,6 +63,17 @@ RULES = Ruleset(
             "throw two dice, the higher total names the point, and all its checkers but one enter anew (after "
             "Willughby; a reading, the wording is lost).",
             {"points_to_open": bound_points, "open_point": open_point},
+        ),
+        Option(
+            "1665",
+            "Backgammon as Willughby describes it about 1665: a double is played four times; a game counts 2 if its "
+            "last roll is a double or the loser has a checker outside the home table, 3 for both.",
+            {
+                "divide": standard.doubles_twice,
+                "on_roll": note_double,
+                "ends": (borne_off_in_1665,),
+                "laws": TRIPLE,
+            },
         ),
     ),
 )

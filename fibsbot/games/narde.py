@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Ruleset, move_law, play_law
+from fibsbot.games.ruleset import (
+    GAMMONS,
+    TRIPLE,
+    Numbers,
+    Opening,
+    Option,
+    Outcome,
+    Ruleset,
+    move_law,
+    play_law,
+)
 from fibsbot.games.table import HOME, START, Course, Table
 
 TWO_OFF_THE_HEAD = {(3, 3), (4, 4), (6, 6)}
@@ -63,6 +73,12 @@ def no_prime_before_home(_before: Table, after: Table) -> bool:
     return not home and _longest_prime(after, HOME + 1)
 
 
+def borne_off_before_all_are_home(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+    """Win by bearing off all checkers: 3 points if the loser has a checker outside the home table."""
+    ended = standard.borne_off(rules, before, after)
+    return ended if ended is None or after.opponent.all_home else Outcome(1, 3, ended.reason)
+
+
 RULES = Ruleset(
     name="narde",
     title="Narde",
@@ -88,6 +104,9 @@ RULES = Ruleset(
         }),
         Option("home", "Six points in a row are forbidden until a checker of the opponent is home.", {
             "play_laws": (no_prime_before_home,),
+        }),
+        Option("home-mars", "A game counts 3 if the loser has not brought all checkers home.", {
+            "ends": (borne_off_before_all_are_home,), "laws": TRIPLE,
         }),
     ),
 )  # fmt: skip

@@ -55,6 +55,8 @@ class Mark(enum.Flag):
     """Russian backgammon: two checkers have been on the board."""
     HIT = enum.auto()
     """Tabula without its optional rule: a checker was hit and has not come home yet."""
+    DOUBLE = enum.auto()
+    """Irish as backgammon of 1665: the last roll was a double."""
 
 
 @frozen(slots=False)

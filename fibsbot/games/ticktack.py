@@ -101,6 +101,7 @@ RULES = Ruleset(
         "The sides go in opposite directions, so that the opponent's ace point is the end of one's own course.",
         "A table is filled when all its six points have two or more checkers.",
         "Going in takes two checkers on that point at the end of a play; they need not come together.",
+        "Each option says which ways win, so that only one of them can be chosen.",
         "Who could have won and did not see it loses nothing: that law of Willughby is for the board.",
     ),
     options=(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
 from fibsbot.files import private_opener
-from fibsbot.records.archive import SWEEP_INTERVAL, Archive, Clock, WarningLimiter
+from fibsbot.records.finished_logs import SWEEP_INTERVAL, Clock, FinishedLogs, WarningLimiter
 from fibsbot.records.session_log import FIRST_KEY, VERSION, Rotation, utc_now
 from fibsbot.redaction import StreamRedactor, redact, redact_record
 
@@ -43,7 +43,7 @@ class LogFile:
         self._clock = clock
         self._rotation = rotation
         self._limiter = WarningLimiter(path, clock)
-        self._archive = Archive(path, rotation, clock, self._limiter) if rotation else None
+        self._finished = FinishedLogs(path, rotation, clock, self._limiter) if rotation else None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
@@ -66,7 +66,7 @@ class LogFile:
             return False
         if self._rotation and self._is_due(self._rotation, len(line)):
             self._begin_next(continuing=True)
-        if self._archive and self._clock() >= self._swept + SWEEP_INTERVAL:
+        if self._finished and self._clock() >= self._swept + SWEEP_INTERVAL:
             self._sweep()
         return self._head() and self._put(line)
 
@@ -105,13 +105,13 @@ class LogFile:
 
         The old file is renamed only when that header has been written; if that fails, the old file stays in use.
         """
-        if self._archive is None:
+        if self._finished is None:
             return
         begun = self.path.with_name(self.path.name + _NEXT)
         file: io.FileIO | None = None
         finished = self.path
         try:
-            finished = self._archive.next_path()
+            finished = self._finished.next_path()
             file = _opened(begun)
             header = self._header(finished.name if continuing else None)
             _write_whole(file, header)
@@ -136,9 +136,9 @@ class LogFile:
         self._sweep()
 
     def _sweep(self) -> None:
-        if self._archive:
+        if self._finished:
             self._swept = self._clock()
-            self._archive.sweep_in_background()
+            self._finished.sweep_in_background()
 
 
 def _opened(path: Path) -> io.FileIO:
@@ -188,8 +188,8 @@ class SessionLogWriter:
     ) -> None:
         """Open `path` for appending and write the first line with `fields`; raise OSError when that fails.
 
-        With a `rotation` the log continues in new files (fibsbot/records/archive.py). Each has its own first line, with
-        the previous file's name in the field `continues`; `path` is always the current file.
+        With a `rotation` the log continues in new files (fibsbot/records/finished_logs.py), each with a first line that
+        names the previous file in the field `continues`; `path` is always the current file.
         """
         self.path = path
         self.lost = 0

@@ -183,6 +183,23 @@ class Decision:
 
 
 @frozen
+class Action:
+    """An action of either player in a game other than backgammon."""
+
+    id: int
+    game_id: int
+    at: dt.datetime
+    sitting: int
+    """How often the match had been resumed by then."""
+    number: int
+    """Counts the actions of a game from 1, as far as they were seen."""
+    own: bool
+    """Whether it is ours."""
+    text: str
+    """A part of a turn as `32: 24/19`, or words."""
+
+
+@frozen
 class RatingPoint:
     """An account's rating at a time."""
 

@@ -9,6 +9,7 @@ import contextlib
 import multiprocessing
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -44,7 +45,6 @@ from fibsbot.replay.writers import (
     EventWriter,
     JsonRows,
     JsonWriter,
-    NullWriter,
     Row,
     WorstDecision,
     json_line,
@@ -90,15 +90,15 @@ def _files_below(folder: Path) -> Iterator[Path]:
         yield from (path for path in paths if path.is_file())
 
 
-def events_in(source: Source, on_offset: OffsetCallback) -> Iterator[MatchEvent]:
-    """Yield the events of a source.
+def events_in(source: Source, on_offset: OffsetCallback, *, logged_details: bool = True) -> Iterator[MatchEvent]:
+    """Yield the events of a source; without `logged_details`, entries lack the equities that a session log has.
 
     Raises CaptureError or FormatError for a file of another kind, TranscriptError where a match breaks the rules, and
     OSError where a file cannot be read.
     """
     kind = find_format(source.paths[0]) if len(source.paths) == 1 else None
     if kind is None:
-        yield from events_of_capture(read_captures(source.paths, on_offset))
+        yield from events_of_capture(read_captures(source.paths, on_offset, decisions=logged_details))
         return
     for number, transcript in enumerate(read_match_file(source.paths[0], kind), 1):
         yield from events_of_transcript(number, transcript)
@@ -196,12 +196,15 @@ def replay_source(source: Source, task: ReplayTask, write: TextSink, on_bytes: B
     writer = _writer_for(source, task)
 
     def write_events(events: Iterator[MatchEvent]) -> None:
+        if writer is None:
+            deque(events, maxlen=0)
+            return
         for event in events:
             for line in writer.lines_for(event):
                 write(f"{line}\n")
 
-    result = process_source(source, task, write_events, on_bytes)
-    for line in writer.flush():
+    result = process_source(source, task, write_events, on_bytes, logged_details=writer is not None)
+    for line in writer.flush() if writer is not None else ():
         write(f"{line}\n")
     if isinstance(writer, ComparisonWriter):
         result.totals, result.worst = writer.comparison.totals, writer.worst
@@ -212,14 +215,20 @@ def replay_source(source: Source, task: ReplayTask, write: TextSink, on_bytes: B
 
 
 def process_source(
-    source: Source, task: ReplayTask, consume: Callable[[Iterator[MatchEvent]], None], on_bytes: BytesCallback
+    source: Source,
+    task: ReplayTask,
+    consume: Callable[[Iterator[MatchEvent]], None],
+    on_bytes: BytesCallback,
+    *,
+    logged_details: bool = True,
 ) -> SourceResult:
     """Pass the events of a source to `consume`. An error of the source is part of the result, and not raised."""
     result = SourceResult(source)
     progress = _SourceProgress(on_bytes, source.size)
     started = perf_counter()
+    events = events_in(source, progress.on_offset, logged_details=logged_details)
     try:
-        consume(_with_one_error(events_from(_counted(events_in(source, progress.on_offset), result, task), task.start)))
+        consume(_with_one_error(events_from(_counted(events, result, task), task.start)))
     except _UnreadableError as error:
         result.error = clean(str(error), 300)
     except _StrictDifferenceError:
@@ -264,12 +273,13 @@ def _with_one_error(events: Iterator[MatchEvent]) -> Iterator[MatchEvent]:
         raise _UnreadableError(str(error)) from error
 
 
-def _writer_for(source: Source, task: ReplayTask) -> EventWriter:
+def _writer_for(source: Source, task: ReplayTask) -> EventWriter | None:
+    """Return what writes the events of a source; None if they are only counted."""
     if task.comparison:
         comparison = StrategyComparison(*task.comparison.load(), task.comparison.selection)
         return ComparisonWriter(comparison, JsonRows(source.name), task.as_json, task.quiet)
     if task.quiet:
-        return NullWriter()
+        return None
     return (
         JsonWriter(JsonRows(source.name))
         if task.as_json

@@ -8,7 +8,14 @@ from attrs import frozen
 
 from fibs_protocol.board import BoardState
 from fibsbot.evolve import evolve
-from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, opponent_position, player_position
+from fibsbot.fibs_numbering import (
+    cube_owner,
+    is_crawford,
+    length_from_fibs,
+    length_to_fibs,
+    player_position,
+    shows_points,
+)
 from fibsbot.match import Dice, Owner
 from fibsbot.position import Position
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
@@ -33,9 +40,9 @@ def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
     if dice != known and dice != known[::-1]:
         return False
     score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
-    if score != state.scores or board.cube != state.cube or length_from_fibs(board.length) != state.length:
+    if score != state.scores or board.cube != state.cube or board.length != length_to_fibs(state.length):
         return False
-    if (player_position(board) if on_turn else opponent_position(board)).points != state.position.points:
+    if not shows_points(board, state.position.points, own=on_turn):
         return False
     owner = None if doubled else cube_owner(board)
     return owner is None or owner is (

@@ -92,6 +92,7 @@ __all__ = [
     "SessionInfo",
     "read_capture",
     "read_captures",
+    "read_parts",
     "read_pieces",
 ]
 
@@ -123,13 +124,16 @@ def read_capture(path: Path) -> Iterator[CaptureEvent]:
     return read_captures([path])
 
 
-def read_captures(paths: Iterable[Path], on_offset: OffsetCallback = lambda _: None) -> Iterator[CaptureEvent]:
+def read_captures(
+    paths: Iterable[Path], on_offset: OffsetCallback = lambda _: None, *, decisions: bool = True
+) -> Iterator[CaptureEvent]:
     """Yield the events of files that continue each other, the oldest first, such as the parts of a session log.
 
-    Offsets count through all files; `on_offset` is called with the current one. Raises CaptureError and OSError as
-    `read_capture`; the error of a damaged compressed file comes after all events that could be read.
+    The decisions that a session log records are left out unless `decisions`. Offsets count through all files;
+    `on_offset` is called with the current one. Raises CaptureError and OSError as `read_capture`; the error of a
+    damaged compressed file comes after all events that could be read.
     """
-    reader = _CaptureReader(on_offset)
+    reader = _CaptureReader(on_offset, decisions=decisions)
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
@@ -140,18 +144,24 @@ def read_captures(paths: Iterable[Path], on_offset: OffsetCallback = lambda _: N
 
 def read_pieces(pieces: Iterable[bytes]) -> Iterator[CaptureEvent]:
     """Yield the events of a capture that comes in pieces. Raises CaptureError."""
+    return read_parts([pieces])
+
+
+def read_parts(parts: Iterable[Iterable[bytes]]) -> Iterator[CaptureEvent]:
+    """Yield the events of captures that continue each other, each in pieces. Raises CaptureError."""
     reader = _CaptureReader()
-    yield from reader.read(iter(pieces))
+    for pieces in parts:
+        yield from reader.read(iter(pieces))
     yield from reader.end()
 
 
 class _CaptureReader:
     """Reads one file after another as one capture."""
 
-    def __init__(self, on_offset: OffsetCallback = lambda _: None) -> None:
+    def __init__(self, on_offset: OffsetCallback = lambda _: None, *, decisions: bool = True) -> None:
         self._on_offset = on_offset
         self._offset = 0
-        self._logged = _SessionLogReader()
+        self._logged = _SessionLogReader(decisions=decisions)
         self._damage: FormatError | None = None
         """The error of a file that could not be read to its end."""
 
@@ -195,7 +205,9 @@ class _CaptureReader:
 class _SessionLogReader:
     """Reads session logs. A part continues where the one before it ended, even inside a line."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, decisions: bool) -> None:
+        self._decisions = decisions
+        """Whether the records of decisions are read."""
         self._reader = MessageReader()
         self._sent = LineSplitter(prompts=False)
         self._at: dt.datetime | None = None
@@ -210,19 +222,20 @@ class _SessionLogReader:
                 yield line
 
         try:
-            for record in log.read_session_log(each()):
+            lines = each() if self._decisions else log.without_decisions(each())
+            for record in log.read_session_log(lines):
                 self._at = at = record.time
-                match record:
-                    case log.Received(data=data) if data:
+                if isinstance(record, log.Received):
+                    if record.data:  # no data would be the end
                         reader = self._reader
-                        reader.receive_data(data)
+                        reader.receive_data(record.data)
                         while (received := reader.next_message()) is not None:
                             yield ReceivedMessage(at, received.message, place)
-                    case log.Sent(data=data) if data:
-                        for command in self._commands(data):
-                            yield SentCommand(at, command, place)
-                    case log.Event() | log.Header():
-                        yield from self._on_event(record, place)
+                elif isinstance(record, log.Sent):
+                    for command in self._commands(record.data) if record.data else ():
+                        yield SentCommand(at, command, place)
+                else:
+                    yield from self._on_event(record, place)
         except log.SessionLogError as error:
             raise CaptureError(str(error)) from None
 

@@ -366,12 +366,10 @@ class GameBuilder:
 
     def confirms_sent_play(self, board: BoardState, seat: Seat) -> bool:
         """Add the play that was sent if the board shows just that, as most do; then no search is needed."""
-        if board.double_pending or self._resignation is not None:
+        entry = self._sent_entry()
+        if entry is None or entry.play is None or board.double_pending or self._resignation is not None:
             return False
         if self.settled_state.stage is Stage.MOVE:  # seen first with the dice on the board: a search may find more
-            return False
-        entry = self._sent_entry()
-        if entry is None or entry.play is None:
             return False
         try:
             after = rules.play(self.state, entry.seat, entry.play)

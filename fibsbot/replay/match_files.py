@@ -6,8 +6,9 @@ Quick to import: the parser of the server's messages is imported only when a cap
 from __future__ import annotations
 
 import contextlib
+import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -70,7 +71,7 @@ def lines_with_offsets(pieces: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 def group_log_parts(paths: Iterable[Path]) -> list[tuple[Path, ...]]:
     """Group files that are parts of one session log, the oldest part first; any other file is a group of its own.
 
-    The parts are recognised by their names (fibsbot/records/archive.py).
+    The parts are recognised by their names (fibsbot/records/finished_logs.py).
     """
     groups: dict[tuple[Path, str], list[tuple[tuple[str, int], Path]]] = {}
     for path in paths:
@@ -98,23 +99,29 @@ def find_format(path: Path) -> Format | None:
     """Return the format of a match file; None for a capture. Raises OSError where it can't be read."""
     if path.exists() and not path.is_file():
         return None  # bytes read from a pipe would be lost
+    with path.open("rb") as file:
+        return _format_of(file, path.name)
+
+
+def _format_of(file: IO[bytes], name: str) -> Format | None:
     head = b""
-    with path.open("rb") as file, contextlib.suppress(FormatError):  # a later read reports the damage
+    with contextlib.suppress(FormatError):  # a later read reports the damage
         head = next(read_chunks(file), b"")[:4096]
-    kind = detect_format(head.decode("utf-8", "replace"), path.name.removesuffix(".gz"))
-    if kind is None and not is_session_log(head) and _has_only_lists(path):
+    kind = detect_format(head.decode("utf-8", "replace"), name.removesuffix(".gz"))
+    if kind is None and not is_session_log(head) and _has_only_lists(file):
         return Format.OLDMOVES
     return kind
 
 
-def _has_only_lists(path: Path) -> bool:
+def _has_only_lists(file: IO[bytes]) -> bool:
     """Whether a capture has lists of moves and no game that was played, so that the lists are its matches.
 
     The first line about a play ends the search, so that large captures are not read twice. It looks for a few words,
     because the parser of messages would be slow to import.
     """
     found = False
-    with path.open("rb") as file, contextlib.suppress(FormatError):
+    file.seek(0)
+    with contextlib.suppress(FormatError):
         for _, line in lines_with_offsets(read_chunks(file)):
             if any(it in line for it in _PLAY_MARKS):
                 return False
@@ -124,15 +131,32 @@ def _has_only_lists(path: Path) -> bool:
 
 def read_match_file(path: Path, kind: Format) -> Iterator[Transcript]:
     """Yield the matches in a file of another program. Raises CaptureError, FormatError, OSError."""
+    with path.open("rb") as file:
+        yield from _matches_in(file, kind)
+
+
+def _matches_in(file: IO[bytes], kind: Format) -> Iterator[Transcript]:
     if not kind.readable:
         raise CaptureError(f"expected a capture or a match, got a file of the format {kind.value}")
     data = bytearray()
-    with path.open("rb") as file:
-        for piece in read_chunks(file):
-            data += piece
-            if len(data) > LARGEST_FILE:
-                raise FormatError(f"expected a file of at most {LARGEST_FILE >> 20} MiB, got more")
+    for piece in read_chunks(file):
+        data += piece
+        if len(data) > LARGEST_FILE:
+            raise FormatError(f"expected a file of at most {LARGEST_FILE >> 20} MiB, got more")
     yield from read_matches(kind, decode_text(bytes(data)))
+
+
+def read_content(name: str, parts: Sequence[bytes]) -> tuple[Format | None, Iterator[Transcript]]:
+    """Return the format of a file by its content, and its matches; None: a capture.
+
+    `parts` are the contents of several files that continue each other. The matches raise CaptureError or FormatError.
+    """
+    kind = _format_of(io.BytesIO(parts[0]), name) if len(parts) == 1 else None
+    if kind is not None:
+        return kind, _matches_in(io.BytesIO(parts[0]), kind)
+    from fibsbot.replay.captures import read_parts  # noqa: PLC0415 - slow to import: every message of the server
+
+    return None, transcripts_of_capture(read_parts(read_chunks(io.BytesIO(part)) for part in parts))
 
 
 def load_transcripts(path: Path) -> Iterator[Transcript]:

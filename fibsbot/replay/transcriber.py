@@ -33,7 +33,7 @@ from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
-from fibsbot.replay.session_tracker import SessionTracker
+from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
 from fibsbot.replay.table_matches import ENTERED, TableMatches
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
@@ -116,20 +116,44 @@ class Transcriber:
         if (self._tables.current or type(message) in ENTERED) and self._is_of_other_game(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
-        if tracker.match.early_board is None:  # else it is the board before this line that may differ
+        regular = tracker.regular
+        if regular is not None and type(message) in REGULAR_MESSAGES:
+            if self._receive_regular(regular, message, at):
+                return self._pop_events() if self._events else []
             self._line_position = offset, at
-        differences = tracker.receive(message)
-        if differences is None:
-            return []
-        handler = self._handlers.get(type(message))
-        if handler is not None:
-            handler(message, at)
-        elif isinstance(message, Refusal) and self._match and self._match.game:
-            self._match.game.drop_sent_play()
+            differences = tracker.receive(message)
+        else:
+            if tracker.match.early_board is None:  # else it is the board before this line that may differ
+                self._line_position = offset, at
+            differences = tracker.receive(message)
+            if differences is None:
+                return []
+            handler = self._handlers.get(type(message))
+            if handler is not None:
+                handler(message, at)
+            elif isinstance(message, Refusal) and self._match and self._match.game:
+                self._match.game.drop_sent_play()
+        if isinstance(message, m.Board) and not differences and self._match and self._match.own and self._match.game:
+            tracker.begin_regular_turns(message.state, self._match.game)
         if differences and (match := self._match):
             game, turn = match.place
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
         return self._pop_events() if self._events else []
+
+    def _receive_regular(self, regular: RegularTurns, message: Message, at: _Time) -> bool:
+        """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
+        match, game = self._match, regular.game
+        if isinstance(message, m.Board):
+            board = message.state
+            if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A):
+                match.touch(at)
+                return regular.take_board(message)
+            self._on_board(message, at)
+            return False
+        entries = len(game.entries)
+        if not isinstance(message, m.RollOrDouble):
+            self._on_game_message(message, at)
+        return regular.take(message, entries)
 
     def _is_of_other_game(self, message: Message, at: _Time, offset: int) -> bool:
         """Process a message of a match of a game other than backgammon; return whether it was one."""
@@ -512,9 +536,10 @@ def events_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[MatchEvent]:
     transcriber = Transcriber()
     try:
         for event in capture:
+            if isinstance(event, ReceivedMessage):  # nearly all
+                yield from transcriber.receive(event.message, event.at, event.offset)
+                continue
             match event:
-                case ReceivedMessage():
-                    yield from transcriber.receive(event.message, event.at, event.offset)
                 case SentCommand():
                     yield from transcriber.send(event.command, event.at)
                 case LoggedEvent():

@@ -269,18 +269,6 @@ class EventWriter(Protocol):
         ...
 
 
-class NullWriter:
-    """Writes nothing."""
-
-    def lines_for(self, event: MatchEvent) -> Iterable[str]:  # noqa: ARG002 - the interface
-        """Yield nothing."""
-        return ()
-
-    def flush(self) -> Iterable[str]:
-        """Yield nothing."""
-        return ()
-
-
 @define
 class JsonWriter:
     """Writes every event as JSON objects."""

@@ -158,13 +158,13 @@ def report_page(analyses: Sequence[MatchAnalysis], *, title: str) -> str:
         _viewer(),
         _help(),
     ]
-    return _document(title, body, script=True)
+    return document(title, body, script=True)
 
 
 def index_page(matches: Iterable[IndexEntry], *, title: str) -> str:
     """Return a page that lists matches, each with a page of its own."""
     body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches))]
-    return _document(title, body, script=False)
+    return document(title, body)
 
 
 # -- the document ---------------------------------------------------------------------------------------------------
@@ -180,8 +180,9 @@ def _csp_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _document(title: str, body: Iterable[Html], *, script: bool) -> str:
-    style = f"{_asset('report.css')}\n{stylesheet()}"
+def document(title: str, body: Iterable[Html], *, script: bool = False, style: str = "") -> str:
+    """Return a page that needs no network: its styles, to which `style` is added, and if asked for the script."""
+    style = f"{_asset('report.css')}\n{stylesheet()}{style}"
     code = _asset("report.js") if script else ""
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "

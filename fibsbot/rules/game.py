@@ -355,13 +355,16 @@ def check_turn(state: MatchGame, seat: Seat) -> None:
 
 def check_before_roll(state: MatchGame, seat: Seat) -> None:
     """Raise RuleError unless this player is on turn and has not rolled."""
+    if state.stage is Stage.ROLL and state.turn is seat and not state.resignation:
+        return  # nearly always
     check_turn(state, seat)
     if state.stage is not Stage.ROLL:
         raise AlreadyRolledError("the dice have been rolled")
 
 
 def _check_after_roll(state: GameState, seat: Seat) -> Dice:
-    check_turn(state, seat)
+    if state.stage is not Stage.MOVE or state.turn is not seat or state.resignation:
+        check_turn(state, seat)
     if state.dice is None:
         raise RollFirstError("the dice have to be rolled first")
     return state.dice

@@ -257,16 +257,20 @@ def play_legally(position: Position, dice: Dice, play: Play) -> Position:
 def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Position]:
     """Return the moves of a play in an order in which they can be made, and the position after it."""
     high, low = check_dice(dice)
-    for move in play.moves:
-        if move.source not in _SOURCES or move.target not in _TARGETS:
-            raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
     numbers = (high,) * 4 if high == low else (high, low)
     moves = play.ordered
+    if len(moves) == len(numbers):
+        after = _made(position.points, moves, numbers)
+        if after is not None:
+            return moves, after  # all numbers are played
+    for move in moves:
+        if move.source not in _SOURCES or move.target not in _TARGETS:
+            raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
     if len(moves) > len(numbers):
         raise IllegalPlayError(Law.TOO_MANY_MOVES, f"{Law.TOO_MANY_MOVES.value}: {len(moves)} moves for {high}-{low}")
-    after = _make(position, moves, numbers)
-    if len(moves) == len(numbers):
-        return moves, after  # all numbers are played
+    after = _made(position.points, moves, numbers)
+    if after is None:
+        raise _first_failure(position, moves, numbers)
     possible = most_moves(position.points, dice)
     # Bearing off the last checker wins, even if the other order of the numbers would have used both.
     if (len(moves) < possible or _leaves_the_higher(position, (high, low), after)) and not after.over:
@@ -284,35 +288,43 @@ def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
     return bool(by_high) and after.points not in by_high
 
 
-def _make(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> Position:
-    """Make the moves in this order, the numbers in either; raise IllegalPlayError for the move that cannot be made."""
-    orders = (numbers, numbers[::-1]) if len(numbers) == 2 else (numbers,)
-    for order in orders:
-        cells = list(position.points)
+def _made(before: Cells, moves: list[Move], numbers: tuple[int, ...]) -> Position | None:
+    """Return the position after these moves, in this order, the numbers in either; None if one cannot be made."""
+    for order in _orders(moves, numbers):
+        cells = list(before)
         for move, number in zip(moves, order, strict=False):
-            source, target = move.source, move.source - number
-            if cells[source] <= 0 or move.target != (target if target > 0 else OFF):
-                break
-            if cells[BAR] > 0 and source != BAR:
+            source, end = move.source, move.target
+            target = source - number
+            if not 0 < source <= BAR or cells[source] <= 0 or (source != BAR and cells[BAR] > 0):
                 break
             if target <= 0:
-                if _bears_off_from(cells, number) != source:
+                if end != OFF or _bears_off_from(cells, number) != source:
                     break
-            elif cells[target] >= 0:
-                cells[target] += 1
+            elif end != target or cells[target] < -1:
+                break
             elif cells[target] == -1:
                 cells[target] = 1
                 cells[0] -= 1
             else:
-                break
+                cells[target] += 1
             cells[source] -= 1
         else:
             return Position(tuple(cells))
-    raise _first_failure(position, moves, orders)
+    return None
 
 
-def _first_failure(position: Position, moves: list[Move], orders: tuple[tuple[int, ...], ...]) -> IllegalPlayError:
-    """Return the error of moves that cannot be made with the numbers in any of these orders."""
+def _orders(moves: list[Move], numbers: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the orders in which the moves may use the numbers; the first move often leaves only one of two."""
+    if len(numbers) > 2:
+        return (numbers,)
+    if moves and moves[0].target != OFF and moves[0].pips != numbers[0]:
+        return (numbers[::-1],)
+    return numbers, numbers[::-1]
+
+
+def _first_failure(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> IllegalPlayError:
+    """Return the error of moves that cannot be made with the numbers in any order."""
+    orders = (numbers, numbers[::-1]) if len(numbers) == 2 else (numbers,)
     failures: list[tuple[int, bool, IllegalPlayError]] = []
     for order in orders:
         after = position

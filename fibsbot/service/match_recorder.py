@@ -18,7 +18,16 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store.state_json import write_play, write_state
-from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEvent
+from fibsbot.replay.events import (
+    EntryAdded,
+    GameBegan,
+    GameEnded,
+    MatchBegan,
+    MatchEvent,
+    TableActionAdded,
+    TableGameBegan,
+    TableMatchBegan,
+)
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Entry, Gap, RejectedRoll, Resign, Throw, Transcript
@@ -64,6 +73,10 @@ class MatchRecorder:
         self._match: MatchBegan | None = None
         """The transcriber's current match."""
         self._game: _RecordedGame | None = None
+        self._table_opponent: str | None = None
+        """The opponent in the transcriber's current match of another game, if it is the account's."""
+        self._table_scores: tuple[int, int] | None = None
+        """The scores before the current game of that match."""
         self._decided: list[Mapping[str, Any]] = []
         """Decisions whose commands have not been observed yet."""
         self._failed = False
@@ -136,6 +149,20 @@ class MatchRecorder:
                     self._store_record("entry", fields, step.entry.at or now)
             case GameEnded():
                 self._game = None
+            case TableMatchBegan() | TableGameBegan() | TableActionAdded():
+                self._write_of_table(event, now)
+
+    def _write_of_table(self, event: TableMatchBegan | TableGameBegan | TableActionAdded, now: dt.datetime) -> None:
+        """Record the actions in a match of a game other than backgammon, if it is one of the agent's."""
+        match event:
+            case TableMatchBegan(match=number, players=players, own=own):
+                self._newest = max(self._newest, number)
+                self._table_opponent = players[1] if own else None
+            case TableGameBegan(scores=scores):
+                self._table_scores = scores
+            case TableActionAdded() if self._opponent is not None and self._is_on_table(event.match):
+                fields = {"opponent": self._opponent, "score": self._table_scores, "own": event.seat is Seat.A}
+                self._store_record("action", {**fields, "number": event.turn, "text": event.text}, event.at or now)
 
     def _open(self, state: GameState, now: dt.datetime) -> _RecordedGame | None:
         """Begin a recording, if the game is one of the agent's."""
@@ -146,6 +173,10 @@ class MatchRecorder:
         fields = {"sheet": self._game.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
         self._store_record("sheet", {**fields, "state": write_state(state)}, now)
         return self._game
+
+    def _is_on_table(self, match: int) -> bool:
+        """Whether a match of another game is the one that the agent plays."""
+        return match >= self._since and self._table_opponent == self._opponent
 
     def _is_on(self, transcript: Transcript) -> bool:
         """Whether a match can be the one that the agent plays."""

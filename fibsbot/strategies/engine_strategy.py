@@ -122,6 +122,10 @@ class EngineStrategy:
         """Accept every opponent and length that the policy accepts."""
         return None
 
+    def forget(self) -> None:
+        """Forget evaluated positions: it then answers as a new strategy, to the last digit."""
+        self._decisions.engine.forget()
+
     def close(self) -> None:
         """Release nothing."""
 

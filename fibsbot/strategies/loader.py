@@ -34,6 +34,9 @@ ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
 
 
+NOT_AN_EVALUATOR: Final = "strategy {!r} is not an evaluator: it cannot value positions"
+
+
 class StrategyError(Exception):
     """A strategy is unknown or cannot be used; the text is one line and says why."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import ipaddress
+import itertools
 import logging
 import os
 import pickle
@@ -27,14 +28,18 @@ from distributed import Client, Future, KilledWorker, as_completed
 from distributed.client import ClosedClientError
 from distributed.security import Security
 
-from fibsbot.text import describe_error, one_line
-from fibsbot.workers.cluster_worker import Envelope, do_piece, pass_on
+from fibsbot.text import describe_error, one_line, plural
+from fibsbot.workers.cluster_worker import Envelope, do_pieces, pass_on
 from fibsbot.workers.fingerprint import fingerprint
 from fibsbot.workers.pool import Piece, Session, TlsFiles, WorkerPool
 from fibsbot.workers.processes import WorkError
 
 PER_WORKER: Final = 3
-"""Pieces in flight per worker: one at work, the others on their way."""
+"""Batches of pieces in flight per worker: one at work, the others on their way."""
+BATCH_SECONDS: Final = 2.0
+"""Work in a batch: so much that handing it out costs next to nothing, so little that not much is lost with a worker."""
+MAX_BATCH: Final = 256
+"""Pieces of a batch at most."""
 CONNECT_SECONDS: Final = 10.0
 """For the first connection to the scheduler."""
 PATIENCE: Final = 600.0
@@ -199,13 +204,20 @@ def _cause(error: BaseException) -> BaseException:
 
 
 @define
-class _InFlight:
-    """A piece that was submitted."""
+class _Waiting:
+    """A piece that is to be submitted."""
 
     number: int
     piece: Piece
-    since: float
     attempt: int = 1
+
+
+@define
+class _Batch:
+    """Pieces that were submitted together."""
+
+    pieces: list[_Waiting]
+    since: float
 
 
 @define(eq=False)
@@ -216,12 +228,14 @@ class _DaskSession:
     function: Callable[[Any, Any], Any]
     shared: bytes
     _name: str = field(factory=lambda: secrets.token_hex(4))
-    _submitted: dict[Future[Any], _InFlight] = field(factory=dict)
-    _to_submit: deque[_InFlight] = field(factory=deque)
-    """Pieces that have lost their scheduler or their time."""
+    _waiting: deque[_Waiting] = field(factory=deque)
+    _submitted: dict[Future[Any], _Batch] = field(factory=dict)
+    _client: Client | None = None
+    """The connection by which they were submitted."""
     _completed: as_completed | None = None
-    """None while there is no connection."""
     _shared_future: Future[Any] | None = None
+    _batch_size: int = 1
+    """Pieces that are submitted together, by the time that they take."""
     _stalled: float | None = None
     """Since when there has been no scheduler or no worker."""
     _count: int = 0
@@ -235,44 +249,43 @@ class _DaskSession:
 
     @property
     def in_flight(self) -> int:
-        return len(self._submitted) + len(self._to_submit)
+        return len(self._waiting) + sum(len(batch.pieces) for batch in self._submitted.values())
 
     @property
     def free(self) -> int:
-        return PER_WORKER * max(self.pool.threads, 1) - self.in_flight
+        return PER_WORKER * max(self.pool.threads, 1) * self._batch_size - self.in_flight
 
     def submit(self, number: int, piece: Piece) -> None:
-        """Hand out a piece, or keep it until there is a scheduler again."""
-        self._to_submit.append(_InFlight(number, piece, time.monotonic()))
-        self._submit_waiting()
+        """Take a piece; `collect` hands it out, with others."""
+        self._waiting.append(_Waiting(number, piece))
 
     def collect(self, seconds: float) -> list[tuple[int, Any]]:
         """Return finished pieces; connect again if the scheduler was lost."""
         self.pool.look()
         self._check_patience()
-        if not self.pool.is_connected or self._completed is None:
+        if not self.pool.is_connected:
             self._reconnect(seconds)
             return []
         self._submit_waiting()
         self._resubmit_late()
         completed = self._completed
+        if completed is None:
+            return []
         with completed.thread_condition:
             if not completed.has_ready():
                 completed.thread_condition.wait(seconds)
-        found = []
+        found: list[tuple[int, Any]] = []
         for future, value in completed.next_batch(block=False):
-            begun = self._submitted.get(future)
-            if begun is None:
+            if future not in self._submitted:
                 continue  # it was given up
-            if future.status in {"cancelled", "lost", "pending"}:
+            if future.status not in {"finished", "error"}:
                 self._forget_connection()
                 break
-            del self._submitted[future]
+            batch = self._submitted.pop(future)
             if future.status == "error":
-                self._to_submit.append(self._again(begun, value))
+                self._begin_again(batch, value)
             else:
-                found.append((begun.number, _opened(value)))
-                self._losses = 0
+                found += self._opened(batch, value)
             future.release()
         return found
 
@@ -281,58 +294,72 @@ class _DaskSession:
         self._drop()
 
     def _submit_waiting(self) -> None:
-        """Submit what waits, unless there is no scheduler."""
-        client = self.pool.client
-        if client is None or not self.pool.is_connected:
-            return
+        """Submit what waits."""
         try:
-            while self._to_submit:
-                future = self._submit_one(client, self._to_submit[0])
-                self._submitted[future] = self._to_submit.popleft()
+            while self._waiting:
+                fair = -(-len(self._waiting) // max(self.pool.threads, 1))
+                first = self._waiting[0]
+                size = 1 if first.attempt > 1 else max(1, min(self._batch_size, fair))
+                pieces = list(itertools.islice(self._waiting, size))
+                self._submitted[self._submit_batch(pieces)] = _Batch(pieces, time.monotonic())
+                for _ in pieces:
+                    self._waiting.popleft()
         except ClosedClientError:
             self._forget_connection()
 
-    def _submit_one(self, client: Client, begun: _InFlight) -> Future[Any]:
-        if self._completed is None:
+    def _submit_batch(self, pieces: list[_Waiting]) -> Future[Any]:
+        client = self.pool.client
+        assert client is not None  # noqa: S101 - for the type checker
+        if client is not self._client or self._completed is None:
+            self._client = client
             self._completed = as_completed(loop=client.loop, with_results=True, raise_errors=False)
             key = f"fibsbot-shared-{self._name}-{self._count}"
             self._shared_future = client.submit(pass_on, self.shared, key=key, pure=False)
         self._count += 1
-        begun.since = time.monotonic()
         future = client.submit(
-            do_piece,
+            do_pieces,
             self._shared_future,
-            pickle.dumps((self.function, begun.piece.arguments)),
+            [pickle.dumps((self.function, it.piece.arguments)) for it in pieces],
             dict(fingerprint()),
             self.pool.piece_seconds,
-            key=f"{self.function.__name__}-{_short(begun.piece.key)}-{self._name}-{self._count}",
+            key=f"{self.function.__name__}-{_short(pieces[0].piece.key)}-{self._name}-{self._count}",
             pure=False,
         )
         self._completed.add(future)
         return future
 
+    def _opened(self, batch: _Batch, value: tuple[float, list[Envelope]]) -> Iterator[tuple[int, Any]]:
+        """Yield number and result of each piece of a batch; raise what a piece has raised."""
+        seconds, envelopes = value
+        self._losses = 0
+        wanted = round(BATCH_SECONDS * len(batch.pieces) / max(seconds, 1e-6))
+        self._batch_size = max(1, min(wanted, 2 * self._batch_size, MAX_BATCH))
+        for waiting, envelope in zip(batch.pieces, envelopes, strict=True):
+            yield waiting.number, _open_envelope(envelope)
+
     def _resubmit_late(self) -> None:
         """Hand out again what has taken too long: its worker is frozen, or the scheduler has lost it."""
         limit = self.pool.piece_seconds * (PER_WORKER + 1)
-        now = time.monotonic()
-        for future, begun in [(it, begun) for it, begun in self._submitted.items() if now - begun.since > limit]:
-            if begun.attempt >= ATTEMPTS:
-                raise WorkError(f"piece {begun.piece.key} was not finished within {limit:g} s, {ATTEMPTS} times")
-            del self._submitted[future]
+        late = [future for future, batch in self._submitted.items() if time.monotonic() - batch.since > limit]
+        for future in late:
+            self._try_again(self._submitted.pop(future), f"was not finished within {limit:g} s, {ATTEMPTS} times")
             future.release()
-            begun.attempt += 1
-            self._to_submit.append(begun)
 
-    def _again(self, begun: _InFlight, value: Any) -> _InFlight:
-        """Return a piece whose workers have died, for another attempt; raise WorkError if it has had its last."""
+    def _begin_again(self, batch: _Batch, value: Any) -> None:
+        """Prepare pieces whose workers have died for another attempt; raise WorkError for any other error of Dask."""
         error = value[1] if isinstance(value, tuple) else value
         if not isinstance(error, KilledWorker):
-            raise WorkError(f"piece {begun.piece.key} cannot be done: {describe_error(error)}")
-        if begun.attempt >= ATTEMPTS:
-            times = begun.attempt * (error.allowed_failures + 1)
-            raise WorkError(f"piece {begun.piece.key} was given up: {times} workers have died of it")
-        begun.attempt += 1
-        return begun
+            raise WorkError(f"piece {batch.pieces[0].piece.key} cannot be done: {describe_error(error)}")
+        times = plural(ATTEMPTS * (error.allowed_failures + 1), "worker")
+        self._try_again(batch, f"was given up: {times} died of it")
+
+    def _try_again(self, batch: _Batch, verdict: str) -> None:
+        """Prepare pieces for another attempt, each alone; raise WorkError if one has had its last."""
+        for it in reversed(batch.pieces):
+            if it.attempt >= ATTEMPTS:
+                raise WorkError(f"piece {it.piece.key} {verdict}")
+            it.attempt += 1
+            self._waiting.appendleft(it)
 
     # -- losing the scheduler -----------------------------------------------------------------------------------------
 
@@ -351,29 +378,29 @@ class _DaskSession:
         self._losses += 1
         if self._losses > MAX_LOSSES:
             raise WorkError(f"the scheduler {self.pool.address} was lost {MAX_LOSSES} times without a result")
-        self._to_submit.extendleft(sorted(self._submitted.values(), key=lambda it: -it.number))
+        lost = [it for batch in self._submitted.values() for it in batch.pieces]
+        self._waiting = deque(sorted([*lost, *self._waiting], key=lambda it: it.number))
+        if self.pool.client is self._client:
+            self.pool.disconnect()
         self._drop()
-        self.pool.disconnect()
 
     def _reconnect(self, seconds: float) -> None:
-        if self._completed is not None:
+        if self._client is not None:
             self._forget_connection()
         try:
             self.pool.connect(_RECONNECT_SECONDS)
         except WorkError:
             time.sleep(seconds)
-            return
-        self._submit_waiting()
 
     def _drop(self) -> None:
         for future in (*self._submitted, *([self._shared_future] if self._shared_future else [])):
             with contextlib.suppress(Exception):  # the connection is gone, with all that was submitted
                 future.release()
         self._submitted = {}
-        self._completed = self._shared_future = None
+        self._client = self._completed = self._shared_future = None
 
 
-def _opened(envelope: Envelope) -> Any:
+def _open_envelope(envelope: Envelope) -> Any:
     """Return a result; raise what the piece has raised, or RefusedError."""
     kind, content = envelope
     if kind == "refused":

@@ -10,6 +10,7 @@ import os
 import pickle
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,14 +43,27 @@ _states: deque[_State] = deque()
 _MOST_STATES: Final = 4
 """States that are kept, if several clients use a worker in turn."""
 _at_work = threading.Lock()
-"""Held while a piece is done: one at a time, even if the worker was started with more threads."""
+"""Held while pieces are done: one at a time, even if the worker was started with more threads."""
 
 
-def do_piece(shared: bytes, payload: bytes, theirs: Mapping[str, str], seconds: float) -> Envelope:
-    """Do a piece in a worker. A worker that needs more than `seconds` ends, and its nanny starts another one."""
+def do_pieces(
+    shared: bytes, payloads: list[bytes], theirs: Mapping[str, str], seconds: float
+) -> tuple[float, list[Envelope]]:
+    """Do pieces in a worker; return the seconds that they took, and their results.
+
+    A worker that needs more than `seconds` for a piece ends, and its nanny starts another one.
+    """
     if differing := differing_parts(fingerprint(), theirs):
-        return "refused", f"a worker on {socket.gethostname()} refuses the work: it has {differing}"
-    with _at_work, _time_limit(seconds):
+        text = f"a worker on {socket.gethostname()} refuses the work: it has {differing}"
+        return 0.0, [("refused", text)] * len(payloads)
+    with _at_work:
+        started = time.monotonic()
+        envelopes = [_do_piece(shared, payload, seconds) for payload in payloads]
+        return time.monotonic() - started, envelopes
+
+
+def _do_piece(shared: bytes, payload: bytes, seconds: float) -> Envelope:
+    with _time_limit(seconds):
         try:
             function, arguments = pickle.loads(payload)  # noqa: S301 - from our own client
             result = function(_state_of(shared), arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -16,11 +16,18 @@ CHECKERS: Final = 15
 TOKENS: Final = 53
 CELLS: Final = 26
 """Number of cells in `points`."""
+LAST_TOKENS: Final = 21
+"""Number of tokens after the cells."""
 CUBE_FACTORS: Final = (1, 3, 5)
 """A cube is a power of two, or 3 or 5 times one where ties in the opening roll add one to it (up to 6)."""
 PREFIX: Final = "board:"
 CACHED_ROWS: Final = 32
-"""Number of cached rows of cells."""
+"""Number of cached beginnings of boards."""
+_OTHERS: Final = (
+    *("direction", "home", "bar", "off", "opponent_off", "on_bar", "opponent_on_bar"),
+    *("can_move", "forced_move", "post_crawford", "redoubles"),
+)
+"""The last fields, whose tokens are their values."""
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
@@ -42,15 +49,61 @@ def _numbers(tokens: str) -> tuple[int, ...]:
     return tuple(map(_NUMBERS.__getitem__, tokens.split(":")))
 
 
-_points: Final = lru_cache(CACHED_ROWS)(_numbers)
-"""Reads the points; cached, because consecutive boards often have the same ones."""
+_Counts: TypeAlias = tuple[int, int, int, int] | None
+"""The checkers of O borne off and on the bar, and those of X; None if something else contradicts itself."""
+
+
+@lru_cache(CACHED_ROWS)
+def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
+    """Read the tokens up to the cells, which consecutive boards often share.
+
+    Returns their fields, and the counts of checkers that the other tokens have to show.
+    """
+    count = tokens.count(":") + 1 + LAST_TOKENS
+    if count != TOKENS:
+        raise BoardError(f"expected {TOKENS} tokens, got {count}")
+    _, player, opponent, length, score, opponent_score, cells = tokens.split(":", 6)
+    points = _numbers(cells)
+    scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
+    fields: dict[str, Any] = {
+        "length": scores[0],
+        "score": scores[1],
+        "opponent_score": scores[2],
+        "player": _name(player),
+        "opponent": _name(opponent),
+        "points": points,
+    }
+    difference, checkers = sum(points), sum(map(abs, points))
+    off = CHECKERS - (checkers + difference) // 2, CHECKERS - (checkers - difference) // 2
+    counts = off[0], points[25], off[1], -points[0]
+    return fields, counts if _flaw_of_scores(*scores) is None and min(counts) >= 0 else None
 
 
 @lru_cache(8 * CACHED_ROWS)
-def _others(tokens: str) -> tuple[int, Dice, Dice, int, tuple[bool, bool, bool], int, list[int]]:
-    """Read the tokens after the cells, which repeat often: turn, dice, cube and its flags, colour, the rest."""
-    turn, a, b, c, d, cube, may_double, opponent_may, doubled, colour, *counts = _numbers(tokens)
-    return turn, (a, b), (c, d), cube, (may_double != 0, opponent_may != 0, doubled != 0), colour, counts
+def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
+    """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show."""
+    numbers = _numbers(tokens)
+    turn, a, b, c, d, cube, may_double, opponent_may_double, was_doubled, colour, *others = numbers
+    fields: dict[str, Any] = {
+        "turn": _turn(turn),
+        "dice": (a, b),
+        "opponent_dice": (c, d),
+        "cube": cube,
+        "may_double": may_double != 0,
+        "opponent_may_double": opponent_may_double != 0,
+        "was_doubled": was_doubled != 0,
+        "colour": _colour(colour),
+    }
+    fields |= zip(_OTHERS, others, strict=True)
+    own, other = (fields["off"], fields["on_bar"]), (fields["opponent_off"], fields["opponent_on_bar"])
+    counts = (*own, *other) if colour > 0 else (*other, *own)
+    return fields, None if _flaw_beside((a, b), (c, d), cube, fields["direction"]) else counts
+
+
+def _flaw_of_scores(length: int, score: int, opponent_score: int) -> str | None:
+    if length < 1 or score < 0 or opponent_score < 0:
+        return f"expected a length above 0 and scores, got {length}, {score}-{opponent_score}"
+    return None
 
 
 @frozen(slots=False)
@@ -120,43 +173,26 @@ class BoardState:
         Raises:
             BoardError: with the reason.
         """
-        state = cls.unchecked(text)
-        reason = state.flaw()
-        if reason:
-            raise BoardError(reason)
+        state, sound = cls.read(text)
+        if not sound:
+            raise BoardError(state.flaw())
         return state
 
     @classmethod
-    def unchecked(cls, text: str) -> BoardState:
-        """Read a `board:` line whose fields may contradict each other; `flaw` returns the contradiction.
+    def read(cls, text: str) -> tuple[BoardState, bool]:
+        """Read a `board:` line, and whether it is free of contradictions; if not, `flaw` returns the first one.
 
         Raises:
             BoardError: if the tokens are not those of a board.
         """
-        parts = text.split(":", 6)
-        if parts[0] != "board":
+        if not text.startswith(PREFIX):
             raise BoardError("not a board line")
-        count = text.count(":") + 1
-        if count != TOKENS:
-            raise BoardError(f"expected {TOKENS} tokens, got {count}")
-        _, player, opponent, length, score, opponent_score, numbers = parts
-        cells = numbers.rsplit(":", TOKENS - 6 - CELLS)[0]
-        points = _points(cells)
-        turn, dice, opponent_dice, cube, cube_flags, colour, counts = _others(numbers[len(cells) + 1 :])
-        scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
-        return cls(
-            _name(player),
-            _name(opponent),
-            *scores,
-            points,
-            _turn(turn),
-            dice,
-            opponent_dice,
-            cube,
-            *cube_flags,
-            _colour(colour),
-            *counts,
-        )
+        first = text.rsplit(":", LAST_TOKENS)[0]
+        fields, counts = _beginning(first)
+        others, shown = _ending(text[len(first) + 1 :])
+        state = object.__new__(cls)
+        object.__setattr__(state, "__dict__", fields | others)  # the class is frozen; its constructor takes longer
+        return state, counts == shown is not None
 
     def to_line(self) -> str:
         """Write the `board:` line.
@@ -203,13 +239,12 @@ class BoardState:
         """Return the first contradiction in this board, or None."""
         if len(self.points) != CELLS:
             return f"expected {CELLS} cells, got {len(self.points)}"
-        if self.length < 1 or self.score < 0 or self.opponent_score < 0:
-            return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
         own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
-        return _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction) or (
-            _flaw_of_checkers(self.points, own, other)
-            if self.colour is Colour.O
-            else _flaw_of_checkers(self.points, other, own)
+        o, x = (own, other) if self.colour is Colour.O else (other, own)
+        return (
+            _flaw_of_scores(self.length, self.score, self.opponent_score)
+            or _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction)
+            or _flaw_of_checkers(self.points, o, x)
         )
 
     def repaired(self) -> BoardState | None:

@@ -22,7 +22,7 @@ PAGE: Final = (Path(__file__).parents[2] / "docs" / "analysis.md").read_text("ut
 def test_every_option_of_stats_is_documented() -> None:
     known = {option for it in stats.params if isinstance(it, click.Option) for option in it.opts}
     table = PAGE.partition("| option |")[2].partition("\n\n")[0]
-    assert known == set(re.findall(r"`(--?[a-z]+)", table))
+    assert known == set(re.findall(r"`(--?[a-z-]+)", table))
 
 
 def test_thresholds_are_documented() -> None:

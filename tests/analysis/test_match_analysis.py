@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ import pytest
 from attrs import evolve
 
 from fibsbot.analysis import match_analysis
-from fibsbot.analysis.match_analysis import CHUNK_SIZE, MatchAnalyser, analyse_match, analyse_matches, open_evaluator
+from fibsbot.analysis.match_analysis import MatchAnalyser, analyse_match, analyse_matches, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
@@ -28,6 +28,7 @@ from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
 from fibsbot.workers import processes as worker_processes
+from fibsbot.workers.pool import InProcessPool, LocalPool, Session
 from tests.formats.simulated_matches import simulate
 
 HEURISTIC: Final = HeuristicStrategy()
@@ -53,32 +54,35 @@ def short(entries: int = 3) -> Transcript:
 def test_an_analysis_in_chunks_equals_one_in_a_single_pass() -> None:
     match = short()
     unseen = evolve(match, games=())
-    found = analyse_matches([match, unseen, match], "heuristic", cores=1)
+    found = analyse_matches([match, unseen, match], "heuristic", pool=InProcessPool())
     assert [analyse_match(it, HEURISTIC) for it in (match, unseen, match)] == list(found)
 
 
 def test_progress_counts_entries() -> None:
     match, ticks = short(6), []
-    list(analyse_matches([match], "heuristic", cores=1, luck=False, tick=lambda done, of: ticks.append((done, of))))
-    assert [(1, 12)] * 12 == ticks
+    list(
+        analyse_matches(
+            [match], "heuristic", pool=InProcessPool(), luck=False, tick=lambda done, of: ticks.append((done, of))
+        )
+    )
+    assert [(12, 12)] == ticks
 
 
 def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_processes, "usable_cores", lambda: 4)
+    monkeypatch.setattr(match_analysis, "usable_cores", lambda: 4)
     monkeypatch.setattr(match_analysis, "ENTRIES_PER_PROCESS", 4)
-    asked: list[tuple[int, list[int]]] = []
+    asked: list[int] = []
 
-    def share(_work: object, _arguments: object, items: Iterable[match_analysis._Chunk], jobs: int) -> Iterator[None]:
-        asked.append((jobs, [len(it.steps) for it in items]))
+    def start(pool: LocalPool, *_: object) -> AbstractContextManager[Session]:
+        asked.append(pool.jobs)
         raise worker_processes.WorkerLostError(None, 1)
 
-    monkeypatch.setattr(worker_processes, "map_unordered", share)
-    match = short(10)
+    monkeypatch.setattr(LocalPool, "_open", start)
     assert isinstance(next(analyse_matches([short(3)], "heuristic", luck=False)), MatchAnalysis)
     assert asked == []
     with pytest.raises(StrategyError):
-        next(analyse_matches([match], "heuristic", luck=False))
-    assert asked == [(4, [CHUNK_SIZE, 20 - CHUNK_SIZE])]
+        next(analyse_matches([short(10)], "heuristic", luck=False))
+    assert asked == [4]
 
 
 @pytest.mark.slow
@@ -94,7 +98,9 @@ def test_an_illegal_game_fails_only_its_own_match() -> None:
     match = short()
     first, second = match.games
     wrong = evolve(second, entries=(Cube(seat=Seat.A, action=CubeAction.TAKE),))
-    spoilt, other = analyse_matches([evolve(match, games=(first, wrong)), match], "heuristic", cores=1, luck=False)
+    spoilt, other = analyse_matches(
+        [evolve(match, games=(first, wrong)), match], "heuristic", pool=InProcessPool(), luck=False
+    )
     assert isinstance(spoilt, TranscriptError)
     assert "game 2" in str(spoilt)
     assert isinstance(other, MatchAnalysis)
@@ -102,7 +108,7 @@ def test_an_illegal_game_fails_only_its_own_match() -> None:
 
 @pytest.mark.slow
 def test_an_illegal_play_fails_only_its_own_match() -> None:
-    first, second, third = analyse_matches([OPENING, ILLEGAL, OPENING], "heuristic", cores=1)
+    first, second, third = analyse_matches([OPENING, ILLEGAL, OPENING], "heuristic", pool=InProcessPool())
     assert isinstance(first, MatchAnalysis)
     assert isinstance(second, TranscriptError)
     assert first == third == analyse_match(OPENING, HEURISTIC)
@@ -111,7 +117,8 @@ def test_an_illegal_play_fails_only_its_own_match() -> None:
 @pytest.mark.slow
 def test_several_processes_give_the_same_analyses_as_one() -> None:
     matches = [*(simulate(seed, 1) for seed in range(3)), ILLEGAL]
-    alone, together = (list(analyse_matches(iter(matches), "heuristic", luck=False, cores=cores)) for cores in (1, 2))
+    pools = (InProcessPool(), LocalPool(2))
+    alone, together = (list(analyse_matches(iter(matches), "heuristic", luck=False, pool=pool)) for pool in pools)
     assert alone[:3] == together[:3]
     assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
 
@@ -144,7 +151,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, body: str)
 def test_an_evaluator_that_ends_its_process_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "fatal", "os._exit(9)")
     with pytest.raises(StrategyError, match="a process in which 'fatal' analysed has died"):
-        list(analyse_matches([OPENING] * 2, "fatal", cores=2))
+        list(analyse_matches([OPENING] * 2, "fatal", pool=LocalPool(2)))
 
 
 @pytest.mark.slow
@@ -160,5 +167,5 @@ def test_an_interrupt_does_not_wait_for_the_evaluator(monkeypatch: pytest.Monkey
 
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        list(analyse_matches([OPENING] * 2, "pensive", cores=2))
+        list(analyse_matches([OPENING] * 2, "pensive", pool=LocalPool(2)))
     assert [] == multiprocessing.active_children()

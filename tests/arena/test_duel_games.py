@@ -41,7 +41,7 @@ def played(plan: DuelPlan, one: Strategy, other: Strategy, number: int = 0) -> G
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(plans, st.integers(0, 99))
 def test_every_match_is_legal_and_complete(plan: DuelPlan, seed: int) -> None:
     games = played(plan, RandomStrategy(seed), Resigner() if seed % 3 == 0 else RandomStrategy(seed + 1))

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from fibs_protocol import messages as m
 from fibs_protocol.stream import MessageReader
-from fibsbot.records.archive import Archive, finished_files
+from fibsbot.records.finished_logs import FinishedLogs, finished_files
 from fibsbot.records.session_log import Received, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
@@ -24,7 +24,7 @@ MATCHES = 2
 
 
 async def test_received_bytes_continue_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Archive, "sweep_in_background", Archive.sweep)
+    monkeypatch.setattr(FinishedLogs, "sweep_in_background", FinishedLogs.sweep)
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):
         marvin = evolve(settings(server.port, "marvin", path, matches=MATCHES), rotation=rotation(max_bytes=2**16))

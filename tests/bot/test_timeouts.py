@@ -184,7 +184,7 @@ class Falling(RuleBasedStateMachine):
 
 
 Falling.TestCase.settings = settings(
-    max_examples=12,
+    max_examples=8,
     stateful_step_count=8,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
@@ -54,7 +53,7 @@ class Fleet:
 
     folder: Path
     environment: Mapping[str, str] = field(factory=dict)
-    process: Forked | asyncio.subprocess.Process | None = None
+    process: Forked | None = None
 
     def write(self, text: str) -> Self:
         """Write its settings."""
@@ -62,20 +61,9 @@ class Fleet:
         return self
 
     async def start(self) -> None:
-        """Start it, anew if it shall import something before it begins; what it says goes to the file `log`."""
+        """Start it; what it says goes to the file `log`."""
         with (self.folder / "log").open("ab") as log:
-            words = ("fibsbot", "run", "--config", "bots.toml")
-            if self._customized():
-                self.process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-m", *words), stdout=log, stderr=log, cwd=self.folder, env=self._environment()
-                )
-            else:
-                self.process = self._fork(*words, out=log.fileno(), err=log.fileno())
-
-    def _customized(self) -> bool:
-        """Whether Python imports something of the test's before the program."""
-        paths = self.environment.get("PYTHONPATH", "").split(os.pathsep)
-        return any(Path(path, "sitecustomize.py").exists() for path in paths)
+            self.process = self._fork("fibsbot", "run", "--config", "bots.toml", out=log.fileno(), err=log.fileno())
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(ROOT), "SECRET": SECRET, "COLUMNS": "100", **self.environment}

@@ -278,7 +278,7 @@ LINES = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(LINES, max_size=8))
 def test_a_file_with_problems_keeps_what_is_right_in_it(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]

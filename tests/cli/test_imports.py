@@ -29,6 +29,7 @@ HEAVY: Final = (
 """Modules that take long to import; the messages of the protocol are more than a hundred classes."""
 IMPORTED: Final = {
     "analyse --help": "",
+    "archive --help": "",
     "bearoff --help": "numpy",
     "best --help": "",
     "check-config --help": "",
@@ -62,6 +63,7 @@ IMPORTED: Final = {
     "worker --help": "",
     "analyse match.mat --evaluator random": "",
     "analyse match.mat --evaluator heuristic --no-luck": "",
+    "archive query nothing": "",
     "bearoff": "numpy",
     "best nothing": "",
     "check-config nothing.toml": "",

@@ -62,15 +62,15 @@ Agent.handle = crash
 """
 """A module that Python imports before the program: an error in the middle of a match."""
 HASTE: Final = """
-import os, signal
-from fibsbot.config import checks
-check = checks.check
+import importlib, os, signal
+command = importlib.import_module("fibsbot.cli.run")
+check = command.check
 
 def hurried(path, **options):
     os.kill(os.getpid(), signal.SIGHUP)
     return check(path, **options)
 
-checks.check = hurried
+command.check = hurried
 """
 """The same: somebody who wants the settings read again while they are read for the first time."""
 

@@ -185,7 +185,7 @@ def as_in_a_file(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.data())
 def test_all_allowed_values_make_a_run(data: st.DataObject) -> None:
     found: dict[str, dict[str, Any]] = {}

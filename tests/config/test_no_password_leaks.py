@@ -7,9 +7,9 @@ password, where it came from there.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -117,13 +117,9 @@ class Program:
         self._port = port
         self._source = source
 
-    async def start(self, command: str, *, crash: bool = False) -> asyncio.subprocess.Process:
+    async def start(self, command: str) -> asyncio.subprocess.Process:
         """Start it."""
         environment = self._prepare(register=True)
-        if crash:
-            (self.folder / "crash").mkdir()
-            (self.folder / "crash" / "sitecustomize.py").write_text(CRASH)
-            environment["PYTHONPATH"] = f"{self.folder / 'crash'}:{environment['PYTHONPATH']}"
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             return await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "fibsbot", command, "--config", "bot.toml"),
@@ -133,9 +129,13 @@ class Program:
                 env=environment,
             )
 
-    def fork(self, command: str) -> Forked:
-        """Start it for an account that does not exist."""
-        environment = self._prepare(register=False)
+    def fork(self, command: str, *, crash: bool = False) -> Forked:
+        """Start it for an account that does not exist, or to crash after some decisions; see `tests.forked`."""
+        environment = self._prepare(register=crash)
+        if crash:
+            (self.folder / "crash").mkdir()
+            (self.folder / "crash" / "sitecustomize.py").write_text(CRASH)
+            environment["PYTHONPATH"] = f"{self.folder / 'crash'}:{environment['PYTHONPATH']}"
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             words = ("fibsbot", command, "--config", "bot.toml")
             return start(*words, folder=self.folder, environment=environment, out=out.fileno(), err=err.fileno())
@@ -237,13 +237,11 @@ async def test_a_crash_leaves_no_trace_of_the_password(
     command: str, source: str, server: Server, tmp_path: Path
 ) -> None:
     program = Program(tmp_path, server.port, source)
-    process = await program.start(command, crash=True)
+    process = program.fork(command, crash=True)
     async with asyncio.timeout(60):
         while "made up: AgentSettings" not in (program.folder / "stderr").read_text("latin-1"):  # noqa: ASYNC110 - a file
             await asyncio.sleep(0.05)
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+    process.send_signal(signal.SIGTERM)
     await end_of(process)
     assert "Traceback" in program.written()
     assert [] == leaked(program.written())

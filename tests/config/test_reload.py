@@ -115,7 +115,7 @@ def configuration(of_all: dict[str, int], accounts: dict[str, dict[str, int]]) -
     return config_from_tables({**nested(of_all), "account": tables})
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(SETTINGS, ACCOUNTS, SETTINGS, ACCOUNTS)
 def test_after_a_change_only_ignored_settings_still_differ(
     old: dict[str, int], accounts: dict[str, dict[str, int]], new: dict[str, int], others: dict[str, dict[str, int]]

@@ -268,7 +268,7 @@ def is_above(number: float, limit: float) -> bool:
 
 
 @given(st.lists(st.integers(-100, 100), max_size=9), st.sampled_from([np.int8, np.int16, np.int32, np.int64, np.uint8]))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_arrays_of_any_width_and_layout_are_taken(numbers: list[int], dtype: type) -> None:
     array: npt.NDArray[Any] = np.array(numbers).astype(dtype)
     spread: npt.NDArray[Any] = np.zeros(2 * len(array), dtype)

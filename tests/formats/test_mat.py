@@ -305,7 +305,7 @@ def _told_result(game: Game) -> Result | None:
 
 @pytest.mark.slow
 @given(transcripts(whole=True))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_reading_gives_the_match_that_was_written(match: Transcript) -> None:
     read = read_mat(write_mat(match))
     assert not {key for key in read.tags if not key.startswith("Rejected")}
@@ -325,7 +325,7 @@ def _without_level(game: Game) -> Game:
 
 @pytest.mark.slow
 @given(transcripts())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_export_import_export_gives_the_same_bytes(match: Transcript) -> None:
     text = write_mat(match)
     again = write_mat(read_mat(text))

@@ -82,7 +82,7 @@ def test_files_look_as_they_always_did(name: str, kind: Format) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
 @given(match=transcripts())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_writing_reading_and_writing_again_gives_the_same(kind: Format, match: Transcript) -> None:
     text = WRITERS[kind](match)
     if text:
@@ -92,7 +92,7 @@ def test_writing_reading_and_writing_again_gives_the_same(kind: Format, match: T
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
 @given(match=transcripts(odd_names=False), cut=st.floats(0, 1), junk=st.text(max_size=4), gone=st.integers(0, 9))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_text_that_is_damaged_or_breaks_off_is_read_or_refused(
     kind: Format, match: Transcript, cut: float, junk: str, gone: int
 ) -> None:

@@ -66,7 +66,7 @@ def test_everything_happens_in_100_matches() -> None:
 
 @pytest.mark.slow
 @given(transcripts())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_a_simulated_match_can_be_walked_through(match: Transcript) -> None:
     for game in match.games:
         for step in walk(game):

@@ -32,7 +32,7 @@ def changed(path: str, value: object) -> str:
 
 @pytest.mark.slow
 @given(transcripts())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_nothing_is_lost(match: Transcript) -> None:
     assert match == read_json(write_json(match))
 

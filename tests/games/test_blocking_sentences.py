@@ -267,6 +267,11 @@ def test_moultezim_holds_no_more_than_four_points_of_the_third_table() -> None:
     assert rows
 
 
+def test_narde_home_mars_counts_3_until_all_of_the_loser_are_home() -> None:
+    for loser, counts in (("7 6:14", 3), ("6:15", 2), ("6:14", 1)):
+        assert (1, counts) == points("narde:home-mars", table("", loser))
+
+
 def test_narde_one_checker_leaves_the_head_in_a_turn() -> None:
     state = roll(playing("narde", table("24:13 20 18", "24:15")), Seat.A, (6, 2))
     board = state.table
@@ -312,7 +317,7 @@ def test_a_point_game_counts_checkers_by_their_quarter() -> None:
         ("plakotto", "expected a game such as plakoto, got 'plakotto'"),
         ("plakoto:exeption", "expected exception after plakoto:, got 'exeption'"),
         ("hyper:x", "expected rethrow, winner-begins after hyper:, got 'x'"),
-        ("tabula:free:exact", "expected options that go together, got free and exact"),
+        ("tabula:free:exact", "expected only one of free and exact: both change the same law"),
     ],
 )
 def test_unknown_games_and_options_are_named(name: str, message: str) -> None:

@@ -12,7 +12,7 @@ from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, PlayError
 from tests.games.random_games import brute_force, decisions, mutated
 
-POSITIONS = 8
+POSITIONS = 5
 """Positions of each game; `python -m bench.bench_tables` looks at more."""
 
 

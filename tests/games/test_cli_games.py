@@ -97,8 +97,31 @@ def test_legal_gives_json_with_a_table_for_each_play() -> None:
 def test_legal_says_that_a_turn_has_more_parts() -> None:
     result = run("legal", "--game", "gioul", "--dice", "55")
     assert all("/" in line for line in result.stdout.splitlines())
-    assert "first part only: 5 5 5 5, then 6 6 6 6." in result.stderr
+    assert "several parts: 5 5 5 5, then 6 6 6 6. These are the plays of the first one" in result.stderr
     assert "cannot move\n" == run("legal", "24 2:14 / 24:13 5 3", "--game", "gioul", "--dice", "42").stdout
+
+
+def test_legal_lists_the_plays_of_a_later_part() -> None:
+    following = run("legal", "--game", "gioul", "--dice", "55", "--play", "24/19(4);")
+    alone = run("legal", "24:11 19:4 / 24:15", "--game", "gioul", "--dice", "66")
+    assert alone.stdout == following.stdout
+    named = run("legal", "--game", "acey-deucey", "--dice", "21", "--play", "hand/24 hand/23; name 5;")
+    assert "hand/20(4)   25:9 24 23 20:4 / 25:15\n" == named.stdout
+
+
+@pytest.mark.parametrize(
+    ("game", "play", "message"),
+    [
+        ("gioul", "24/18(4);", "24/18"),
+        ("acey-deucey", "hand/24 hand/23;", "expected 'name N' for the double to play, then ;"),
+        ("acey-deucey", "hand/24 hand/23; name 5; hand/20(4);", "nothing is left to play"),
+        ("tapa", "24/22 24/23;", "nothing is left to play after 24/22 24/23"),
+    ],
+)
+def test_legal_says_in_a_line_why_a_later_part_cannot_be_listed(game: str, play: str, message: str) -> None:
+    result = run("legal", "--game", game, "--dice", "55" if game == "gioul" else "21", "--play", play)
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(

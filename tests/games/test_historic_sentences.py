@@ -253,6 +253,19 @@ def test_acey_9_the_winner_may_collect_for_each_checker_left() -> None:
     assert won.result.points == 7
 
 
+def test_irish_in_1665_counts_a_last_double_and_a_loser_who_is_not_home() -> None:
+    for dice, loser, points in (
+        ((3, 2), "6:15", 1),
+        ((2, 2), "6:15", 2),
+        ((3, 2), "7 6:14", 2),
+        ((2, 2), "25 6:14", 3),
+    ):
+        state = roll(playing("irish:1665", table("1", loser)), Seat.A, dice)
+        won = after(state, (1, 0))
+        assert won.result is not None
+        assert points == won.result.points
+
+
 # Buff de Baldriac, Around the World
 
 

@@ -17,7 +17,7 @@ from fibsbot.position import Position
 from fibsbot.rules import plays as backgammon
 from tests.games.random_games import random_game, variants
 
-MOST_DECISIONS_WITH_AN_OPTION = 150
+MOST_DECISIONS_WITH_AN_OPTION = 60
 PERFT: Final = {
     "tabula": (56,),
     "irish": (246,),

@@ -72,7 +72,7 @@ def kinds() -> set[type[c.Command]]:
 
 
 @pytest.mark.parametrize("form", COMMAND_FORMS, ids=lambda form: form.name)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data())
 def test_a_server_reads_what_a_client_wrote(form: Any, data: st.DataObject) -> None:
     command = data.draw(said(form))

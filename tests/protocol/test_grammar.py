@@ -26,7 +26,7 @@ def _name(wording: Wording[m.Message]) -> str:
 
 
 @pytest.mark.parametrize("wording", SPOKEN, ids=_name)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.data())
 def test_written_messages_are_read_back(wording: Wording[m.Message], data: st.DataObject) -> None:
     message = data.draw(said(wording))

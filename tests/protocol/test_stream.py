@@ -36,7 +36,7 @@ def kinds(text: str) -> list[str]:
     return [record.message.kind() for record in read(text.replace("\n", "\r\n").encode("ascii"))]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(messages, max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=10))
 def test_written_messages_are_read_back_from_any_chunks(said_by_server: list[m.Message], sizes: list[int]) -> None:
     assume(not any(isinstance(message, _PROMPTS_AND_BLOCKS) for message in said_by_server))

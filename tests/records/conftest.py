@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.records.archive import Archive
+from fibsbot.records.finished_logs import FinishedLogs
 from tests.records.log_clock import Clock
 
 
@@ -25,5 +25,5 @@ def path(tmp_path: Path) -> Path:
 def by_hand() -> Iterator[None]:
     """Let no thread sweep, also after a test has undone what it has patched."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Archive, "sweep_in_background", lambda _: None)
+        patched.setattr(FinishedLogs, "sweep_in_background", lambda _: None)
         yield

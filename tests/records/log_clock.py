@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from attrs import evolve
 
 from fibsbot.config.settings import LogSettings
-from fibsbot.records.archive import Archive, WarningLimiter, finished_files
+from fibsbot.records.finished_logs import FinishedLogs, WarningLimiter, finished_files
 from fibsbot.records.session_log import Received, Record, Rotation, read_session_log
 
 
@@ -46,7 +46,7 @@ def no_room(*_: Any, **__: Any) -> NoReturn:
 
 
 def sweep(path: Path, rotation: Rotation, clock: Callable[[], dt.datetime]) -> None:
-    Archive(path, rotation, clock, WarningLimiter(path, clock)).sweep()
+    FinishedLogs(path, rotation, clock, WarningLimiter(path, clock)).sweep()
 
 
 def log_files(path: Path) -> list[Path]:

@@ -103,7 +103,7 @@ def test_a_failed_compression_is_retried(
             clock.later(days=1)
             log.sent(b"roll\r\n")
         wait_until(lambda: bool(warnings))
-        wait_until(lambda: not any(thread.name.startswith("archive of") for thread in threading.enumerate()))
+        wait_until(lambda: not any(thread.name.startswith("finished files of") for thread in threading.enumerate()))
         assert {"marvin.jsonl"} | {f"marvin-202611{day}T120000Z.jsonl" for day in (22, 23, 24)} == set(
             listed(path.parent)
         )
@@ -147,7 +147,7 @@ def test_the_limit_of_threads_is_not_fatal(
 FULL = """
 import contextlib, os, resource, signal, sys
 from pathlib import Path
-from fibsbot.records.archive import Archive, WarningLimiter
+from fibsbot.records.finished_logs import FinishedLogs, WarningLimiter
 from fibsbot.records.session_log import Rotation
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.session_log_writer import SessionLogWriter
@@ -186,14 +186,14 @@ COMPRESS = """with SessionLogWriter(finished) as log:
         log.received(os.urandom(400))
 content = finished.read_bytes()
 rotation = Rotation(2**20, daily=True, keep_days=0, max_total_bytes=2**30)
-archive = Archive(path, rotation, utc_now, WarningLimiter(path, utc_now))
+logs = FinishedLogs(path, rotation, utc_now, WarningLimiter(path, utc_now))
 limit = min(limit, 4096)
 no_more_room()
-archive.sweep()
+logs.sweep()
 assert {finished.name, "ballast"} >= {file.name for file in path.parent.iterdir()}
 assert content == finished.read_bytes()
 room()
-archive.sweep()
+logs.sweep()
 assert not finished.exists()
 """
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.records import archive
-from fibsbot.records.archive import finished_files
+from fibsbot.records import finished_logs
+from fibsbot.records.finished_logs import finished_files
 from fibsbot.records.session_log import Event, Header, Received, Sent, SessionLogError, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import REDACTED, password_hidden
@@ -87,7 +87,7 @@ def test_without_a_rotation_there_is_one_file(path: Path, clock: Clock) -> None:
     assert ["marvin.jsonl"] == listed(path.parent)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     chunks=st.lists(st.tuples(st.binary(min_size=1, max_size=400), st.integers(1, 200)), max_size=30),
     days=st.sets(st.integers(0, 30)),
@@ -169,7 +169,7 @@ def test_uncompressed_files_count_and_are_removed_last(
 ) -> None:
     oldest = many.with_name("marvin-20200101T000000Z.jsonl")
     oldest.write_bytes(b"x" * 5000)
-    monkeypatch.setattr(archive, "_compress", no_room)
+    monkeypatch.setattr(finished_logs, "_compress", no_room)
     sizes = [file.stat().st_size for file in log_files(many)]
     sweep(many, rotation(keep_days=0, max_total_bytes=sum(sizes) - sizes[1]), clock)
     assert 11 == len(log_files(many))
@@ -298,13 +298,13 @@ def test_the_event_loop_does_not_wait_for_compression(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    real = archive._compress
+    real = finished_logs._compress
 
     def slow(source: Path) -> None:
         assert go_on.wait(30)
         real(source)
 
-    monkeypatch.setattr(archive, "_compress", slow)
+    monkeypatch.setattr(finished_logs, "_compress", slow)
     with SessionLogWriter(path, rotation=rotation(), clock=clock) as log:
         for _ in range(5):
             clock.later(days=1)

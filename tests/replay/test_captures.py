@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.words import FibsMove
-from fibsbot.records.archive import finished_files
+from fibsbot.records.finished_logs import finished_files
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.replay.captures import (
     CaptureEvent,

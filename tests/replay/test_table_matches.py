@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 from collections.abc import Iterable, Iterator
@@ -79,7 +80,8 @@ def step(state: TableGame, rng: random.Random) -> tuple[TableGame, Line]:
     return after, c.Move(moves(made)) if seat is Seat.A else m.Moves("ford", moves(made))
 
 
-def session(game: str, seed: int = 1, length: int = 1) -> tuple[list[Line], TableGame]:
+@functools.cache
+def played(game: str, seed: int, length: int) -> tuple[tuple[Line, ...], TableGame]:
     """Return the lines of a game with its end."""
     rng, state = random.Random(seed), start_match(load_ruleset(game), length)
     lines: list[Line] = [m.Welcome("marvin", 1, "-"), m.YouJoinedGame("ford", length, game), m.GameStarts("ford")]
@@ -94,7 +96,13 @@ def session(game: str, seed: int = 1, length: int = 1) -> tuple[list[Line], Tabl
         lines.append(m.GameWonBy(NAMES[state.result.winner], state.result.points, state.reason))
         won = sorted(state.scores, reverse=True)
         lines.append(m.MatchWon(NAMES[state.result.winner], length, won[0], won[1]))
-    return lines, state
+    return tuple(lines), state
+
+
+def session(game: str, seed: int = 1, length: int = 1) -> tuple[list[Line], TableGame]:
+    """Return the lines of a game with its end, for a test to change."""
+    lines, state = played(game, seed, length)
+    return list(lines), state
 
 
 def replay(lines: Iterable[Line]) -> Iterator[MatchEvent]:

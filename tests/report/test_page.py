@@ -80,7 +80,7 @@ def test_a_page_is_well_formed_and_every_entry_has_data() -> None:
 
 @pytest.mark.slow
 @given(st.lists(transcripts(), max_size=2))
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_pages_of_any_matches_are_well_formed(matches: list[Transcript]) -> None:
     check(matches)
 

@@ -161,7 +161,7 @@ class Match(RuleBasedStateMachine):
 
 
 TestMatch = Match.TestCase
-TestMatch.settings = settings(max_examples=40, stateful_step_count=60)
+TestMatch.settings = settings(max_examples=25, stateful_step_count=60)
 
 
 def test_random_matches_come_to_an_end() -> None:

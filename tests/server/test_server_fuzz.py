@@ -181,7 +181,7 @@ class Lobby(RuleBasedStateMachine):
 
 
 TestLobby = Lobby.TestCase
-TestLobby.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLobby.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=20))

@@ -14,13 +14,14 @@ from attrs import evolve
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Departure
-from fibsbot.games import GAMES
+from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.ruleset import Part
 from fibsbot.games.text import parse_table
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.ruleset_match import RulesetMatch, load_match
+from fibsbot.server.texts.games import help_on_games
 from fibsbot.server.users import ClientMode, User
 from tests.server.ruleset_players import RulesetPlayer
 from tests.server.simulated_world import Simulation
@@ -313,6 +314,12 @@ def test_a_corrupt_saved_match_is_refused() -> None:
 def test_an_unknown_game_is_refused_in_one_line(line: str) -> None:
     refused = Club().say("alice", line)
     assert [f"** There is no game called '{line.rsplit(maxsplit=1)[-1]}'. Type 'help games'."] == refused
+
+
+def test_the_help_on_each_game_names_the_common_options() -> None:
+    for game in GAMES:
+        said = "\n".join(help_on_games(game))
+        assert all(option.name in said for option in load_ruleset(game).common_options), said
 
 
 @pytest.mark.parametrize("topic", ["games", *GAMES])

@@ -133,4 +133,4 @@ class Club(RuleBasedStateMachine):
 
 
 TestClub = Club.TestCase
-TestClub.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestClub.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)

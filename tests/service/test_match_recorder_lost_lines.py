@@ -21,6 +21,8 @@ from tests.transcript.reconstruction_checks import assert_nothing_wrong, from_ot
 
 MOST: Final = 2
 """So many kinds of lines are lost, one match each."""
+SEED: Final = 8
+"""A short match in which much happens."""
 
 
 class Remembering(Simulation):
@@ -92,7 +94,7 @@ def gaps(match: Transcript) -> int:
 
 @pytest.mark.slow
 def test_without_lost_lines_the_whole_match_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = play(tmp_path / "match", 11, unharmed, monkeypatch)
+    ours, theirs = play(tmp_path / "match", SEED, unharmed, monkeypatch)
     assert all(game.whole for match in (ours, theirs) for game in match.games)
     for one, other in zip(ours.games, theirs.games, strict=True):
         assert_nothing_wrong(from_other_seat(other), one)
@@ -104,12 +106,12 @@ def test_lost_or_repeated_lines_lead_to_no_wrong_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
     """The other player, who hears everything, knows what happened."""
-    chosen = [line for line in lines_of(11)[0] if line.bot == "marvin" and (line.down or fault is losing)]
+    chosen = [line for line in lines_of(SEED)[0] if line.bot == "marvin" and (line.down or fault is losing)]
     assert len(chosen) > 20, "few kinds of lines were tried"
     missing = 0
     for number, line in enumerate(random.Random(4).sample(chosen, MOST)):
         faulty = fault(line.bot, line.number, down=line.down)
-        ours, theirs = play(tmp_path / str(number), 11, faulty, monkeypatch)
+        ours, theirs = play(tmp_path / str(number), SEED, faulty, monkeypatch)
         assert not gaps(theirs)
         assert ours.scores == theirs.scores[::-1], line
         for one, other in zip(ours.games, theirs.games, strict=True):

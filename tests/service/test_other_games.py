@@ -16,6 +16,7 @@ from fibsbot.games.game import roll, start_match
 from fibsbot.policy import Policy
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import Outcome
+from fibsbot.replay.events import TableGameEnded, TableMatchBegan
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import Seat
 from fibsbot.server.server import Server
@@ -45,9 +46,22 @@ async def test_a_match_of_another_game_is_played_stored_and_shown(tmp_path: Path
     with Store.open(tmp_path / "store.db") as store:
         (match,) = store.matches(account="marvin")
         decisions = list(store.decisions(match))
+        actions = list(store.actions(match))
     assert ("portes", 1, True) == (match.game, match.length, match.outcome in {Outcome.WON, Outcome.LOST})
     assert all(it.table_text and it.xgid is None for it in decisions if it.phase == "move")
     assert match.rating_before is None
+    plays = [(it.text.split(": ")[1]) for it in actions if it.own and ": " in it.text]
+    assert [it.answer for it in decisions if it.phase == "move" and it.answer] == plays
+    assert any(not it.own for it in actions)
+    assert list(range(1, len(actions) + 1)) == [it.number for it in actions]
+
+
+def test_the_live_page_lists_a_draw_as_neither_won_nor_lost() -> None:
+    feed = AccountFeed("marvin")
+    feed.on_match_event(TableMatchBegan(1, "greek", ("marvin", "ford"), 3, own=True))
+    feed.on_match_event(TableGameEnded(1, 1, None, 0, "both are pinned", drawn=True, scores=(0, 0)))
+    (game,) = json.loads(feed.part(FeedPart.GAMES))["games"]
+    assert (None, "0-0") == (game["won"], game["score"])
 
 
 @pytest.mark.parametrize("game", GAMES)

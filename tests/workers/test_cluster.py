@@ -112,7 +112,7 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(tmp_path: Path, monkeypat
                 cluster.processes[0].wait()
                 cluster.start_scheduler()
         assert [-4] * 60 == found
-        with pytest.raises(WorkError, match=r"^piece number 3 was given up: 2 workers have died of it$"):
+        with pytest.raises(WorkError, match=r"^piece number 3 was given up: 2 workers died of it$"):
             list(pool.run(die, pieces(3)))
         left = cluster.worker_processes()
         for worker in cluster.processes[1:3]:

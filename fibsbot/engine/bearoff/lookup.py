@@ -22,8 +22,21 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import BAR, CHECKERS, LOSE, LOSE_GAMMON, OUTCOMES, WIN_GAMMON, Boards, Floats32, Int64s
+from fibsbot.engine.arrays import (
+    AS_INT,
+    BAR,
+    CELLS,
+    CHECKERS,
+    LOSE,
+    LOSE_GAMMON,
+    OUTCOMES,
+    WIN_GAMMON,
+    Boards,
+    Floats32,
+    Int64s,
+)
 from fibsbot.engine.arrays import WIN as WINS
+from fibsbot.engine.jit import compiled
 
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
 """Checkers on the points 1 to 6, shape (..., 6)."""
@@ -56,15 +69,34 @@ def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
 
     On a bear-off board all remaining checkers of both sides are home, at most 15 of each, and not all are borne off.
     """
-    home = (boards[:, POINTS + 1 :] <= 0).all(axis=1) & (boards[:, : BAR - POINTS] >= 0).all(axis=1)
-    places = np.flatnonzero(home)
-    if not len(places):  # as nearly always
-        return places, places, places
-    cells = boards[places].astype(np.int64)
-    own, opponent = cells[:, 1 : POINTS + 1], -cells[:, BAR - 1 : BAR - POINTS - 1 : -1]
-    many = np.maximum(own.sum(axis=1), opponent.sum(axis=1))
-    lawful = (many > 0) & (many <= CHECKERS)
-    return places[lawful], indices_of(own[lawful]), indices_of(opponent[lawful])
+    places, own, opponent = (np.empty(len(boards), np.int64) for _ in range(3))
+    count = _write_indices(boards, _CHOOSE, places, own, opponent)
+    return places[:count], own[:count], opponent[:count]
+
+
+@compiled
+def _write_indices(boards: Boards, choose: Int64s, places: Int64s, own: Int64s, opponent: Int64s) -> int:
+    """Write what `indices_on_boards` returns, and return the number of rows; `choose` is _CHOOSE."""
+    count = 0
+    for row in range(len(boards)):
+        board = boards[row]
+        outside = 0
+        for cell in range(POINTS + 1, CELLS):
+            outside += board[cell] > 0
+            outside += board[BAR - cell] < 0
+        if outside:
+            continue
+        mine, theirs, index, other = 0, 0, 0, 0
+        for k in range(1, POINTS + 1):
+            mine += max(AS_INT + board[POINTS + 1 - k], 0)
+            theirs += max(-(AS_INT + board[BAR - POINTS - 1 + k]), 0)
+            if max(mine, theirs) <= CHECKERS:
+                index += choose[mine, k]
+                other += choose[theirs, k]
+        if 0 < max(mine, theirs) <= CHECKERS:
+            places[count], own[count], opponent[count] = row, index, other
+            count += 1
+    return count
 
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]

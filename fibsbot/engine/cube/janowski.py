@@ -23,6 +23,8 @@ import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import (
+    AS_INT,
+    BAR,
     CELLS,
     LOSE,
     LOSE_BACKGAMMON,
@@ -34,7 +36,6 @@ from fibsbot.engine.arrays import (
     Bools,
     Floats64,
     boards_of,
-    have_passed,
 )
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.position import Position
@@ -264,18 +265,35 @@ class Efficiency:
     def of(self, boards: Boards) -> Floats64:
         """Return the efficiency of a centred and of an owned cube and the swing of a roll, shape (n, 3)."""
         found = np.empty((len(boards), 3))
-        found[:] = *self.contact, self.contact_swing
-        races = np.flatnonzero(have_passed(boards))
-        if len(races):
-            pips = boards[races].clip(0) @ np.arange(CELLS)
-            beyond = np.maximum(pips[:, None] - np.array(self.race_dead), 0.0)
-            racing = np.array(self.race_most) * beyond / (beyond + np.array(self.race_half))
-            found[races] = np.column_stack([racing, self.race_swing * (1 - racing[:, 1])])
+        racing = (*self.race_most, *self.race_dead, *self.race_half, self.race_swing)
+        _write_efficiencies(boards, np.array([*self.contact, self.contact_swing]), np.array(racing), found)
         return found
 
     def of_position(self, position: Position) -> Floats64:
         """Return the same for one position, shape (3,)."""
         return np.asarray(self.of(boards_of([position]))[0])
+
+
+@compiled
+def _write_efficiencies(boards: Boards, contact: Floats64, racing: Floats64, found: Floats64) -> None:
+    """Write what `Efficiency.of` returns; `racing` are the figures for races in the order of its fields."""
+    for row in range(len(boards)):
+        pips, rearmost, theirs_rearmost = 0, 0, 0
+        for cell in range(CELLS):
+            count = AS_INT + boards[row, cell]
+            if count > 0:
+                pips += cell * count
+                rearmost = cell
+            if count < 0 and theirs_rearmost == 0:
+                theirs_rearmost = BAR - cell
+        if rearmost and theirs_rearmost and rearmost + theirs_rearmost < BAR:
+            for column in range(2):
+                beyond = max(pips - racing[2 + column], 0.0)
+                found[row, column] = racing[column] * beyond / (beyond + racing[4 + column])
+            found[row, 2] = racing[6] * (1 - found[row, 1])
+        else:
+            for column in range(3):
+                found[row, column] = contact[column]
 
 
 DEFAULT_EFFICIENCY: Final = Efficiency()

@@ -56,6 +56,7 @@ FIVE_LEFT: Final = Mark.FIVE_LEFT.value
 FOUR_SIXES: Final = Mark.FOUR_SIXES.value
 STARTED: Final = Mark.STARTED.value
 MARK_HIT: Final = Mark.HIT.value
+MARK_DOUBLE: Final = Mark.DOUBLE.value
 
 # places of the parameters
 COURSE: Final = 0
@@ -155,11 +156,13 @@ ROLL_COUNTED: Final = 1
 ROLL_HEAD: Final = 2
 ROLL_HEAD_TWO: Final = 3
 ROLL_SWEDISH: Final = 4
+ROLL_DOUBLE: Final = 5
 _ON_ROLL: Final[Mapping[Any, int]] = {
     standard.count_throws: ROLL_COUNTED,
     narde.note_roll: ROLL_HEAD,
     narde.note_first_roll: ROLL_HEAD_TWO,
     swedish.note_roll: ROLL_SWEDISH,
+    irish.note_double: ROLL_DOUBLE,
 }
 
 DOUBLES_TWICE: Final = 0
@@ -210,6 +213,8 @@ END_TRAPPED_AFTER: Final = 3
 END_LAST_WINS: Final = 4
 END_WAYS: Final = 5
 END_CHECKERS_LEFT: Final = 6
+END_1665: Final = 7
+END_HOME_MARS: Final = 8
 _ENDS: Final[Mapping[Any, int]] = {
     (standard.borne_off,): END_OFF,
     (standard.both_last_pinned, standard.borne_off): END_BOTH_PINNED,
@@ -217,6 +222,8 @@ _ENDS: Final[Mapping[Any, int]] = {
     (standard.both_last_pinned, plakoto.trapped_after_leaving, standard.borne_off): END_TRAPPED_AFTER,
     (backgammons.last_wins,): END_LAST_WINS,
     (acey_deucey.checkers_left,): END_CHECKERS_LEFT,
+    (irish.borne_off_in_1665,): END_1665,
+    (narde.borne_off_before_all_are_home,): END_HOME_MARS,
 }
 
 WAY_HIT: Final = 1

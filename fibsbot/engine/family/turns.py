@@ -15,9 +15,11 @@ from fibsbot.engine.family.parameters import (
     EACH_ONCE,
     EARLY_DOUBLE_ENDS,
     END,
+    END_1665,
     END_AT_ONCE,
     END_BOTH_PINNED,
     END_CHECKERS_LEFT,
+    END_HOME_MARS,
     END_LAST_WINS,
     END_TRAPPED,
     END_TRAPPED_AFTER,
@@ -28,6 +30,7 @@ from fibsbot.engine.family.parameters import (
     GAMMON,
     HEAD,
     LOWER_FIRST,
+    MARK_DOUBLE,
     MARKS,
     MOST_THROWS,
     NAME_DOUBLE,
@@ -37,6 +40,7 @@ from fibsbot.engine.family.parameters import (
     ORDERED,
     PINNED,
     ROLL,
+    ROLL_DOUBLE,
     ROLL_HEAD,
     ROLL_HEAD_TWO,
     ROLL_SWEDISH,
@@ -81,6 +85,10 @@ def note_roll(rules: Rules, state: State, one: int, other: int) -> None:
         state[HEAD] = 2 if first else 1
     elif kind == ROLL_SWEDISH and first and one == HOME and other == HOME:
         state[MARKS] |= FOUR_SIXES
+    elif kind == ROLL_DOUBLE:
+        state[MARKS] &= ~MARK_DOUBLE
+        if one == other:
+            state[MARKS] |= MARK_DOUBLE
 
 
 @inner
@@ -193,12 +201,23 @@ def outcome(rules: Rules, before: State, after: State) -> int:
         return -1 if all_off else GOES_ON
     if kind == END_CHECKERS_LEFT:
         return any_count(after) if all_off else GOES_ON
+    if all_off and (kind == END_1665 or kind == END_HOME_MARS):
+        return _by_who_is_home(rules, after)
     own_start, start = after[PINNED] >> START & 1, after[SIDE + PINNED] >> START & 1
     if (kind == END_BOTH_PINNED or kind == END_TRAPPED_AFTER) and own_start and start:
         return DRAWN
     if start and (kind == END_TRAPPED or (kind == END_TRAPPED_AFTER and after[START] == 0)):
         return 2
     return _borne_off(rules, after) if all_off else GOES_ON
+
+
+@inner
+def _by_who_is_home(rules: Rules, state: State) -> int:
+    """Return what a game counts where it matters whether the loser is home."""
+    away = any_on(state, SIDE + HOME + 1, SIDE + HAND)
+    if rules[END] == END_HOME_MARS:
+        return 3 if away else _borne_off(rules, state)
+    return 1 + (1 if away else 0) + (1 if state[MARKS] & MARK_DOUBLE else 0)
 
 
 @inner

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from attrs import define
 
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.rollout.games import BlockPlayer
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
 from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutFile, RolloutResult, Trials
 from fibsbot.text import one_line
-from fibsbot.workers.processes import WorkerLostError, map_unordered, usable_cores
+from fibsbot.workers.pool import LocalPool, Piece, WorkerPool
+from fibsbot.workers.processes import WorkerLostError, usable_cores
 
 EngineFactory: TypeAlias = Callable[[], Engine]
 """Makes the engine in each process; it must be picklable, such as `Engine.load`."""
@@ -23,29 +25,46 @@ PlayedBlock: TypeAlias = tuple[int, list[Trials]]
 """The number of a block, and the results of its games by candidate."""
 
 
-def play_blocks(
-    make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, numbers: Iterable[int], jobs: int
-) -> Generator[PlayedBlock, None, None]:
-    """Play blocks in `jobs` processes and yield each when it is done, in any order.
+@define(eq=False)
+class BlockSettings:
+    """What all blocks share, and the player of a worker process, which is made for its first block."""
 
-    A single job has a process of its own, too, so that the libraries compute as they do in several. Raises RolloutError
-    if a process cannot make its engine or dies. All processes have ended afterwards.
+    make: EngineFactory
+    candidates: tuple[Candidate, ...]
+    plan: RolloutPlan
+    _player: BlockPlayer | None = None
+
+    @property
+    def player(self) -> BlockPlayer:
+        """The player of this process; raise RolloutError if its engine cannot be made."""
+        if self._player is None:
+            try:
+                self._player = BlockPlayer(self.make())
+            except Exception as error:
+                raise RolloutError(f"the engine cannot be made: {one_line(error)}") from error
+        return self._player
+
+
+def play_blocks(
+    make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, numbers: Iterable[int], pool: WorkerPool
+) -> Generator[PlayedBlock, None, None]:
+    """Have workers play blocks, and yield each when it is done, in any order.
+
+    Raises RolloutError if a worker cannot make its engine or dies. All local processes have ended afterwards.
     """
+    shared = BlockSettings(make, tuple(candidates), plan)
+    pieces = (Piece(f"block {number}", number) for number in numbers)
     try:
-        yield from map_unordered(_play, (make, tuple(candidates), plan), numbers, jobs)
+        with contextlib.closing(pool.run(play_block, pieces, shared=shared, ordered=False)) as played:
+            for piece, trials in played:
+                yield piece.arguments, trials
     except WorkerLostError as error:
         raise RolloutError(f"a process of the rollout {error}") from None
 
 
-def _play(
-    numbers: Iterator[int], make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan
-) -> Iterator[PlayedBlock]:
-    try:
-        player = BlockPlayer(make())
-    except Exception as error:
-        raise RolloutError(f"the engine cannot be made: {one_line(error)}") from error
-    for number in numbers:
-        yield number, player.play(candidates, plan, number)
+def play_block(shared: BlockSettings, number: int) -> list[Trials]:
+    """Play a block in a worker."""
+    return shared.player.play(shared.candidates, shared.plan, number)
 
 
 def rollout(
@@ -53,24 +72,24 @@ def rollout(
     candidates: Sequence[Candidate],
     plan: RolloutPlan,
     *,
-    jobs: int | None = None,
+    pool: WorkerPool | None = None,
     file: Path | None = None,
     engine: str = "",
     on_progress: Callable[[RolloutResult], None] | None = None,
 ) -> RolloutResult:
-    """Roll out candidates, all with the same dice. The result does not depend on the number of jobs.
+    """Roll out candidates, all with the same dice. The result does not depend on the workers.
 
     Args:
         make: Makes the engine in each process: `Engine.load`, or a `functools.partial` of it.
         candidates: The candidates; see `position_candidate`, `cube_candidates`, `play_candidates`.
         plan: The number of games, the stopping rule and so on.
-        jobs: Number of processes, by default the number of cores.
+        pool: The workers, by default a process per core.
         file: Receives each block as soon as it is played; an existing file is resumed.
         engine: The engine's name, which is stored in the file.
         on_progress: Called with the results so far after every 36 games of each candidate.
 
     Raises:
-        RolloutError: A process dies, an engine cannot be made, or the file belongs to another rollout; one line.
+        RolloutError: A local process dies, an engine cannot be made, or the file belongs to another rollout; one line.
     """
     if not candidates:
         raise RolloutError("expected at least one candidate to roll out, got none")
@@ -78,7 +97,7 @@ def rollout(
     record = RolloutFile.open(file, engine, candidates, plan) if file else None
     played: list[list[Trials]] = []
     result = None
-    with contextlib.closing(_in_order(make, candidates, plan, jobs or usable_cores(), record)) as blocks:
+    with contextlib.closing(_in_order(make, candidates, plan, pool or LocalPool(usable_cores()), record)) as blocks:
         for trials in blocks:
             played.append(trials)
             result = _result(candidates, plan, played, time.monotonic() - started)
@@ -92,13 +111,17 @@ def rollout(
 
 
 def _in_order(
-    make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, jobs: int, record: RolloutFile | None
+    make: EngineFactory,
+    candidates: Sequence[Candidate],
+    plan: RolloutPlan,
+    pool: WorkerPool,
+    record: RolloutFile | None,
 ) -> Generator[list[Trials], None, None]:
-    """Yield the blocks in order, so that the rollout stops at the same block for any number of jobs."""
+    """Yield the blocks in order, so that the rollout stops at the same block whatever the workers."""
     numbers = range(plan.trials // BLOCK)
     known = dict(record.blocks) if record else {}
     missing = [number for number in numbers if number not in known]
-    with contextlib.closing(_kept(play_blocks(make, candidates, plan, missing, jobs), record)) as playing:
+    with contextlib.closing(_kept(play_blocks(make, candidates, plan, missing, pool), record)) as playing:
         for number in numbers:
             while number not in known:
                 done, trials = next(playing)

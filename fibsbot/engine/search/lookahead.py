@@ -25,10 +25,11 @@ from fibsbot.engine.arrays import (
     other_side,
 )
 from fibsbot.engine.generator import MAX_PLAYS
+from fibsbot.engine.hashing import distinct
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network_evaluator import ArrayEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
-from fibsbot.engine.search.cache import PositionCache, distinct, empty, fill, find, forget, new_cache
+from fibsbot.engine.search.cache import PositionCache, empty, fill, find, forget, new_cache
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, CubeLines, DecisionCubes
 
 
@@ -156,12 +157,14 @@ class Lookahead:
         if len(known):
             outcomes[known] = found = self.evaluate(boards[known])
             equities[known] = cubes.no_double_values(side, lines, boards[known], found)
-        rest, number = self.distinct(boards[~final])
+        rest = boards[~final]
         if len(rest):
+            first, number = distinct(rest)
+            rest = rest[first]
             chunk = CHUNK * self._factor
             searched = [
-                self._rolls(cubes, side, lines, rest[first : first + chunk], plies)
-                for first in range(0, len(rest), chunk)
+                self._rolls(cubes, side, lines, rest[begin : begin + chunk], plies)
+                for begin in range(0, len(rest), chunk)
             ]
             outcomes[~final] = np.concatenate([it.outcomes for it in searched])[number]
             equities[~final] = np.concatenate([it.equities for it in searched])[number]
@@ -203,7 +206,7 @@ class Lookahead:
     def _evaluate(self, boards: Boards) -> Outcomes:
         self._batch += 1
         places, unknown = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
-        count = find(self._cache, boards, self._batch, places, unknown)
+        count = find(self._cache, boards.view(np.int16), self._batch, places, unknown)
         unknown = unknown[:count]
         try:
             valued = self._evaluator.evaluate(boards[unknown])
@@ -212,13 +215,6 @@ class Lookahead:
             raise
         self.evaluations += count
         return fill(self._cache, places, unknown, np.asarray(valued, np.float32))
-
-    def distinct(self, boards: Boards) -> tuple[Boards, Int32s]:
-        """Return the distinct boards, and the index of each board among these."""
-        table = np.full(1 << (2 * len(boards)).bit_length(), -1, np.int32)
-        first, number = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
-        count = distinct(boards, table, first, number)
-        return boards[first[:count]], number
 
 
 def argmin_of_slots(equities: Floats64, slots: Int32s, count: int) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ truncated rollout with variance reduction whose trials are the games themselves.
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
-from fibsbot.workers.processes import map_unordered
+from fibsbot.workers.pool import Piece, WorkerPool
 
 _BATCH: Final = 64
 """Positions that are expanded together."""
@@ -272,13 +273,18 @@ class Chunk:
     seed: int
 
 
-def label_all(teacher: Labeller, chunks: Sequence[Chunk], jobs: int) -> Iterator[int]:
-    """Make the missing chunks in parallel; yield the number of labels after each.
+def label_all(teacher: Labeller, chunks: Sequence[Chunk], pool: WorkerPool) -> Iterator[int]:
+    """Have the missing chunks made by workers, and write them; yield the number of labels after each.
 
-    Raises OSError if a file cannot be written, WorkerLostError if a process has died.
+    Raises OSError if a file cannot be written, WorkError if the workers fail.
     """
-    missing = [chunk for chunk in chunks if not chunk.path.exists()]
-    yield from map_unordered(_make_chunks, (teacher,), missing, jobs)
+    missing = {chunk.path.name: chunk for chunk in chunks if not chunk.path.exists()}
+    pieces = [Piece(name, (chunk.count, chunk.seed)) for name, chunk in missing.items()]
+    with contextlib.closing(pool.run(make_labels, pieces, shared=teacher, ordered=False)) as made:
+        for piece, content in made:
+            chunk = missing[piece.key]
+            write_whole(chunk.path, content)
+            yield chunk.count
 
 
 def read_labels(paths: Sequence[Path], trace: float) -> tuple[Boards, Floats32]:
@@ -299,14 +305,13 @@ def read_chunk(path: Path) -> Labels:
     return Labels(**arrays)
 
 
-def _make_chunks(chunks: Iterator[Chunk], teacher: Labeller) -> Iterator[int]:
-    for chunk in chunks:
-        labels = play_games(teacher, chunk.count, chunk.seed)
-        arrays = labels._replace(missed=labels.missed.astype(np.float16))._asdict()
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        write_whole(chunk.path, buffer.getvalue())
-        yield chunk.count
+def make_labels(teacher: Labeller, count_and_seed: tuple[int, int]) -> bytes:
+    """Return the content of a file of labels, in a worker."""
+    labels = play_games(teacher, *count_and_seed)
+    arrays = labels._replace(missed=labels.missed.astype(np.float16))._asdict()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
 
 
 def evaluate_five(evaluator: ArrayEvaluator, boards: Boards) -> Floats32:

@@ -56,6 +56,7 @@ from fibsbot.engine.training.races import (
 from fibsbot.engine.training.random_positions import Variety, play_positions
 from fibsbot.engine.training.recipe import FitRecipe, RaceRecipe, RaceRound, Recipe, Round
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
+from fibsbot.workers.pool import WorkerPool
 
 _KEPT_GAMES: Final = 10_000
 """Games of the TD network between two checkpoints."""
@@ -106,7 +107,7 @@ class Pipeline:
     recipe: Recipe
     folder: Path
     columns: TableArrays
-    jobs: int
+    pool: WorkerPool
     listener: ProgressListener
     benchmark: CheckerBenchmark | None = None
     backend: Backend = NUMPY
@@ -271,7 +272,7 @@ class Pipeline:
             chosen = np.random.default_rng(seed).permutation(begin)[: one.sides]
             self.listener.begin(f"races {number}: sides", len(chosen))
             found: list[SideLabels] = []
-            for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.jobs):
+            for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.pool):
                 found.append(made)
                 self.listener.advance(SIDES_PER_BATCH)
             _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
@@ -283,7 +284,7 @@ class Pipeline:
         chunks = [Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number))]
         missing = sum(not chunk.path.exists() for chunk in chunks)
         self.listener.begin(f"round {number}: labels", missing * self.recipe.chunk)
-        for count in label_all(teacher, chunks, self.jobs):
+        for count in label_all(teacher, chunks, self.pool):
             self.listener.advance(count)
 
     def _disputed(self, number: int) -> Boards:

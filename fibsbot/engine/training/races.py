@@ -10,6 +10,7 @@ game without the luck of its rolls.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -46,7 +47,7 @@ from fibsbot.engine.training.optimizer import (
     rate_of,
 )
 from fibsbot.match import PIPS_PER_ROLL
-from fibsbot.workers.processes import map_ordered
+from fibsbot.workers.pool import Piece, WorkerPool
 
 SIDES_PER_BATCH: Final = 512
 """Sides that are labelled together."""
@@ -115,22 +116,28 @@ def _about(pips: npt.NDArray[Any], longest: int) -> Floats32:
 
 
 def label_sides(
-    network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int, jobs: int
+    network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int, pool: WorkerPool
 ) -> Iterator[SideLabels]:
-    """Bear off in `jobs` processes; yield the labels of all positions on the way, in batches of `SIDES_PER_BATCH`.
+    """Have workers bear off; yield the labels of all positions on the way, in batches of `SIDES_PER_BATCH`.
 
-    Their order and their values do not depend on the number of processes.
+    Their order and their values do not depend on the workers.
     """
-    numbers = range(-(-len(begin) // SIDES_PER_BATCH))
-    yield from map_ordered(_label_batches, (network, columns, begin, trace, seed), numbers, jobs)
+    pieces = (
+        Piece(f"batch {number}", (begin[number * SIDES_PER_BATCH : (number + 1) * SIDES_PER_BATCH], (seed, number)))
+        for number in range(-(-len(begin) // SIDES_PER_BATCH))
+    )
+    with contextlib.closing(pool.run(label_piece, pieces, shared=(network, columns, trace))) as labelled:
+        for _, labels in labelled:
+            yield labels
 
 
-def _label_batches(
-    numbers: Iterator[int], network: RaceNetwork, columns: TableArrays, begin: Sides, trace: float, seed: int
-) -> Iterator[SideLabels]:
-    for number in numbers:
-        batch = begin[number * SIDES_PER_BATCH : (number + 1) * SIDES_PER_BATCH]
-        yield label_batch(network, columns, batch, trace, np.random.default_rng((seed, number)))
+def label_piece(
+    shared: tuple[RaceNetwork, TableArrays, float], batch_and_seed: tuple[Sides, tuple[int, int]]
+) -> SideLabels:
+    """Return the labels of a batch, in a worker."""
+    network, columns, trace = shared
+    batch, seed = batch_and_seed
+    return label_batch(network, columns, batch, trace, np.random.default_rng(seed))
 
 
 def label_batch(

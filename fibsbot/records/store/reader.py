@@ -24,6 +24,7 @@ from fibsbot.records.store.database import (
 )
 from fibsbot.records.store.schema import (
     ACCOUNTS,
+    ACTIONS,
     CONNECTIONS,
     DECISIONS,
     ENTRIES,
@@ -43,6 +44,7 @@ from fibsbot.records.stored_rows import (
     BACKGAMMON,
     FINISHED,
     OPEN,
+    Action,
     Connection,
     Decision,
     Fact,
@@ -196,6 +198,13 @@ class Store:
         query = select(*_columns(DECISIONS, Decision)).where(DECISIONS.c.game_id.in_(games))
         for row in self._rows(query.order_by(DECISIONS.c.id)):
             yield _decision(row)
+
+    def actions(self, of: Game | Match) -> Iterator[Action]:
+        """Yield the actions of both players in games other than backgammon, in their order."""
+        games = select(GAMES.c.id).where(GAMES.c.id == of.id if isinstance(of, Game) else GAMES.c.match_id == of.id)
+        query = select(*_columns(ACTIONS, Action)).where(ACTIONS.c.game_id.in_(games))
+        for row in self._rows(query.order_by(ACTIONS.c.id)):
+            yield Action(**row)
 
     def transcript(self, match: Match) -> Transcript:
         """Return the transcript of a match, as far as it was seen; seat A is the account.

@@ -212,6 +212,21 @@ def _entry(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
     )
 
 
+def _action(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
+    """Store an action in a game other than backgammon."""
+    score, number, own = fields.pair("score"), fields.whole("number"), fields.flag("own")
+    opponent = rows.seen_opponent(fields.name("opponent"), at)
+    if score is None or number is None or own is None:
+        raise UnusableRecordError("expected an action with its number, its player and the score before the game")
+    found = match_lifecycle.game_of_transcript_part(rows, opponent, score, at)
+    if found is None:
+        raise UnusableRecordError("expected an action in a game that is on")
+    match, game_id = found
+    rows.add_action(
+        game_id=game_id, sitting=match.resumed, at=at, number=number, own=own, text=fields.text("text") or ""
+    )
+
+
 def _entry_columns(fields: RecordFields) -> dict[str, Any]:
     """Return the columns of an entry that depend on its kind."""
     try:
@@ -258,4 +273,5 @@ HANDLERS: Final[Mapping[str, tuple[Priority, Handler]]] = {
     "refused": (Priority.DECISION, _refused),
     "sheet": (Priority.LIFECYCLE, _sheet),
     "entry": (Priority.ENTRY, _entry),
+    "action": (Priority.ENTRY, _action),
 }

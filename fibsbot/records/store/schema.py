@@ -266,6 +266,21 @@ ENTRIES: Final = Table(
 """The actions of both players; `number` counts the entries of a sheet from 1, `own` marks our actions. A gap has a
 reason and the state after it."""
 
+ACTIONS: Final = Table(
+    "actions",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("games", "game_id"),
+    Column("at", UtcTime, nullable=False),
+    Column("sitting", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("own", Boolean, nullable=False),
+    Column("text", Text, nullable=False),
+    Index(None, "game_id"),
+)
+"""The actions of both players in a game other than backgammon, which has no sheets; `number` counts them from 1 and
+`text` is what `fibsbot replay` prints, such as `32: 24/19`."""
+
 RATINGS: Final = Table(
     "ratings",
     METADATA,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Final
 
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.ruleset import Option
 
 TOPIC: Final = "games"
 SCREEN: Final = (80, 24)
@@ -15,6 +17,7 @@ SCREEN: Final = (80, 24)
 _WIDTH: Final = SCREEN[0] - 1
 _NAME_WIDTH: Final = 18
 _TITLE_WIDTH: Final = 20
+_OPTION_WIDTH: Final = 16
 
 _INTRODUCTION: Final = """\
 Besides backgammon these games can be played here. 'help <game>' explains one.
@@ -22,7 +25,8 @@ Besides backgammon these games can be played here. 'help <game>' explains one.
    invite <name> <points> <game>
 
 invites to it, with options after a colon: 'invite bob 3 plakoto:exception'.
-Programs have to ask for such invitations with 'set games on'.
+Most have 'both' or 'rethrow' (what the winner of the opening throw plays),
+'winner-begins' and 'cube', too. Programs first have to say 'set games on'.
 """
 _CONCLUSION: Final = """\
 Both players count the points from where their own checkers start, 24, down to
@@ -52,17 +56,25 @@ def _list() -> tuple[str, ...]:
 
 def _game(name: str) -> tuple[str, ...]:
     rules = load_ruleset(name)
-    text = _wrapped(r"\n\n|\n(?=\d\. )", rules.text)
-    options = [
+    title = (f"{rules.title} ('invite <name> <points> {name}')", "")
+    common = rules.common_options
+    heading = f"Options, as in {name}:{(*rules.options, *common)[0].name}"
+    brief = f"{heading} (also {', '.join(it.name for it in common)}: 'help games')"
+    endings = [(heading, *_listed((*rules.options, *common))), (brief, *_listed(rules.options))]
+    texts = [_wrapped(separator, rules.text) for separator in (r"\n\n|\n(?=\d\. )", r"\n\n")]
+    # What is too long for a screen has the items of a list one behind the other, or less about common options.
+    screens = [(*title, *text, "", *ending) for ending in endings for text in texts]
+    return next((screen for screen in screens if len(screen) <= SCREEN[1]), screens[-1])
+
+
+def _listed(options: Sequence[Option]) -> list[str]:
+    """Return the lines of a list of options."""
+    indent = " " * _OPTION_WIDTH
+    return [
         line
-        for option in rules.options
-        for line in textwrap.wrap(f"{option.name:<14}{option.sentence}", _WIDTH, subsequent_indent=" " * 14)
+        for option in options
+        for line in textwrap.wrap(f"{option.name:<{_OPTION_WIDTH}}{option.sentence}", _WIDTH, subsequent_indent=indent)
     ]
-    if options:
-        options = ["", f"Options, as in {name}:{rules.options[0].name}", *options]
-    if len(text) + len(options) + 2 > SCREEN[1]:
-        text = _wrapped(r"\n\n", rules.text)  # the items of a list one behind the other
-    return (f"{rules.title} ('invite <name> <points> {name}')", "", *text, *options)
 
 
 def _wrapped(separator: str, text: str) -> list[str]:

@@ -251,7 +251,8 @@ class AccountFeed:
                 self._changed(FeedPart.MOVES)
             case TableGameEnded(winner=winner, scores=scores) if scores is not None:
                 if winner is not None or event.drawn:
-                    self._finish(table_result_text(event, self._names), scores, won=winner is Seat.A)
+                    won = None if winner is None else winner is Seat.A
+                    self._finish(table_result_text(event, self._names), scores, won=won)
             case TableMatchEnded(winner=winner, scores=scores) if winner is not None and scores is not None:
                 said = table_match_end_text(event, self._names)
                 self._finish(said, scores, won=winner is Seat.A, match=True)
@@ -270,7 +271,8 @@ class AccountFeed:
             self._changed(FeedPart.BOARD)
         self._changed(FeedPart.MOVES)
 
-    def _finish(self, said: str, scores: tuple[int, int], *, won: bool, match: bool = False) -> None:
+    def _finish(self, said: str, scores: tuple[int, int], *, won: bool | None, match: bool = False) -> None:
+        """Add a game or a match that is over; `won` is None for a draw."""
         ours, theirs = self._ours_first(scores)
         place = {"at": _clock(), "opponent": self._names[self._own.other], "length": self._length}
         self._games.append(place | {"said": said, "score": f"{ours}-{theirs}", "won": won, "match": match})

@@ -7,6 +7,7 @@ import enum
 import math
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -33,7 +34,11 @@ class FieldType:
     """Whether the field is free text up to the end of the line, including blanks."""
     word: bool = field(init=False)
     """Whether the written form contains no blank, except before and after it."""
-    regex: re.Pattern[str] = field(init=False)
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern, compiled when it is first needed."""
+        return re.compile(self.pattern, re.ASCII)
 
     @property
     def is_text(self) -> bool:
@@ -43,10 +48,6 @@ class FieldType:
     @word.default
     def _has_no_blank(self) -> bool:
         return " " not in _BLANKS_AROUND.sub("", self.pattern)
-
-    @regex.default
-    def _compile(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, re.ASCII)
 
 
 FIELD_TYPES: Final[dict[str, FieldType]] = {}

@@ -102,12 +102,12 @@ def parse(text: str) -> Message:
 
 def _parse_board(line: str) -> Message:
     try:
-        state = BoardState.unchecked(line)
+        state, sound = BoardState.read(line)
     except BoardError as error:
         return RefusedBoard(line, str(error))
-    reason = state.flaw()
-    if reason is None:
+    if sound:
         return Board(state)
+    reason = state.flaw() or ""
     repaired = state.repaired()
     return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
 
@@ -121,8 +121,8 @@ def _parse_table(line: str) -> Message:
 
 @lru_cache(CACHED_SENTENCES)
 def _parse_sentence(line: str) -> Message | None:
-    words = line.rstrip(" .").split(None, KEY_WORDS)[:KEY_WORDS]
-    first, second, third, fourth = (*(word.replace("'", "") for word in words), "", "", "", "")[:4]
+    words = [word.replace("'", "") for word in line.rstrip(" .").split(None, KEY_WORDS)[:KEY_WORDS]]
+    first, second, third, fourth = (*words, "", "", "", "")[:4]
     shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
     for a, b, c, d in shapes:
         drawer = _BY_KEY.get((first if a else None, second if b else None, third if c else None, fourth if d else None))

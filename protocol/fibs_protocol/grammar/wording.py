@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 import attrs
@@ -108,10 +109,14 @@ class Wording(Generic[T]):
         )
         """Whether the line contains text chosen by a user."""
         self.rest = isinstance(last, Slot) and last.form.rest
-        self.regex = re.compile(self._pattern(), re.ASCII)
         self._words = self._column_words()
         self._constants: tuple[Any, ...] = ()
         self._plan = self._make_plan()
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern of its lines; compiled when it is first needed, because a process meets few of the wordings."""
+        return re.compile(self._pattern(), re.ASCII)
 
     def __repr__(self) -> str:
         return f"<Wording {self.cls.__name__}: {self.template!r}>"

@@ -19,8 +19,9 @@ from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 SEED = 5
 UNUSED = new_network(4, (1, 1, 1), 1)
 GAMES = (
-    *("acey-deucey", "around", "gioul", "gioul:may", "greek", "gulbara", "irish:binding", "narde", "plakoto:exception"),
-    *("portes:tavla", "russian1", "russian2", "swedish", "tabula:free", "ticktack", "misere", "fevga", "dutch"),
+    *("acey-deucey", "around", "gioul", "gioul:may", "greek", "gulbara", "irish:binding", "irish:1665", "narde"),
+    *("narde:home-mars", "plakoto:exception", "portes:tavla", "russian1", "russian2", "swedish", "tabula:free"),
+    *("ticktack", "misere", "fevga", "dutch"),
 )
 """Together they have every law that the game loop knows."""
 

@@ -14,8 +14,8 @@ from fibsbot.games.table import Side, Table
 from tests.games.random_games import decisions, variants
 
 SEARCH = new_play_search()
-PARTS = 20
-"""Parts of random games that are compared for each ruleset."""
+PARTS = 8
+"""Parts of random games that are compared for each ruleset; `python -m bench.bench_tables` compares more."""
 
 
 def kernel_tables(rules: Ruleset, table: Table, part: Part) -> list[Table]:

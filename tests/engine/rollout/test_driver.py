@@ -23,6 +23,7 @@ from fibsbot.engine.rollout import (
 from fibsbot.engine.rollout.results import standard_error
 from fibsbot.match import MatchState
 from fibsbot.position import Position
+from fibsbot.workers.pool import LocalPool
 from fibsbot.workers.processes import THREAD_VARIABLES
 from tests.engine.toy_engines import pip_engine
 
@@ -42,17 +43,19 @@ def no_engine() -> Engine:
 @pytest.mark.slow
 def test_neither_the_number_of_jobs_nor_a_stop_in_between_shows_in_the_result(tmp_path: Path) -> None:
     shown: list[int] = []
-    alone = rollout(pip_engine, ACTIONS, PLAN, jobs=1, on_progress=lambda it: shown.append(it.results[0].count))
+    alone = rollout(
+        pip_engine, ACTIONS, PLAN, pool=LocalPool(1), on_progress=lambda it: shown.append(it.results[0].count)
+    )
     assert [36, 72, 108] == shown
     assert [108, 108] == [rolled.count for rolled in alone.results]
 
     file = tmp_path / "kept.jsonl"
-    together = rollout(pip_engine, ACTIONS, PLAN, jobs=2, file=file)
+    together = rollout(pip_engine, ACTIONS, PLAN, pool=LocalPool(2), file=file)
     assert trials(alone) == trials(together)
 
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[:2]) + lines[2][:50])  # killed in the middle of a line
-    resumed = rollout(pip_engine, ACTIONS, PLAN, jobs=2, file=file)
+    resumed = rollout(pip_engine, ACTIONS, PLAN, pool=LocalPool(2), file=file)
     assert trials(alone) == trials(resumed)
     assert len(lines) == len(file.read_text().splitlines())
 
@@ -63,12 +66,15 @@ def test_neither_the_number_of_jobs_nor_a_stop_in_between_shows_in_the_result(tm
 @pytest.mark.slow
 def test_it_stops_when_enough_is_known() -> None:
     exact = rollout(
-        pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, stop_at_error=0.02, min_trials=36), jobs=1
+        pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, stop_at_error=0.02, min_trials=36), pool=LocalPool(1)
     )
     assert all(rolled.error <= 0.05 for rolled in exact.results)
     assert exact.results[0].count < 720
     clear = rollout(
-        pip_engine, ACTIONS, RolloutPlan(trials=720, truncated=4, stop_at_deviations=2.0, min_trials=72), jobs=2
+        pip_engine,
+        ACTIONS,
+        RolloutPlan(trials=720, truncated=4, stop_at_deviations=2.0, min_trials=72),
+        pool=LocalPool(2),
     )
     other = min(clear.results, key=lambda it: it.equity)
     by, error = clear.behind(other)
@@ -79,7 +85,7 @@ def test_it_stops_when_enough_is_known() -> None:
 @pytest.mark.slow
 def test_an_engine_that_cannot_be_made_is_reported_in_a_line() -> None:
     with pytest.raises(RolloutError, match="the engine cannot be made: there is none"):
-        rollout(no_engine, ACTIONS, PLAN, jobs=1)
+        rollout(no_engine, ACTIONS, PLAN, pool=LocalPool(1))
 
 
 def killed() -> Engine:
@@ -91,7 +97,7 @@ def killed() -> Engine:
 @pytest.mark.slow
 def test_a_process_that_dies_ends_the_rollout() -> None:
     with pytest.raises(RolloutError, match="a process of the rollout was killed by signal 9"):
-        rollout(killed, ACTIONS, PLAN, jobs=2)
+        rollout(killed, ACTIONS, PLAN, pool=LocalPool(2))
     assert not multiprocessing.active_children()
 
 
@@ -103,7 +109,7 @@ def test_an_interrupt_leaves_no_process_behind_and_keeps_what_was_played(tmp_pat
     file = tmp_path / "kept.jsonl"
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     with pytest.raises(KeyboardInterrupt):
-        rollout(pip_engine, ACTIONS, PLAN, jobs=1, file=file, on_progress=interrupt)
+        rollout(pip_engine, ACTIONS, PLAN, pool=LocalPool(1), file=file, on_progress=interrupt)
     assert not multiprocessing.active_children()
     assert before == {name: os.environ.get(name) for name in THREAD_VARIABLES}
     assert 2 <= len(file.read_text().splitlines())
@@ -112,7 +118,7 @@ def test_an_interrupt_leaves_no_process_behind_and_keeps_what_was_played(tmp_pat
 def header(file: Path, **changes: object) -> None:
     """Write a file of this rollout, with changes."""
     with pytest.raises(RolloutError, match="cannot be made"):
-        rollout(no_engine, ACTIONS, PLAN, jobs=1, file=file)
+        rollout(no_engine, ACTIONS, PLAN, pool=LocalPool(1), file=file)
     about = json.loads(file.read_text())
     file.write_text(json.dumps(about | changes) + "\n")
 

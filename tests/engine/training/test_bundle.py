@@ -15,6 +15,7 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.training.bundle import pack, unpack
 from fibsbot.engine.training.pipeline import Pipeline, network_path, pruner_path
 from fibsbot.engine.training.recipe import RecipeError, read_recipe
+from fibsbot.workers.pool import LocalPool
 from tests.engine.training.silent_listener import Silent
 
 pytestmark = pytest.mark.slow
@@ -54,7 +55,7 @@ def follow(folder: Path, page: str, *, begin: Path | None = None) -> Path:
     recipe = read_recipe(path)
     if begin is not None:
         unpack(begin, folder, recipe)
-    Pipeline(recipe, folder, NO_TABLES, 1, Silent()).run()
+    Pipeline(recipe, folder, NO_TABLES, LocalPool(1), Silent()).run()
     return path
 
 

@@ -15,6 +15,7 @@ import pytest
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.network import NetworkError
 from fibsbot.engine.training.labels import Chunk, Labeller, evaluate_five, label_all, play_games, read_labels, targets
+from fibsbot.workers.pool import LocalPool
 from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
 
 ROOT = Path(__file__).parents[3]
@@ -41,8 +42,8 @@ def test_one_process_and_two_make_the_same_files(teacher: Labeller, tmp_path: Pa
     one, two = tmp_path / "one", tmp_path / "two"
     for folder, jobs in ((one, 1), (two, 2)):
         folder.mkdir()
-        assert [60] * 3 == list(label_all(teacher, chunks(folder, 3), jobs))
-        assert [] == list(label_all(teacher, chunks(folder, 3), jobs)), "what is there is not made again"
+        assert [60] * 3 == list(label_all(teacher, chunks(folder, 3), LocalPool(jobs)))
+        assert [] == list(label_all(teacher, chunks(folder, 3), LocalPool(jobs))), "what is there is not made again"
     assert ["0.npz", "1.npz", "2.npz"] == sorted(path.name for path in one.iterdir())
     for chunk in chunks(one, 3):
         assert chunk.path.read_bytes() == (two / chunk.path.name).read_bytes()
@@ -71,13 +72,14 @@ import signal
 import sys
 from pathlib import Path
 from fibsbot.engine.training.labels import Chunk, label_all
+from fibsbot.workers.pool import LocalPool
 from tests.engine.toys import toy_teacher
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     folder = Path(sys.argv[1])
     chunks = [Chunk(folder / "0.npz", 10, 1), Chunk(folder / "1.npz", 100_000_000, 1)]
-    for _ in label_all(toy_teacher(), chunks, 2):
+    for _ in label_all(toy_teacher(), chunks, LocalPool(2)):
         print("one", flush=True)
 """
 

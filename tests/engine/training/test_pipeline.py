@@ -18,6 +18,7 @@ from fibsbot.engine.bearoff.storage import path_for, write_tables
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import structure
+from fibsbot.workers.pool import LocalPool
 from tests.engine.training.silent_listener import Silent
 from tests.forked import Forked, start
 
@@ -162,7 +163,7 @@ TINY: Final = {
 
 def follow(folder: Path, **other: Any) -> Network:
     recipe = structure({**TINY, **other})
-    return Pipeline(recipe, folder, NO_TABLES, 1, Silent()).run()
+    return Pipeline(recipe, folder, NO_TABLES, LocalPool(1), Silent()).run()
 
 
 def test_a_recipe_without_rounds_ends_with_the_distilled_network(tmp_path: Path) -> None:

@@ -118,7 +118,8 @@ def has(store: Store, enough: int) -> bool:
     return entries(store) >= enough
 
 
-async def test_both_players_record_the_same_complete_matches(url: str, tmp_path: Path) -> None:
+async def test_both_players_record_the_same_complete_matches(tmp_path: Path) -> None:
+    url = str(tmp_path / "store.sqlite")
     writer = StoreWriter(url)
     async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
         await players(server.port, writer, "marvin", "ford", logs=tmp_path, matches=3).run()
@@ -141,7 +142,7 @@ async def test_both_players_record_the_same_complete_matches(url: str, tmp_path:
     assert all(entry.seconds is not None for entry in doubles if entry.seat is Seat.A)
 
 
-@pytest.mark.parametrize("every", [1, 12])
+@pytest.mark.parametrize(("url", "every"), [("sqlite", 12), ("postgresql", 1)], indirect=["url"])
 async def test_a_match_with_many_interruptions_is_recorded_correctly(url: str, every: int) -> None:
     """The opponent stays, and sees everything."""
     await play_with_breaks(url, [every] * 4, length=5)
@@ -155,9 +156,12 @@ async def test_a_match_with_many_interruptions_is_recorded_correctly(url: str, e
     assert 2 >= sum(isinstance(entry, Gap) for game in ours.games for entry in game.entries)
 
 
-async def test_kill_9_during_a_match_loses_only_what_cannot_be_rebuilt(url: str, tmp_path: Path) -> None:
-    """The opponent sees everything; what the killed process remembers of it is right, and names what is missing."""
-    truth = str(tmp_path / "truth.sqlite")
+async def test_kill_9_during_a_match_loses_only_what_cannot_be_rebuilt(tmp_path: Path) -> None:
+    """The opponent sees everything; what the killed process remembers of it is right, and names what is missing.
+
+    Its records wait in a file that is the same for both databases; test_processes.py kills writers on either.
+    """
+    url, truth = (str(tmp_path / f"{name}.sqlite") for name in ("store", "truth"))
     for place in (url, truth):
         StoreWriter(place).close()
     server, chance = Server(limits=CHEAP, seed=11), random.Random(2)

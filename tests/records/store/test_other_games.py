@@ -80,6 +80,25 @@ def test_a_decision_has_its_table_and_all_its_dice(url: str) -> None:
     assert second.dice is None
 
 
+def test_the_actions_of_both_players_are_stored_with_their_game(url: str) -> None:
+    with Teller(url) as bot:
+        begin(bot)
+        for score, number, own, text in (((0, 0), 1, True, "32: 24/19"), ((0, 0), 2, False, "11: 24/20")):
+            bot.tell("action", opponent="ford", score=score, number=number, own=own, text=text)
+        win(bot, 2, (2, 0))
+        bot.tell(
+            "action", opponent="ford", score=(0, 0), number=3, own=True, text="6: 6/off"
+        )  # the last play comes late
+        bot.tell("game_started", opponent="ford", game=2)
+        bot.tell("action", opponent="ford", score=(2, 0), number=1, own=False, text="cannot move")
+        bot.tell("action", opponent="ford", score=None, number=2, own=False, text="unusable")
+        match = bot.match()
+        with Store.open(url) as store:
+            games = [[(it.number, it.own, it.text) for it in store.actions(game)] for game in store.games(match)]
+    first = [(1, True, "32: 24/19"), (2, False, "11: 24/20"), (3, True, "6: 6/off")]
+    assert [first, [(1, False, "cannot move")]] == games
+
+
 def test_other_games_do_not_touch_the_rating_of_backgammon(url: str) -> None:
     with Teller(url) as bot:
         bot.log_in(1500.0, 10)

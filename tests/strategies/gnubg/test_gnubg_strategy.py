@@ -65,7 +65,7 @@ def test_it_makes_the_standard_opening_plays(gnubg: GnubgStrategy, dice: tuple[i
 
 
 @requires_gnubg
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(match_states())
 def test_every_decision_gets_a_possible_answer(gnubg: GnubgStrategy, state: MatchState) -> None:
     match state.phase:

@@ -91,7 +91,8 @@ const show = {
   },
   games(data) {
     at("games").replaceChildren(...data.games.reverse().map((game) => {
-      const item = make("li", undefined, `${game.won ? "won" : "lost"}${game.match ? " match" : ""}`);
+      const result = game.won === null ? "drawn" : game.won ? "won" : "lost";
+      const item = make("li", undefined, `${result}${game.match ? " match" : ""}`);
       const where = `${game.match ? "" : `${game.score} of `}${game.length} with ${game.opponent}`;
       item.append(clock(game.at), game.said, " ", make("small", where));
       return item;

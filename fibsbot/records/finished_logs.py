@@ -79,7 +79,7 @@ def finished_files(path: Path) -> list[FinishedFile]:
 
 
 @define(slots=False)
-class Archive:
+class FinishedLogs:
     """The finished files of one log."""
 
     path: Path
@@ -105,7 +105,7 @@ class Archive:
             if self._thread is not None and self._thread.is_alive():
                 return
             self._thread = threading.Thread(
-                target=self._keep_sweeping, name=f"archive of {self.path.name}", daemon=True
+                target=self._keep_sweeping, name=f"finished files of {self.path.name}", daemon=True
             )
             try:
                 self._thread.start()

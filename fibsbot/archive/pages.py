@@ -1,0 +1,102 @@
+"""The answers to ready questions as HTML pages, with the boards, tables and styles of match reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+from fibsbot.archive.questions import Answer, Figure, Section
+from fibsbot.draw.markup import clean
+from fibsbot.report.html import Html, tag
+from fibsbot.report.page import document
+
+_STYLE: Final = """
+.boards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
+.boards figure { margin: 0; flex: 0 1 21rem; }
+.boards svg { display: block; width: 100%; height: auto; }
+.beside { display: flex; flex-wrap: wrap; gap: 1rem 3rem; align-items: flex-start; }
+.figures { width: auto; }
+.figures :is(th, td) { text-align: right; }
+.figures .text { text-align: left; }
+.plot { max-width: 48rem; }
+details summary { cursor: pointer; color: var(--accent); margin: 0.75rem 0; }
+"""
+
+
+def answer_page(answer: Answer) -> str:
+    """Return the page of an answer."""
+    facts = tag("p", tag("span", f"Judged by {clean(answer.judge)}"), class_="facts") if answer.judge else None
+    body = [tag("header", tag("h1", clean(answer.title)), facts), tag("main", *map(_section, answer.sections))]
+    return document(clean(answer.title), body, style=_STYLE)
+
+
+def _section(section: Section) -> Html:
+    boards = list(_figures(section, charts=False))
+    pictures = tag("div", *boards, class_="boards") if boards else None
+    if pictures and section.folded:
+        pictures = tag("details", tag("summary", f"Boards ({len(boards)})"), pictures)
+    rows = _table(section) if section.columns else None
+    content = [tag("div", rows, pictures, class_="beside")] if len(boards) == 1 else [rows, pictures]
+    return tag(
+        "section",
+        tag("h2", clean(section.heading)),
+        tag("p", clean(section.note), class_="note") if section.note else None,
+        *_figures(section, charts=True),
+        *content,
+    )
+
+
+def _figures(section: Section, *, charts: bool) -> Iterator[Html]:
+    for figure in section.figures:
+        if _is_chart(figure) is charts:
+            caption = tag("figcaption", clean(figure.caption)) if figure.caption else None
+            content = tag("div", Html(figure.svg), class_="plot") if charts else Html(figure.svg)
+            yield tag("figure", content, caption)
+
+
+def _is_chart(figure: Figure) -> bool:
+    return "data-plot=" in figure.svg[:1000]
+
+
+def _table(section: Section) -> Html:
+    texts = text_columns(section)
+    head = tag("tr", *(_cell("th", name, is_text=it) for name, it in zip(section.columns, texts, strict=True)))
+    body = (
+        tag(
+            "tr",
+            *(
+                _cell("td", format_value(name, value), is_text=it)
+                for name, value, it in zip(section.columns, row, texts, strict=True)
+            ),
+        )
+        for row in section.rows
+    )
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body), class_="figures"), class_="scroll")
+
+
+def _cell(name: str, text: str, *, is_text: bool) -> Html:
+    return tag(name, text, class_="text" if is_text else None)
+
+
+def text_columns(section: Section) -> list[bool]:
+    """Return which columns have texts, which stand on the left; all others are numbers."""
+    if not section.rows:
+        return [True] * len(section.columns)
+    return [any(isinstance(value, str) for value in column) for column in zip(*section.rows, strict=True)]
+
+
+def format_value(column: str, value: Any) -> str:
+    """Return a value of an answer for people, by the name of its column."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        if column in _SHARES:
+            return f"{value:.1%}"
+        return f"{value:.1f}" if column in _ROUGH else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) and column not in _KEYS else clean(str(value), 200)
+
+
+_SHARES: Final = frozenset({"share", "matches won", "taken", "right to take"})
+_ROUGH: Final = frozenset({"PR", "PR of all", "rating", "mean rating", "distance"})
+_KEYS: Final = frozenset({"match", "game", "turn"})

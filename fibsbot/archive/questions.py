@@ -1,0 +1,427 @@
+"""Ready questions about an archive: what people play, how well, how lucky they are. Each is answered by sections."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from fibsbot.archive.dataset import quoted
+from fibsbot.archive.patterns import parse_pattern
+from fibsbot.archive.reader import Archive, QueryError
+from fibsbot.archive.rows import OWNERS
+from fibsbot.draw.plot import Series, curve_svg
+from fibsbot.draw.scene import ViewOptions
+from fibsbot.draw.svg import board_svg
+from fibsbot.draw.themes import Theme
+from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.notation.play_notation import parse_play
+from fibsbot.notation.position_ids import parse_position_id
+from fibsbot.position import Play, Position
+from fibsbot.rules.errors import RuleError
+
+BLUNDER: Final = 0.1
+"""Loss of equity of a blunder."""
+BOARD_WIDTH: Final = 340
+MAX_PLAYS: Final = 6
+"""Plays of an opening roll that are listed."""
+LEAST_SHARE: Final = 0.002
+"""Share of a play below which it is not listed."""
+RARE: Final = 20
+"""Decisions in a row of a table from which its figures say something; fewer are left out of charts."""
+RATING_STEP: Final = 50
+CHANCE_STEP: Final = 0.025
+
+_OWNERS: Final = {word: owner for owner, word in OWNERS.items()}
+_PR: Final = "500 * sum(loss) FILTER (counts) / count(*) FILTER (counts)"
+
+
+@frozen
+class Figure:
+    """A picture with a caption."""
+
+    svg: str
+    caption: str
+
+
+@frozen
+class Section:
+    """A part of an answer."""
+
+    heading: str
+    columns: tuple[str, ...] = ()
+    rows: Sequence[tuple[Any, ...]] = ()
+    figures: tuple[Figure, ...] = ()
+    note: str = ""
+    folded: bool = False
+    """Whether a page shows the figures only when they are asked for."""
+
+
+@frozen
+class Answer:
+    """The answer to a question."""
+
+    title: str
+    sections: tuple[Section, ...]
+    judge: str = ""
+    """Whose judgements it is based on; empty for none."""
+
+
+@frozen
+class Questions:
+    """The questions that can be asked of an archive."""
+
+    archive: Archive
+    judge: str = field(default="")
+    pictures: bool = True
+    """Whether boards and charts are drawn."""
+
+    @classmethod
+    def of(cls, archive: Archive, plies: int | None = None, *, pictures: bool = True) -> Questions:
+        """Return questions by the judge that has judged most, or most at these plies.
+
+        Raises QueryError if nobody has judged at these plies.
+        """
+        where = "" if plies is None else f"WHERE plies = {plies}"
+        found = archive.rows(
+            f"SELECT judge FROM judgements {where} GROUP BY judge, plies ORDER BY count(*) DESC, plies DESC LIMIT 1"
+        )
+        if plies is not None and not found:
+            raise QueryError(f"nothing is judged at {plies}-ply; `fibsbot archive study --plies {plies}` does that")
+        return cls(archive, found[0][0] if found else "", pictures)
+
+    def _need_judge(self) -> None:
+        if not self.judge:
+            raise QueryError("nothing is judged yet; `fibsbot archive study` does that")
+
+    def _rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return self.archive.rows(sql, parameters)
+
+    # -- openings -----------------------------------------------------------------------------------------------------
+
+    def openings(self) -> Answer:
+        """What people play with each opening roll and each reply to it, and what it costs."""
+        first = self._rows(
+            f"SELECT d.dice, d.action, count(*) AS n, avg(j.loss), mode(j.best) FROM decisions d "
+            f"{_judged(1)} WHERE d.turn = 1 AND d.kind = 'play' AND d.position = {_START} "
+            "GROUP BY ALL ORDER BY d.dice, n DESC, d.action",
+            self.judge,
+        )
+        by_roll = {roll: list(plays) for roll, plays in itertools.groupby(first, key=lambda row: row[0])}
+        usual = {roll: plays[0][1] for roll, plays in by_roll.items()}
+        sections = [self._opening(roll, plays) for roll, plays in by_roll.items()]
+        games = sum(row[2] for row in first)
+        return Answer(f"Openings of {games:,} games", (*sections, *self._replies(usual)), self.judge)
+
+    def _opening(self, roll: str, plays: list[tuple[Any, ...]]) -> Section:
+        total = sum(row[2] for row in plays)
+        best = _most_frequent((row[4], row[2]) for row in plays)
+        rows = [
+            (action, count, count / total, loss, "engine's choice" if action == best else "")
+            for _, action, count, loss, _ in plays[:MAX_PLAYS]
+            if count / total >= LEAST_SHARE
+        ]
+        caption = f"{_roll(roll)}: {best or plays[0][1]}" + (", the engine's choice" if best else "")
+        figure = self._board(Position.start(), roll, best or plays[0][1], caption)
+        heading = f"{_roll(roll)}: {total:,} times"
+        return Section(heading, ("play", "times", "share", "mean loss", ""), rows, figure)
+
+    def _replies(self, usual: dict[str, str]) -> Iterator[Section]:
+        found = self._rows(
+            "SELECT f.dice, f.action, d.dice, d.action, count(*) AS n, avg(j.loss), mode(j.best), "
+            "any_value(d.position) FROM (SELECT match, game, dice, action FROM decisions "
+            f"WHERE turn = 1 AND kind = 'play' AND position = {_START}) f JOIN decisions d USING (match, game) "
+            f"{_judged(2)} WHERE d.turn = 2 AND d.kind = 'play' "
+            "GROUP BY ALL ORDER BY f.dice, d.dice, n DESC, d.action",
+            self.judge,
+        )
+        chosen = [row for row in found if usual.get(row[0]) == row[1]]
+        for opening, of_opening in itertools.groupby(chosen, key=lambda row: row[0]):
+            rows: list[tuple[Any, ...]] = []
+            figures: list[Figure] = []
+            for roll, of_roll in itertools.groupby(of_opening, key=lambda row: row[2]):
+                plays = list(of_roll)
+                total = sum(row[4] for row in plays)
+                best = _most_frequent((row[6], row[4]) for row in plays)
+                known = [(row[5], row[4]) for row in plays if row[5] is not None]
+                cost = sum(loss * count for loss, count in known) / sum(it[1] for it in known) if known else None
+                action, count, loss = plays[0][3], plays[0][4], plays[0][5]
+                rows.append((_roll(roll), total, action, count / total, loss, best, cost))
+                caption = f"{_roll(roll)}: {best or action}"
+                figures += self._board(parse_position_id(plays[0][7]), roll, best or action, caption)
+            yield Section(
+                f"Replies to {_roll(opening)} {usual[opening]}",
+                ("roll", "times", "most frequent", "share", "its loss", "engine's choice", "mean loss"),
+                rows,
+                tuple(figures),
+                folded=True,
+            )
+
+    # -- players ------------------------------------------------------------------------------------------------------
+
+    def profile(self, name: str) -> Answer:
+        """How well a player plays each class of positions, beside all others, and with the cube."""
+        self._need_judge()
+        matches = self._rows(
+            "SELECT count(*), count(*) FILTER (won), avg(rating), count(DISTINCT opponent) FROM players "
+            "WHERE player = ?",
+            name,
+        )[0]
+        if not matches[0]:
+            raise QueryError(f"the archive has no player {name!r}")
+        rated = "" if matches[2] is None else f", mean rating {matches[2]:.0f}"
+        note = f"{matches[0]:,} matches, {matches[1]:,} won{rated}, {matches[3]:,} opponents"
+        sections = [Section(name, note=note)]
+        for heading, key, label in (
+            ("Plays by class of position", "class", "class"),
+            ("Decisions by kind", "kind", "kind"),
+            ("Decisions by stage of the game", _STAGE, "turns"),
+        ):
+            where = "judge = ?" + (" AND kind = 'play'" if label == "class" else "")
+            rows = self._rows(
+                f"SELECT k, n, o.pr, a.pr, loss, blunders FROM (SELECT {key} AS k, count(*) FILTER (counts) AS n, "
+                f"sum(loss) FILTER (counts) AS loss, {_PR} AS pr, count(*) FILTER (loss >= {BLUNDER}) AS blunders "
+                f"FROM judgements WHERE {where} AND player = ? GROUP BY 1) o "
+                f"JOIN (SELECT {key} AS k, {_PR} AS pr FROM judgements WHERE {where} GROUP BY 1) a USING (k) "
+                "ORDER BY loss DESC NULLS LAST, k",
+                self.judge,
+                name,
+                self.judge,
+            )
+            columns = (label, "decisions", "PR", "PR of all", "loss in all", f"blunders (from {BLUNDER:g})")
+            sections.append(Section(heading, columns, rows))
+        return Answer(f"Profile of {name}", tuple(sections), self.judge)
+
+    def luck(self) -> Answer:
+        """How lucky and how good players are, by name and by rating."""
+        self._need_judge()
+        per_match = (
+            "SELECT p.match, p.player, p.rating, p.won, j.loss, j.n, j.luck - o.luck AS luck FROM players p "
+            "JOIN (SELECT match, seat, sum(luck) AS luck, sum(loss) FILTER (counts) AS loss, "
+            "count(*) FILTER (counts) AS n FROM judgements WHERE judge = $judge GROUP BY ALL) j USING (match, seat) "
+            "JOIN (SELECT match, seat, sum(luck) AS luck FROM judgements WHERE judge = $judge GROUP BY ALL) o "
+            "ON o.match = p.match AND o.seat <> p.seat"
+        ).replace("$judge", quoted(self.judge))
+        figures = (
+            "count(*) AS matches, avg(rating) AS rating, 500 * sum(loss) / sum(n) AS pr, avg(luck) AS luck, "
+            "avg(won::INTEGER) AS won"
+        )
+        columns = ("matches", "rating", "PR", "luck per match", "matches won")
+        players = self._rows(f"SELECT player, {figures} FROM ({per_match}) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50")
+        step = RATING_STEP
+        ratings = self._rows(
+            f"SELECT floor(rating / {step}) * {step} AS lowest, {figures} FROM ({per_match}) "
+            "WHERE rating IS NOT NULL GROUP BY 1 ORDER BY 1"
+        )
+        rows = [(f"{low:.0f} to {low + step - 1:.0f}", *rest) for low, *rest in ratings]
+        charted = [row for row in ratings if row[1] >= RARE and row[3] is not None]
+        chart = self._curves(
+            "Performance rating and luck by rating",
+            [
+                Series("PR", tuple((low + step / 2, pr) for low, _, _, pr, *_ in charted)),
+                Series("luck per match", tuple((low + step / 2, luck) for low, *_, luck, _ in charted)),
+            ],
+            "rating",
+        )
+        note = "Luck is what the rolls of a player were better than average, less those of the opponent, in equity."
+        return Answer(
+            "Luck and rating",
+            (
+                Section("By rating", ("rating", "matches", "mean rating", *columns[2:]), rows, chart, note),
+                Section("By player", ("player", *columns), players),
+            ),
+            self.judge,
+        )
+
+    # -- the cube -----------------------------------------------------------------------------------------------------
+
+    def takes(self) -> Answer:
+        """From which chance on people take, and from which they should."""
+        self._need_judge()
+        sections = []
+        for heading, where in (
+            ("All takes", "true"),
+            ("Unlimited matches, and both 4 points away or more", _FAR),
+            ("Matches, somebody less than 4 points away", f"NOT ({_FAR})"),
+        ):
+            found = self._rows(
+                f"SELECT floor(j.win / {CHANCE_STEP}) * {CHANCE_STEP} AS lowest, count(*) AS n, "
+                "avg((j.best_action <> 'pass')::INTEGER), avg((d.action <> 'pass')::INTEGER), avg(j.loss) FROM "
+                "(SELECT match, game, number, win, loss, best AS best_action FROM judgements "
+                "WHERE judge = ? AND kind = 'take' AND win IS NOT NULL) j JOIN "
+                "(SELECT * FROM decisions WHERE kind = 'take') d USING (match, game, number) "
+                f"WHERE {where} GROUP BY 1 ORDER BY 1",
+                self.judge,
+            )
+            if not found:
+                continue
+            rows = [(f"{low:.1%} to {low + CHANCE_STEP:.1%}", *rest) for low, *rest in found]
+            middles = [(low + CHANCE_STEP / 2, n, right, made) for low, n, right, made, _ in found]
+            charted = [it for it in middles if it[1] >= RARE]
+            used, right = (_crossing([(it[0], it[place]) for it in charted]) for place in (3, 2))
+            note = f"Half of the doubles are taken from {_chance(used)} on; taking is right from {_chance(right)} on."
+            chart = self._curves(
+                "Share of doubles that are taken",
+                [
+                    Series("taken", tuple((100 * it[0], 100 * it[3]) for it in charted)),
+                    Series("right to take", tuple((100 * it[0], 100 * it[2]) for it in charted)),
+                ],
+                "chance to win in percent",
+            )
+            columns = ("chance to win", "doubles", "right to take", "taken", "mean loss")
+            sections.append(Section(heading, columns, rows, chart, note))
+        return Answer("Take points", tuple(sections) or (_EMPTY,), self.judge)
+
+    # -- single decisions ---------------------------------------------------------------------------------------------
+
+    def blunders(self, count: int) -> Answer:
+        """The largest errors."""
+        self._need_judge()
+        worst = self._rows(
+            "SELECT match, game, number, loss, best FROM judgements WHERE judge = ? AND loss > 0 "
+            f"ORDER BY loss DESC, match, game, number LIMIT {count}",
+            self.judge,
+        )
+        losses = {row[:3]: row[3:] for row in worst}
+        keys = ", ".join(str(match) for match in {row[0] for row in worst}) or "NULL"
+        found = self._decisions(f"match IN ({keys})", "0", 1_000_000, wanted=losses.keys())
+        found.sort(key=lambda it: (-losses[it["match"], it["game"], it["number"]][0], it["match"]))
+        rows: list[tuple[Any, ...]] = []
+        figures: list[Figure] = []
+        for it in found:
+            loss, best = losses[it["match"], it["game"], it["number"]]
+            rows.append((*_place(it), it["dice"], it["action"], best, loss, it["position"]))
+            figures += self._decision_board(it, best, f"{it['action']}, not {best}: {loss:.3f}")
+        columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position")
+        return Answer(
+            f"The largest {len(rows)} errors", (Section("Errors", columns, rows, tuple(figures)),), self.judge
+        )
+
+    def similar(self, text: str, count: int) -> Answer:
+        """Positions like one, or that fit a pattern, with what was decided. Raises PatternError."""
+        likeness = parse_pattern(text)
+        sections = []
+        if likeness.position is not None:
+            exact = self._rows(
+                "SELECT coalesce(dice || ' ', '') || action AS decided, count(*) AS n FROM decisions "
+                "WHERE position = ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30",
+                text.strip(),
+            )
+            sections.append(Section("This position", ("decision", "times"), exact))
+            condition = f"{likeness.condition} AND position <> {quoted(text.strip())}"
+        else:
+            condition = likeness.condition
+            ((total, matches),) = self._rows(f"SELECT count(*), count(DISTINCT match) FROM decisions WHERE {condition}")
+            note = f"{total:,} decisions in {matches:,} matches"
+            sections.append(Section("Positions that fit", note=note))
+        rows: list[tuple[Any, ...]] = []
+        figures: list[Figure] = []
+        for it in self._decisions(condition, likeness.distance, count):
+            rows.append((*_place(it), it["dice"], it["action"], it["distance"], it["position"]))
+            figures += self._decision_board(it, it["action"], f"{it['player']}: {it['action']}")
+        columns = ("match", "game", "turn", "player", "dice", "decision", "distance", "position")
+        heading = "Positions like it, the most similar first" if likeness.position is not None else "Examples"
+        sections.append(Section(heading, columns, rows, tuple(figures)))
+        return Answer(f"Positions: {text.strip()}", tuple(sections))
+
+    def _decisions(self, condition: str, distance: str, count: int, wanted: Any = None) -> list[dict[str, Any]]:
+        """Return the decisions that fit, the most similar first."""
+        names = (
+            *("match", "game", "number", "turn", "player", "kind", "position", "dice", "action", "length"),
+            *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford"),
+        )
+        found = self._rows(
+            f"SELECT {', '.join(names)}, {distance} AS distance FROM decisions WHERE {condition} "
+            f"ORDER BY distance, match, game, number LIMIT {count}"
+        )
+        rows = [dict(zip((*names, "distance"), row, strict=True)) for row in found]
+        return [it for it in rows if wanted is None or (it["match"], it["game"], it["number"]) in wanted]
+
+    # -- pictures -----------------------------------------------------------------------------------------------------
+
+    def _decision_board(self, row: dict[str, Any], play: str, caption: str) -> tuple[Figure, ...]:
+        phase = {"play": Phase.MOVE, "take": Phase.DOUBLED}.get(row["kind"], Phase.ROLL)
+        state = MatchState(
+            parse_position_id(row["position"]),
+            row["length"],
+            (row["own_score"], row["opponent_score"]),
+            row["cube"],
+            _OWNERS[row["owner"]],
+            row["crawford"],
+            row["post_crawford"],
+            phase,
+            _dice(row["dice"]),
+        )
+        return self._picture(state, play, caption, row["player"])
+
+    def _board(self, position: Position, roll: str, play: str, caption: str) -> tuple[Figure, ...]:
+        return self._picture(MatchState(position, phase=Phase.MOVE, dice=_dice(roll)), play, caption, "")
+
+    def _picture(self, state: MatchState, play: str, caption: str, name: str) -> tuple[Figure, ...]:
+        if not self.pictures:
+            return ()
+        shown: Play | None = None
+        if state.dice is not None:
+            with contextlib.suppress(RuleError):
+                shown = parse_play(play, state.position, state.dice)
+        view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=not name)
+        return (Figure(board_svg(state, view=view, play=shown, names=(name, "") if name else None), caption),)
+
+    def _curves(self, title: str, series: list[Series], x_label: str) -> tuple[Figure, ...]:
+        if not self.pictures or not any(it.points for it in series):
+            return ()
+        return (Figure(curve_svg(series, title=title, x_label=x_label, zero=True, theme=Theme.PAGE), ""),)
+
+
+_START: Final = "'4HPwATDgc/ABMA'"
+_EMPTY: Final = Section("Nothing", note="The archive has no such decision.")
+_FAR: Final = "d.length = 0 OR (d.length - d.own_score >= 4 AND d.length - d.opponent_score >= 4)"
+_STAGE: Final = (
+    "CASE WHEN turn <= 4 THEN '1 to 4' WHEN turn <= 12 THEN '5 to 12' WHEN turn <= 30 THEN '13 to 30' "
+    "ELSE '31 and later' END"
+)
+
+
+def _judged(turn: int) -> str:
+    """Return the join of decisions `d` of a turn with their judgements `j`, if there are any."""
+    return (
+        "LEFT JOIN (SELECT match, game, number, loss, best FROM judgements "
+        f"WHERE judge = ? AND turn = {turn}) j USING (match, game, number)"
+    )
+
+
+def _most_frequent(votes: Iterator[tuple[str | None, int]] | Any) -> str:
+    """Return the text with most votes; empty without any."""
+    counts: dict[str, int] = {}
+    for text, count in votes:
+        if text is not None:
+            counts[text] = counts.get(text, 0) + count
+    return max(counts, key=lambda it: counts[it], default="")
+
+
+def _crossing(points: Sequence[tuple[float, float]]) -> float | None:
+    """Return where a share rises through one half; None if it never does."""
+    for (x, y), (next_x, next_y) in itertools.pairwise(points):
+        if y < 0.5 <= next_y:
+            return x + (0.5 - y) / (next_y - y) * (next_x - x)
+    return None
+
+
+def _chance(value: float | None) -> str:
+    return "an unknown chance" if value is None or math.isnan(value) else f"a chance of {value:.1%}"
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["match"], row["game"], row["turn"], row["player"]
+
+
+def _dice(text: str | None) -> Dice | None:
+    return None if text is None else (int(text[0]), int(text[1]))
+
+
+def _roll(text: str) -> str:
+    return f"{text[0]}-{text[1]}"

@@ -1,0 +1,259 @@
+"""The decisions of a game, with the positions in which they were made.
+
+A whole game of a match, which is nearly every game, is followed without asking the rules again: whoever reads it has
+checked each play. That takes a quarter of the time of `transcript.walk`, which does the rest. Tests compare the two.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from attrs import define, field
+
+from fibsbot.match import CubeAction, Dice, Owner
+from fibsbot.notation.play_notation import format_play
+from fibsbot.position import OFF, Play, Position
+from fibsbot.rules.laws import Laws, Level
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import (
+    Cube,
+    Decision,
+    Entry,
+    Game,
+    RejectedRoll,
+    Resign,
+    Step,
+    Throw,
+    TranscriptError,
+    decisions,
+    walk,
+)
+
+PLAY: Final = "play"
+DOUBLE: Final = "double"
+TAKE: Final = "take"
+RESIGN: Final = "resign"
+ACCEPT: Final = "accept"
+
+_OWNER_OF: Final = {None: (Owner.CENTRED, Owner.CENTRED), Seat.A: (Owner.PLAYER, Owner.OPPONENT)} | {
+    Seat.B: (Owner.OPPONENT, Owner.PLAYER)
+}
+"""The owner of the cube as seats A and B see it."""
+_CUBE_KINDS: Final = {
+    CubeAction.ROLL: DOUBLE,
+    CubeAction.DOUBLE: DOUBLE,
+    CubeAction.TAKE: TAKE,
+    CubeAction.PASS: TAKE,
+    CubeAction.BEAVER: TAKE,
+}
+_MATCH_ACTIONS: Final = frozenset({CubeAction.DOUBLE, CubeAction.TAKE, CubeAction.PASS})
+_CUBE_MARKS: Final = {
+    CubeAction.DOUBLE: b"D",
+    CubeAction.TAKE: b"K",
+    CubeAction.PASS: b"P",
+    CubeAction.BEAVER: b"B",
+}
+
+
+class TrackedDecision(NamedTuple):
+    """A decision of a player."""
+
+    cells: tuple[int, ...]
+    """The position as the player who decided sees it; see `Position.points`."""
+    seat: Seat
+    kind: str
+    turn: int
+    cube: int
+    owner: Owner
+    redoubles: int
+    dice: Dice | None
+    action: str
+    resignation: int
+    entry: Entry
+
+
+class TrackedEvent(NamedTuple):
+    """An entry of a game with its decisions."""
+
+    seat: Seat
+    canonical: bytes
+    """What the digest has of it; empty where formats differ."""
+    turns: int
+    """Turns completed after it."""
+    decisions: tuple[TrackedDecision, ...]
+
+
+def track(game: Game) -> Iterator[TrackedEvent]:
+    """Yield the entries of a game. Raises TranscriptError for a game that breaks the rules."""
+    laws = game.start.laws
+    plain = (
+        bool(game.start.length)
+        and game.whole
+        and laws.cube_limit is None
+        and laws.dead_cube
+        and not laws.reject_first_throw
+        and not any(isinstance(it, Resign | RejectedRoll) for it in game.entries[:-1])
+    )
+    return _track_plainly(game, laws) if plain else map(_event, walk(game))
+
+
+# -- by the rules core ------------------------------------------------------------------------------------------------
+
+
+def _event(step: Step) -> TrackedEvent:
+    entry = step.entry
+    canonical, seat = b"", Seat.A
+    if isinstance(entry, Throw):
+        seat = entry.seat
+        if entry.play is not None:
+            canonical = _throw_mark(entry.dice, step.after.position_for(seat).points)
+    elif isinstance(entry, Cube):
+        canonical, seat = _CUBE_MARKS[entry.action], entry.seat
+    elif isinstance(entry, RejectedRoll):
+        canonical, seat = b"N%d%d" % (max(entry.dice), min(entry.dice)), entry.seat
+    return TrackedEvent(seat, canonical, step.after.turns, tuple(map(_decision, decisions(step))))
+
+
+def _decision(decision: Decision) -> TrackedDecision:
+    state, answer = decision.state, decision.answer
+    level = state.resignation
+    if isinstance(answer, Play):
+        kind = PLAY
+    elif isinstance(answer, CubeAction):
+        kind = _CUBE_KINDS[answer]
+    elif isinstance(answer, Level):
+        kind, level = RESIGN, int(answer)
+    else:
+        kind = ACCEPT
+    return TrackedDecision(
+        state.position.points,
+        decision.seat,
+        kind,
+        decision.step.turn,
+        state.cube,
+        state.owner,
+        state.redoubles,
+        state.dice,
+        decision.text,
+        level,
+        decision.step.entry,
+    )
+
+
+# -- quickly ----------------------------------------------------------------------------------------------------------
+
+
+def _throw_mark(dice: Dice, cells: tuple[int, ...] | list[int]) -> bytes:
+    """Return what the digest has of a roll and its play: the dice, and the position that the player has left."""
+    return b"T%d%d" % (max(dice), min(dice)) + array("b", cells).tobytes()
+
+
+def _track_plainly(game: Game, laws: Laws) -> Iterator[TrackedEvent]:
+    """Yield the entries of a game of a match that was seen from its opening roll."""
+    follower = _Follower(
+        game.number, list(game.start.position.points), game.start.cube, may_double=laws.cube and not game.start.crawford
+    )
+    for entry in game.entries:
+        if isinstance(entry, Throw):
+            yield follower.throw(entry)
+        elif isinstance(entry, Cube):
+            yield follower.turn_cube(entry)
+        else:
+            yield from _last_steps(game, entry)
+            return
+
+
+@define
+class _Follower:
+    """A game as it is followed without the rules core."""
+
+    game: int
+    cells: list[int]
+    """The position as the player on turn sees it."""
+    cube: int
+    may_double: bool = field(kw_only=True)
+    owner: Seat | None = None
+    turn: Seat | None = None
+    """None before the opening roll."""
+    turns: int = 0
+    doubled: bool = False
+    """Whether a double waits for its answer."""
+    over: bool = False
+
+    def throw(self, entry: Throw) -> TrackedEvent:
+        """Follow a roll and its play."""
+        seat = entry.seat
+        found: list[TrackedDecision] = []
+        if self.turn is None:
+            self.turn = seat
+        elif self.over or self.doubled or self.turn is not seat:
+            raise self._error(f"{entry.numbers} was not to be rolled")
+        elif self.may_double and self.owner is not seat.other:
+            found.append(self._decision(tuple(self.cells), seat, DOUBLE, None, "roll", entry))
+        mark = b""
+        if entry.play is None:
+            self.over = True
+        else:
+            before = tuple(self.cells)
+            text = format_play(entry.play, Position(before))
+            found.append(self._decision(before, seat, PLAY, entry.dice, text, entry))
+            self._make(entry.play)
+            mark = _throw_mark(entry.dice, self.cells)
+            self.turns += 1
+            self.over = max(self.cells) <= 0
+            self.cells = _swapped(self.cells)
+            self.turn = seat.other
+        return TrackedEvent(seat, mark, self.turns, tuple(found))
+
+    def turn_cube(self, entry: Cube) -> TrackedEvent:
+        """Follow a double, or the answer to one."""
+        seat, action = entry.seat, entry.action
+        offers = action is CubeAction.DOUBLE
+        allowed = not self.doubled and seat is self.turn and self.may_double and self.owner is not seat.other
+        expected = allowed if offers else self.doubled and seat is not self.turn
+        if self.over or self.turn is None or not expected or action not in _MATCH_ACTIONS:
+            raise self._error(f"unexpected {action.value}")
+        cells = tuple(self.cells if seat is self.turn else _swapped(self.cells))
+        made = self._decision(cells, seat, _CUBE_KINDS[action], None, action.value, entry)
+        self.doubled = offers
+        if action is CubeAction.TAKE:
+            self.cube, self.owner = 2 * self.cube, seat
+        self.over = action is CubeAction.PASS
+        return TrackedEvent(seat, _CUBE_MARKS[action], self.turns, (made,))
+
+    def _decision(  # noqa: PLR0913, PLR0917 - what differs between decisions
+        self, cells: tuple[int, ...], seat: Seat, kind: str, dice: Dice | None, action: str, entry: Entry
+    ) -> TrackedDecision:
+        owner = _OWNER_OF[self.owner][seat]
+        return TrackedDecision(cells, seat, kind, self.turns + 1, self.cube, owner, 0, dice, action, 0, entry)
+
+    def _make(self, play: Play) -> None:
+        """Make a play, and check that there is a checker and no point of the opponent in its way."""
+        cells = self.cells
+        for move in play.moves:
+            source, target = move.source, move.target
+            if cells[source] < 1 or (target != OFF and cells[target] < -1):
+                raise self._error(f"{move} cannot be played")
+            cells[source] -= 1
+            if target != OFF:
+                if cells[target] == -1:
+                    cells[target] = 0
+                    cells[0] -= 1
+                cells[target] += 1
+
+    def _error(self, text: str) -> TranscriptError:
+        return TranscriptError(f"game {self.game}, turn {self.turns + 1}: {text}")
+
+
+def _swapped(cells: list[int]) -> list[int]:
+    return [-n for n in cells[::-1]]
+
+
+def _last_steps(game: Game, entry: Entry) -> Iterator[TrackedEvent]:
+    """Yield the last entry of a game, which is of a rare kind, by the rules core."""
+    *_, last = walk(game)
+    if last.entry is not entry:
+        raise TranscriptError(f"game {game.number}: expected {entry} at the end")
+    yield _event(last)

@@ -1,0 +1,94 @@
+"""What the commands of `fibsbot archive` share: the option of the folder, errors, and tables of rows."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime as dt
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from fibsbot.archive.dataset import ArchiveError, MissingDuckDBError
+from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_archive
+from fibsbot.cli import ConfigError, UserError
+from fibsbot.draw.markup import clean
+
+MAX_ROWS: Final = 1000
+"""Rows that are shown as a table for people."""
+
+archive_option: Final = click.option(
+    "--archive",
+    "folder",
+    metavar="DIR",
+    default=DEFAULT_FOLDER,
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the archive.",
+)
+
+
+@contextlib.contextmanager
+def archive_errors() -> Iterator[None]:
+    """Turn the errors of an archive into those of the command line."""
+    try:
+        yield
+    except MissingDuckDBError as error:
+        raise ConfigError(str(error)) from None
+    except (ArchiveError, QueryError) as error:
+        raise UserError(str(error)) from None
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[Archive]:
+    """Open an archive for reading."""
+    with archive_errors(), open_archive(folder) as found:
+        yield found
+
+
+def print_rows(
+    columns: list[str], rows: Iterator[tuple[Any, ...]], *, as_json: bool = False, as_csv: bool = False
+) -> None:
+    """Print rows as a table for people, as JSON lines or as CSV."""
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(dict(zip(columns, row, strict=True)), default=str))
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+        return
+    shown = list(itertools.islice(rows, MAX_ROWS + 1))
+    print_table(columns, [tuple(map(_text, row)) for row in shown[:MAX_ROWS]])
+    if len(shown) > MAX_ROWS:
+        click.echo(f"more than {MAX_ROWS:,} rows: --json or --csv prints all, LIMIT fewer", err=True)
+
+
+def print_table(columns: list[str], rows: list[tuple[str, ...]], left: list[bool] | None = None) -> None:
+    """Print texts as a table; `left` says which columns are not numbers, by default all."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column, is_text in zip(columns, left or [True] * len(columns), strict=True):
+        table.add_column(escape(clean(column, 60)), overflow="fold", justify="left" if is_text else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    Console(highlight=False, soft_wrap=not sys.stdout.isatty()).print(table)
+
+
+def _text(value: Any) -> str:
+    """Return a value for people."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    if isinstance(value, dt.datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S}"
+    return clean(str(value), 200)

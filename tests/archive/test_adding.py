@@ -1,0 +1,197 @@
+"""Adding matches: each once, whatever file it comes from; broken files and killed processes cost nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
+
+from fibsbot.archive import open_archive
+from fibsbot.archive.dataset import ArchiveError, Dataset, connect
+from fibsbot.formats import Format
+from tests.archive.matches import add, write_matches
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def count(archive: Path, table: str = "matches") -> int:
+    with open_archive(archive) as found:
+        ((rows,),) = found.rows(f"SELECT count(*) FROM {table}")
+    return int(rows)
+
+
+def test_the_same_match_from_several_formats_is_one_match(tmp_path: Path) -> None:
+    for kind in (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON):
+        write_matches(tmp_path / kind.value, 3, kind)
+    result = add(tmp_path / "archive", *(tmp_path / kind for kind in ("mat", "sgf", "oldmoves", "json")))
+    assert (12, 12, 3, 0) == (result.files, result.matches, result.new, result.problems)
+    assert 3 == count(tmp_path / "archive")
+
+
+def test_logs_and_captures_of_all_who_were_there_are_one_match(tmp_path: Path) -> None:
+    logs = sorted((DATA / "replay").glob("three_points_*.*l.gz")) + sorted(
+        (DATA / "replay").glob("three_points_*.txt.gz")
+    )
+    result = add(tmp_path / "archive", *(path for path in logs if "zaphod" not in path.name))  # who came later
+    assert (6, 1) == (result.matches, result.new)
+
+
+def test_tar_zip_and_gzip_files_are_read_without_unpacking(tmp_path: Path) -> None:
+    paths = write_matches(tmp_path / "mat", 4)
+    with tarfile.open(tmp_path / "some.tar.gz", "w:gz") as packed:
+        for path in paths[:2]:
+            packed.add(path, path.name)
+    with zipfile.ZipFile(tmp_path / "more.zip", "w") as zipped:
+        zipped.write(paths[2], "folder/match.mat")
+    (tmp_path / "last.mat.gz").write_bytes(gzip.compress(paths[3].read_bytes()))
+    packs = [tmp_path / name for name in ("some.tar.gz", "more.zip", "last.mat.gz")]
+    assert 4 == add(tmp_path / "archive", *packs).new
+    assert (0, 3) == (add(tmp_path / "archive", *packs).new, add(tmp_path / "archive", tmp_path / "mat").skipped)
+
+
+def test_the_parts_of_a_session_log_in_a_tar_file_are_one_log(tmp_path: Path) -> None:
+    content = gzip.decompress((DATA / "replay" / "three_points_marvin.jsonl.gz").read_bytes())
+    place = content.index(b"\n", len(content) // 2) + 1
+    (tmp_path / "marvin-20260101T000000Z.jsonl").write_bytes(content[:place])
+    header = content[: content.index(b"\n")].replace(b"}", b', "continues": "marvin-20260101T000000Z.jsonl"}')
+    (tmp_path / "marvin.jsonl").write_bytes(header + b"\n" + content[place:])
+    with tarfile.open(tmp_path / "logs.tar", "w") as packed:
+        for name in ("marvin.jsonl", "marvin-20260101T000000Z.jsonl"):
+            packed.add(tmp_path / name, name)
+    add(tmp_path / "archive", tmp_path / "logs.tar")
+    assert 0 == add(tmp_path / "archive", DATA / "replay" / "three_points_marvin.jsonl.gz").new
+
+
+def test_broken_files_are_listed_and_cost_nothing_else(tmp_path: Path) -> None:
+    good = write_matches(tmp_path / "mat", 2)
+    (tmp_path / "mat" / "bad.mat").write_text(good[0].read_text().replace("/", "-", 3)[:400] + "\0nonsense")
+    (tmp_path / "mat" / "bad.sgf").write_text("(;FF[4]GM[6]")
+    (tmp_path / "mat" / "notes.txt").write_text("nothing of a match")
+    (tmp_path / "mat" / "empty.mat").write_text("")
+    (tmp_path / "bad.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    (tmp_path / "cut.tar.gz").write_bytes(gzip.compress(bytes(2000))[:20])
+    problems: dict[str, str] = {}
+    result = add(tmp_path / "archive", tmp_path, problems=problems)
+    assert 2 <= result.new <= 3  # the damaged one may have a beginning that can be read
+    assert {"bad.sgf", "notes.txt", "empty.mat", "cut.tar.gz"} <= {Path(name).name for name in problems}
+    assert all("\n" not in problem and problem for problem in problems.values())
+    with open_archive(tmp_path / "archive") as found:
+        assert result.problems == len(found.rows("SELECT * FROM sources WHERE problem IS NOT NULL"))
+
+
+def test_the_rows_of_one_match(tmp_path: Path) -> None:
+    add(tmp_path / "archive", *write_matches(tmp_path / "mat", 1))
+    with open_archive(tmp_path / "archive") as found:
+        ((decisions, games),) = found.rows("SELECT decisions, games FROM matches")
+        assert decisions == count(tmp_path / "archive", "decisions")
+        assert games == count(tmp_path / "archive", "games")
+        assert ["alice", "bob"] == [name for (name,) in found.rows("SELECT player FROM players ORDER BY 1")]
+        first = found.rows("SELECT turn, kind, position, own_pips FROM decisions WHERE game = 1 AND number = 1")
+        assert [(1, "play", "4HPwATDgc/ABMA", 167)] == first
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from fibsbot.archive import adding, dataset
+from fibsbot.archive.sources import sources_of
+from fibsbot.workers.pool import InProcessPool
+
+adding.BATCH_ROWS = 1
+left = int(sys.argv[3])
+
+def dying(function):
+    def call(*arguments):
+        global left
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments)
+    return call
+
+dataset._flush = dying(dataset._flush)
+Path.replace = dying(Path.replace)
+adding.pieces_of = lambda sources: ((source,) for source in sources)
+with dataset.Dataset.open(Path(sys.argv[2])) as opened:
+    adding.Adding(opened).run(sources_of([Path(sys.argv[1])]), InProcessPool())
+"""
+"""Adds matches one by one, and is killed when it writes for the n-th time."""
+
+
+@pytest.mark.parametrize("writes", [4, 12, 15, 18])
+def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: int) -> None:
+    write_matches(tmp_path / "mat", 3, length=1)
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), str(writes)]
+    done = subprocess.run(command, check=False, timeout=60)
+    assert -signal.SIGKILL == done.returncode
+    Dataset.open(tmp_path / "archive").__enter__()  # completes or drops the batch in flight
+    with open_archive(tmp_path / "archive") as found:
+        ((wrong,),) = found.rows(
+            "SELECT count(*) FROM matches m WHERE decisions <> "
+            "(SELECT count(*) FROM decisions d WHERE d.match = m.match) "
+            "OR games <> (SELECT count(*) FROM games g WHERE g.match = m.match)"
+        )
+        ((orphans,),) = found.rows("SELECT count(*) FROM decisions WHERE match NOT IN (SELECT match FROM matches)")
+    assert (0, 0) == (wrong, orphans)
+
+
+def test_a_run_after_a_killed_one_adds_the_rest(tmp_path: Path) -> None:
+    write_matches(tmp_path / "mat", 3, length=1)
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), "14"]
+    subprocess.run(command, check=False, timeout=60)
+    before = count(tmp_path / "archive")
+    result = add(tmp_path / "archive", tmp_path / "mat")
+    assert 3 == before + result.new == count(tmp_path / "archive")
+    assert not list((tmp_path / "archive").rglob("*.part"))
+
+
+def test_small_files_are_merged_and_stay_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.archive.adding.BATCH_ROWS", 1)
+    monkeypatch.setattr("fibsbot.archive.sources.PIECE_BYTES", 1)
+    result = add(tmp_path / "archive", *write_matches(tmp_path / "mat", 10, length=1))
+    files = list((tmp_path / "archive" / "decisions").rglob("*.parquet"))
+    years = {path.parent for path in files}
+    assert len(files) == len(years)
+    rows = connect().execute(f"SELECT match, game, number FROM read_parquet('{files[0]}')").fetchall()
+    assert sorted(rows) == rows
+    assert (10, result.decisions) == (count(tmp_path / "archive"), count(tmp_path / "archive", "decisions"))
+
+
+def test_while_somebody_reads_files_are_not_merged(tmp_path: Path) -> None:
+    paths = write_matches(tmp_path / "mat", 2, length=1)
+    add(tmp_path / "archive", paths[0])
+    with open_archive(tmp_path / "archive") as found:
+        add(tmp_path / "archive", paths[1])
+        assert 1 <= len(found.rows("SELECT * FROM matches")) <= 2
+    assert 2 == count(tmp_path / "archive")
+
+
+def test_only_one_process_writes(tmp_path: Path) -> None:
+    with Dataset.open(tmp_path / "archive"), pytest.raises(ArchiveError, match="another process"):
+        add(tmp_path / "archive")
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear...")
+    with pytest.raises(ArchiveError, match="expected an archive or an empty folder"):
+        add(tmp_path)
+    assert {"letter.txt", ".lock"} >= {path.name for path in tmp_path.iterdir()}
+
+
+def test_an_archive_of_another_version_is_refused(tmp_path: Path) -> None:
+    add(tmp_path / "archive")
+    (tmp_path / "archive" / "archive.json").write_text('{"fibsbot_archive": 99}')
+    with pytest.raises(ArchiveError, match="version 1, got version 99"), open_archive(tmp_path / "archive"):
+        pass
+    shutil.rmtree(tmp_path / "archive")
+    with pytest.raises(ArchiveError, match="found none"), open_archive(tmp_path / "archive"):
+        pass

@@ -1,0 +1,114 @@
+"""Questions in SQL: answered as a table, JSON or CSV; nothing but the archive can be read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
+
+from fibsbot.archive import open_archive
+from fibsbot.archive.reader import QueryError
+from fibsbot.archive.schema import TABLES
+from tests.archive.matches import add, write_matches
+from tests.commands import fibsbot
+
+PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("archive")
+    add(folder / "archive", *write_matches(folder / "mat", 2, length=1))
+    return folder / "archive"
+
+
+def test_the_page_has_every_column() -> None:
+    for table in TABLES.values():
+        part = PAGE.partition(f"\n### {table.name}\n")[2].partition("\n### ")[0]
+        lines = [f"| `{it.name}` | {it.type} | {it.meaning} |" for it in table.columns]
+        assert lines == [line for line in part.splitlines() if line.startswith("| `")]
+
+
+def test_a_new_archive_has_all_tables_and_columns(archive: Path) -> None:
+    with open_archive(archive) as found:
+        for table in TABLES.values():
+            columns = found.query(f"SELECT * FROM {table.name}").columns
+            assert table.column_names == [name for name in columns if name != "year"]
+
+
+def test_answers_are_tables_json_and_csv(archive: Path) -> None:
+    sql = "SELECT player AS who, count(*) AS n, NULL AS nothing FROM players GROUP BY 1 ORDER BY 1"
+    plain = fibsbot("archive", "query", sql, "--archive", archive)
+    assert [["who", "n", "nothing"], ["alice", "2"], ["bob", "2"]] == [
+        line.split() for line in plain.stdout.splitlines()
+    ]
+    rows = fibsbot("archive", "query", sql, "--archive", archive, "--json").stdout.splitlines()
+    assert {"who": "alice", "n": 2, "nothing": None} == json.loads(rows[0])
+    table = fibsbot("archive", "query", sql, "--archive", archive, "--csv").stdout.splitlines()
+    assert [["who", "n", "nothing"], ["alice", "2", ""], ["bob", "2", ""]] == list(csv.reader(table))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM glob('/*')",
+        "COPY (SELECT 1) TO 'OUT.csv'",
+        "ATTACH 'OUT.db'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+        "DROP VIEW matches",
+        "SELECT 1; SELECT 2",
+        "SELECT nothing FROM matches",
+        "nonsense",
+        "",
+        "SELECT * FROM archive",
+    ],
+)
+def test_nothing_else_is_read_written_or_changed(archive: Path, sql: str, tmp_path: Path) -> None:
+    for place in (archive, tmp_path):
+        with open_archive(archive) as found, pytest.raises(QueryError) as refused:
+            found.query(sql.replace("OUT", f"{place}/out")).fetchall()
+        assert "\n" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    assert 2 == fibsbot("archive", "query", sql, "--archive", archive).returncode
+
+
+def test_an_archive_that_may_only_be_read_can_be_asked(archive: Path) -> None:
+    (archive / ".readers").unlink(missing_ok=True)
+    archive.chmod(0o500)
+    try:
+        with open_archive(archive) as found:
+            assert [(2,)] == found.query("SELECT count(*) FROM matches").fetchall()
+    finally:
+        archive.chmod(0o700)
+
+
+def test_without_the_extra_there_is_one_clear_line(archive: Path, tmp_path: Path) -> None:
+    with mock.patch.dict(sys.modules, {"duckdb": None}):
+        for words in (("query", "SELECT 1", "--archive", archive), ("add", tmp_path, "--archive", tmp_path / "new")):
+            done = fibsbot("archive", *words)
+            assert 78 == done.returncode
+            assert "pip install 'fibsbot[archive]'" in done.stderr
+            assert 1 == len(done.stderr.splitlines())
+
+
+def test_where_there_is_no_archive_there_is_one_clear_line(tmp_path: Path) -> None:
+    done = fibsbot("archive", "query", "SELECT 1", "--archive", tmp_path)
+    assert 2 == done.returncode
+    assert "expected an archive, found none" in done.stderr
+
+
+def test_a_table_of_rows_prints_the_problems_of_files(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.mat").write_text("nothing")
+    done = fibsbot("archive", "add", tmp_path / "bad.mat", "--archive", archive, "--jobs", "1")
+    assert 0 == done.returncode
+    assert "bad.mat: " in done.stderr
+    assert "0 matches added" in done.stdout

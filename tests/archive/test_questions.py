@@ -1,0 +1,142 @@
+"""Ready questions on a small archive: the same answers as text (golden), JSON and pages; patterns of positions."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
+
+from fibsbot.archive import open_archive
+from fibsbot.archive.columns import boards_of_ids
+from fibsbot.archive.dataset import Dataset
+from fibsbot.archive.judge import judge_name
+from fibsbot.archive.patterns import TERMS, PatternError, parse_pattern
+from fibsbot.archive.questions import Questions
+from fibsbot.archive.study import Study
+from fibsbot.engine.engine import Engine
+from fibsbot.notation.position_ids import parse_position_id
+from fibsbot.position import Position
+from fibsbot.workers.pool import InProcessPool
+from tests.archive.matches import add, write_matches
+from tests.commands import fibsbot
+from tests.report.parsed_page import Page
+
+DATA = Path(__file__).parents[1] / "data" / "archive"
+PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text("utf-8")
+QUESTIONS = {
+    "openings": ("openings",),
+    "profile": ("profile", "alice"),
+    "takes": ("takes",),
+    "luck": ("luck",),
+    "blunders": ("blunders", "-n", "5"),
+    "similar": ("similar", "4HPwATDgc/ABMA", "-n", "4"),
+    "pattern": ("similar", "2 behind, opponent 6-point held, opponent 1+ on bar", "-n", "4"),
+}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an archive of eight matches that is judged without lookahead."""
+    folder = tmp_path_factory.mktemp("archive")
+    add(folder / "archive", *write_matches(folder / "mat", 8, length=3))
+    with Dataset.open(folder / "archive") as dataset:
+        Study(dataset, judge_name(Engine.load(), 0), 0).run(InProcessPool())
+    return folder / "archive"
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_answers_are_as_they_were(archive: Path, name: str) -> None:
+    done = fibsbot("archive", *QUESTIONS[name], "--archive", archive, COLUMNS="160")
+    assert (0, "") == (done.returncode, done.stderr)
+    golden = DATA / f"{name}.golden"
+    shown = re.sub(r"(?m)^Judged by .*$", "Judged by the engine", done.stdout)
+    assert golden.read_text("utf-8") == "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_pages_have_the_rows_and_boards(archive: Path, name: str, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    assert 0 == fibsbot("archive", *QUESTIONS[name], "--archive", archive, "-o", target).returncode
+    text = target.read_text("utf-8")
+    assert [] == Page.read(text).faults
+    rows = fibsbot("archive", *QUESTIONS[name], "--archive", archive, "--json").stdout.splitlines()
+    assert rows
+    assert {"section"} < set(json.loads(rows[0]))
+    with open_archive(archive) as found:
+        sections = len({json.loads(row)["section"] for row in rows})
+        assert text.count("<table") >= sections
+        assert bool(found.rows("SELECT 1"))
+    if name not in {"profile", "takes", "luck"}:  # charts need more matches
+        assert "<svg" in text
+    assert 2 == fibsbot("archive", *QUESTIONS[name], "--archive", archive, "-o", target).returncode
+
+
+def test_openings_count_every_game_that_was_seen_from_its_beginning(archive: Path) -> None:
+    with open_archive(archive) as found:
+        answer = Questions.of(found, pictures=False).openings()
+        ((games,),) = found.rows("SELECT count(*) FROM decisions WHERE turn = 1 AND kind = 'play'")
+    assert f"Openings of {games} games" == answer.title
+
+
+def test_positions_that_fit_a_pattern_fit_it(archive: Path) -> None:
+    with open_archive(archive) as found:
+        condition = parse_pattern("2 behind, 6-point held, opponent no anchor, 5 pips ahead").condition
+        rows = found.rows(f"SELECT position FROM decisions WHERE {condition}")
+        others = found.rows(f"SELECT position FROM decisions WHERE NOT ({condition}) AND kind = 'play'")
+    assert rows
+
+    def fits(text: str) -> bool:
+        position = parse_position_id(text)
+        theirs = position.swapped().points
+        return (
+            sum(n for n in position.points[19:] if n > 0) == 2
+            and position.points[6] > 1
+            and max(theirs[19:25]) < 2
+            and position.opponent_pips - position.pips >= 5
+        )
+
+    assert all(fits(text) for (text,) in rows)
+    assert not any(fits(text) for (text,) in others)
+
+
+def test_every_term_is_understood_and_documented(archive: Path) -> None:
+    examples = [re.sub(r"\bN\b", "2", term.form) for term in TERMS]
+    with open_archive(archive) as found:
+        for example in [*examples, *(f"opponent {it}" for it in examples), "2+ behind", "centred cube"]:
+            found.rows(f"SELECT count(*) FROM decisions WHERE {parse_pattern(example).condition}")
+    for term in TERMS:
+        assert f"| `{term.form}` | {term.meaning} |" in PAGE
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "4 behind,", "99-point held", "'; DROP", "4HPwATDgc/ABM"])
+def test_what_is_no_pattern_gets_one_line(archive: Path, text: str) -> None:
+    with pytest.raises(PatternError) as refused:
+        parse_pattern(text)
+    assert "\n" not in str(refused.value)
+    done = fibsbot("archive", "similar", "--archive", archive, "--", text)
+    assert (2, 1) == (done.returncode, len(done.stderr.splitlines()))
+
+
+def test_the_most_similar_position_comes_first(archive: Path) -> None:
+    start = Position.start()
+    with open_archive(archive) as found:
+        answer = Questions.of(found, pictures=False).similar("4HPwATDgc/ABMA", 10)
+    distances = [row[-2] for row in answer.sections[-1].rows]
+    assert sorted(distances) == distances
+    ids = [row[-1].encode() for row in answer.sections[-1].rows]
+    differences = np.abs(boards_of_ids(np.array(ids)) - np.array(start.points)).sum(axis=1)
+    assert differences[0] <= differences.max()
+    assert differences.min() > 0
+
+
+def test_what_cannot_be_answered_says_why(archive: Path, tmp_path: Path) -> None:
+    assert "no player 'nobody'" in fibsbot("archive", "profile", "nobody", "--archive", archive).stderr
+    assert "study --plies 3" in fibsbot("archive", "takes", "--plies", "3", "--archive", archive).stderr
+    add(tmp_path / "archive", *write_matches(tmp_path / "mat", 1, length=1))
+    assert "study" in fibsbot("archive", "luck", "--archive", tmp_path / "archive").stderr
+    assert 0 == fibsbot("archive", "openings", "--archive", tmp_path / "archive").returncode
