@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ async def server() -> AsyncIterator[Server]:
 class Process:
     """What one process of `fibsbot run` does, here in the test's own."""
 
-    def __init__(self, server: Server, store: Path, **fields: object) -> None:
+    def __init__(self, server: Server, store: Path, **fields: Any) -> None:
         self.leases = AccountLeases(store, seconds=1.0)
         self.fleet = Supervisor(
             [plan(server.port, name, **fields) for name in NAMES],
