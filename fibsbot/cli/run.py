@@ -121,6 +121,8 @@ def _report(accounts: Mapping[str, BotAccount]) -> None:
     for name, account in accounts.items():
         counters = account.totals()
         hint = REGISTER_HINT if account.end is End.REFUSED and not account.settings.server.register else ""
-        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {account.reason}{hint}")
-    if any(account.end not in (None, End.FINISHED) for account in accounts.values()):
+        how = account.elsewhere or account.reason
+        click.echo(f"{name}: {counters.matches} matches played, {counters.wins} won; {how}{hint}")
+    here = [account for account in accounts.values() if account.elsewhere is None]
+    if any(account.end not in (None, End.FINISHED) for account in here):
         raise SystemExit(EXIT_CONFIG)

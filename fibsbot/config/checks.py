@@ -292,6 +292,7 @@ def _process(config: Config) -> Conditions:
     taken = any(it.port == service.web_port and it.host in LOCAL for it in servers)
     yield taken, "service.web_port is the port of the server"
     yield service.live and service.web_port is None, "service.live has no effect without service.web_port"
+    yield service.share_accounts and not service.store, "service.share_accounts has no effect without service.store"
 
 
 _GROUP_AND_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO

@@ -88,6 +88,7 @@ def compile_lookahead() -> None:
     pruner = pruner_of(Network.new((8,), 1, len(raw_columns())))
     lookahead = Lookahead(_NullEvaluator(), pruner, SearchFilters(), 64)
     lookahead.expand(boards, PlayFilter())
+    lookahead.evaluate(boards)
     cubes = DecisionCubes.of(MatchState(Position.start(), length=7), NO_TABLES)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
@@ -129,8 +130,8 @@ class Engine:
             evaluator = NetworkEvaluator(name, networks.contact, columns, networks.race)
             engine = cls(evaluator, networks.pruner)
             if cold:
-                boards, lookahead = boards_of([_OPENING.position]), engine.searcher.lookahead
-                lookahead.evaluate(boards)
+                boards = boards_of([_OPENING.position])
+                evaluator.evaluate(boards)
                 distinct(boards)
                 argmin_of_slots(np.zeros((1, 1)), np.zeros(1, np.int32), 1)
         return engine

@@ -42,18 +42,17 @@ def distinct(rows: Rows) -> tuple[Int32s, Int32s]:
     """Return the indices of the first of each set of equal rows, and the number of each row among these."""
     table = np.full(1 << (2 * len(rows)).bit_length(), -1, np.int32)
     first, number = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
-    count = _distinct(rows, table, first, number)
+    count = _distinct(rows.view(np.int16), table, first, number)
     return first[:count], number
 
 
 @compiled
-def _distinct(rows: Rows, table: Int32s, first: Int32s, number: Int32s) -> int:
+def _distinct(words: Words, table: Int32s, first: Int32s, number: Int32s) -> int:
     """Write the results of `distinct`, and return how many rows are distinct.
 
     `table` is filled with -1; its size is a power of 2 above the number of rows.
     """
     size = len(table)
-    words = rows.view(np.int16)
     count = 0
     for row in range(len(words)):
         place = place_of(words[row], size)

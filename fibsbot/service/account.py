@@ -41,6 +41,8 @@ from fibsbot.text import describe_error
 SLACK: Final = 60.0
 """Seconds by which everything may be late before an account is considered stuck."""
 
+ELSEWHERE: Final = "ELSEWHERE"
+"""The state of an account that another process plays."""
 MAX_LENGTH: Final = 300
 """Characters of an error in the status; the log has all of it."""
 
@@ -89,6 +91,8 @@ class BotAccount(Observer):
         self.reason = ""
         """Why it ended."""
         self.crashes = 0
+        self.elsewhere: str | None = None
+        """What another process does with the account; None while it is played here."""
         self.first_attempt = asyncio.Event()
         """Set once the first attempt to log in has succeeded or failed."""
         self._strategies = strategies
@@ -123,6 +127,21 @@ class BotAccount(Observer):
             lambda name, fields, at: store_record(self.name, name, fields, at) if store_record else None,
             lambda event: on_match_event(self.name, event) if on_match_event else None,
         )
+
+    # -- sharing ------------------------------------------------------------------------------------------------
+
+    def stand_by(self, sentence: str) -> None:
+        """Leave the account to another process; the sentence says what that one does."""
+        self.elsewhere = sentence
+        self.first_attempt.set()
+
+    def get_ready(self, memory: AgentMemory) -> None:
+        """Prepare to run, perhaps again, after another process has played the account."""
+        self.elsewhere = None
+        self.end, self.reason, self._error = None, "", None
+        self._finishing = self._leaving = False
+        self._memory = memory
+        self._expect(self.settings.agent.timings.connect)
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -275,7 +294,7 @@ class BotAccount(Observer):
 
     def is_responsive(self) -> bool:
         """Whether the account shows activity in time, or has ended; to be called every few seconds."""
-        if self.end is not None:
+        if self.end is not None or self.elsewhere is not None:
             return True
         now = self._clock()
         steps = self._runner.agent.counters.commands if self._runner else 0
@@ -296,6 +315,8 @@ class BotAccount(Observer):
         agent = self._runner.agent.status if self._runner else None
         state = self.end.name if self.end else agent.state if agent else "RESTING"
         sentence = agent.sentence if agent else self.reason or "starting"
+        if self.elsewhere is not None:
+            state, sentence = ELSEWHERE, self.elsewhere
         if self.end is None and self._pause_until is not None:
             sentence = f"waiting {max(self._pause_until - now, 0):.0f} s before the next attempt"
         return AccountStatus(
@@ -310,7 +331,7 @@ class BotAccount(Observer):
             crashes=self.crashes,
             last_error=self._error[1] if self._error else None,
             last_error_at=self._error[0] if self._error else None,
-            healthy=self.is_responsive() and self.end in (None, End.FINISHED),
+            healthy=self.is_responsive() and (self.end in (None, End.FINISHED) or self.elsewhere is not None),
         )
 
 
@@ -320,7 +341,8 @@ class AccountStatus:
 
     account: str
     state: str
-    """State of the connection, as in `fibs_protocol.session`; RESTING between two runs, or how it ended."""
+    """State of the connection, as in `fibs_protocol.session`; RESTING between two runs, ELSEWHERE while another process
+    plays the account, or how it ended."""
     sentence: str
     """A phrase for what it is doing, such as `playing ford, 3-2 of 5`."""
     agent: BotStatus | None

@@ -21,8 +21,9 @@ from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.store import Store, StoreError, StoreWriter
-from fibsbot.service.account import AccountStatus, BotAccount, Hooks
+from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
+from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
+from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.control_client import ControlError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import HOST, ServiceSettings
@@ -62,6 +63,14 @@ def load_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMem
     except StoreError as error:
         _log.warning("what was remembered of other players cannot be read", error=str(error))
     return memories
+
+
+def _make_sharing(store: str) -> AccountSharing:
+    def load_memory(account: BotAccount) -> AgentMemory:
+        loaded = load_memories(store, {account.name: account.settings.server.address})
+        return loaded.get(account.name) or AgentMemory()
+
+    return AccountSharing(AccountLeases(store), load_memory)
 
 
 CHECK_INTERVAL: Final = 10.0
@@ -128,7 +137,12 @@ class Service:
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
         self.supervisor = Supervisor(
-            runs, settings, load, fallback=fallback, memories=memories, hooks=hooks, reload=reload
+            *(runs, settings, load),
+            fallback=fallback,
+            memories=memories,
+            hooks=hooks,
+            reload=reload,
+            sharing=_make_sharing(settings.store) if settings.share_accounts and settings.store else None,
         )
 
     def _make_metrics(self) -> Metrics:
@@ -366,10 +380,12 @@ def check_not_running(settings: ServiceSettings) -> None:
 
 
 def _account_counts(statuses: list[AccountStatus]) -> str:
+    elsewhere = sum(it.state == ELSEWHERE for it in statuses)
     playing = sum(bool(it.agent and it.agent.opponent) for it in statuses)
     waiting = sum(it.connected is not None for it in statuses) - playing
     gone = sum(it.state in End.__members__ for it in statuses)
-    away = len(statuses) - playing - waiting - gone
+    away = len(statuses) - playing - waiting - gone - elsewhere
     parts = [f"{len(statuses)} accounts: {playing} playing"]
-    parts += [f"{count} {what}" for count, what in ((waiting, "waiting"), (away, "away"), (gone, "ended")) if count]
+    others = ((waiting, "waiting"), (away, "away"), (gone, "ended"), (elsewhere, "elsewhere"))
+    parts += [f"{count} {what}" for count, what in others if count]
     return ", ".join(parts)

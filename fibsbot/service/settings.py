@@ -58,5 +58,11 @@ class ServiceSettings:
         maximum=256,
         needs_restart=True,
     )
+    share_accounts: bool = setting(
+        default=False,
+        help="Whether other processes with the same store play these accounts, too. Each account is played by one of"
+        " them at a time; when a process is gone, the others take over its accounts within half a minute.",
+        needs_restart=True,
+    )
     deadline: float = field(default=30.0, validator=gt(0))
     """Seconds that a strategy has for a decision: `timing.deadline`, for the accounts share the strategies."""

@@ -17,6 +17,7 @@ from fibsbot.bot.events_and_actions import SettingsChanged, event_for_order
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
+from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.settings import ServiceSettings
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import PooledStrategy, StrategyChain, StrategyPool
@@ -63,6 +64,7 @@ class Supervisor:
         memories: Mapping[str, AgentMemory] | None = None,
         hooks: Hooks | None = None,
         reload: Callable[[], ReloadResult] | None = None,
+        sharing: AccountSharing | None = None,
     ) -> None:
         """Prepare the accounts.
 
@@ -74,7 +76,9 @@ class Supervisor:
             memories: what is known of other players from earlier runs, by account.
             hooks: callbacks of the accounts.
             reload: reads the settings again; called in a thread.
+            sharing: how the accounts are shared with other processes; None: all are played here.
         """
+        self._sharing = sharing
         self.settings = settings
         self.pool = StrategyPool(settings.thinkers)
         self._kinds: dict[str, PooledStrategy] = {}
@@ -106,16 +110,23 @@ class Supervisor:
         """Play until every account has ended."""
         interval = sys.getswitchinterval()
         sys.setswitchinterval(min(interval, SWITCH_INTERVAL))
-        tasks = [asyncio.create_task(account.run(), name=account.name) for account in self.accounts.values()]
         freezing = asyncio.create_task(self._freeze_garbage())
+        try:
+            await (self._sharing.run(self.accounts) if self._sharing else self._run_all())
+        finally:
+            freezing.cancel()
+            await asyncio.gather(freezing, return_exceptions=True)
+            self.pool.close()
+            sys.setswitchinterval(interval)
+
+    async def _run_all(self) -> None:
+        tasks = [asyncio.create_task(account.run(), name=account.name) for account in self.accounts.values()]
         try:
             await asyncio.gather(*tasks)
         finally:
-            for task in (freezing, *tasks):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(freezing, *tasks, return_exceptions=True)
-            self.pool.close()
-            sys.setswitchinterval(interval)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _freeze_garbage(self) -> None:
         """Exclude everything that exists after the start from garbage collection, which would take long each time."""
@@ -140,6 +151,8 @@ class Supervisor:
         event = event_for_order(order, time.monotonic())
         if event is not None:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
+            if self._sharing is not None and order in {Order.FINISH, Order.QUIT}:
+                self._sharing.leave(account.name for account in chosen)
             for account in chosen:
                 account.dispatch(event)
         return tuple(account.name for account in chosen)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import CELLS, OUTCOMES, Boards, Floats32, Int32s
+from fibsbot.engine.arrays import CELLS, OUTCOMES, Floats32, Int32s
 from fibsbot.engine.hashing import Words, is_same, place_of
 from fibsbot.engine.jit import compiled
 
@@ -41,13 +41,13 @@ def empty(cache: PositionCache) -> None:
 
 
 @compiled
-def find(cache: PositionCache, boards: Boards, batch: int, places: Int32s, unknown: Int32s) -> int:
+def find(cache: PositionCache, words: Words, batch: int, places: Int32s, unknown: Int32s) -> int:
     """Write the entry of each board to `places` and the boards to be evaluated to `unknown`; return their number.
 
+    `words` are the boards, see `hashing`.
     A board without an entry of its own gets -1 - n in `places`, where n is its index among the boards to be evaluated.
     """
     size = len(cache.used)
-    words = boards.view(np.int16)
     count = 0
     for row in range(len(words)):
         place = place_of(words[row], size)

@@ -206,7 +206,7 @@ class Lookahead:
     def _evaluate(self, boards: Boards) -> Outcomes:
         self._batch += 1
         places, unknown = np.empty(len(boards), np.int32), np.empty(len(boards), np.int32)
-        count = find(self._cache, boards, self._batch, places, unknown)
+        count = find(self._cache, boards.view(np.int16), self._batch, places, unknown)
         unknown = unknown[:count]
         try:
             valued = self._evaluator.evaluate(boards[unknown])

@@ -39,7 +39,6 @@ from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import NetworkError, load_arrays, write_whole
 from fibsbot.engine.network_evaluator import ArrayEvaluator, is_known
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
-from fibsbot.engine.race_network import is_race
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.match import ROLLS
@@ -118,13 +117,6 @@ class Labeller:
     variety: Variety
     disputed: Boards
     """Positions at which the last network disagreed most with its lookahead, from which games start, shape (n, 26)."""
-    races: bool = False
-    """Whether the evaluator has a network for races: games end when they become races, which are not labelled."""
-
-    def is_settled(self, boards: Boards) -> npt.NDArray[np.bool_]:
-        """Return for each board whether it is not labelled, because its value does not depend on the network."""
-        known = is_known(boards, self.columns)
-        return known | is_race(boards) if self.races else known
 
 
 class Labels(NamedTuple):
@@ -156,8 +148,6 @@ class _Game:
         self._opening = False
         if kind < variety.arranged:
             self.board = rare_position(rng, self._teacher.columns)
-            while self._teacher.races and is_race(self.board[None])[0]:
-                self.board = rare_position(rng, self._teacher.columns)
         elif kind < variety.arranged + variety.disputed and len(disputed):
             self.board, self._last = disputed[int(rng.integers(len(disputed)))], _SETTLED
         else:
@@ -194,7 +184,7 @@ class _Game:
 
 
 def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
-    """Play and label `count` positions; those that are settled are left out."""
+    """Play and label `count` positions; positions whose evaluation is exact are left out."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(teacher.pruner)
     lanes = [_Game(teacher, rng) for _ in range(min(GAMES_AT_ONCE, count))]
@@ -205,8 +195,8 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
         outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
         now = teacher.evaluator.evaluate(boards)
         best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
-        settled = teacher.is_settled(np.array([lane.board for lane in lanes]))
-        ended = settled | np.array([lane.is_over() for lane in lanes])
+        known = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
+        ended = known | np.array([lane.is_over() for lane in lanes])
         labels.boards[:, turn] = boards
         labels.ahead[:, turn] = outcomes[:, FIVE]
         labels.missed[:, turn] = (outcomes - now)[:, FIVE]

@@ -334,6 +334,26 @@ WRITERS: Final = Table(
 """The processes that write, and how many of its records each has written: a process whose connection broke during a
 commit can see here whether the commit succeeded."""
 
+SHARING_PROCESSES: Final = Table(
+    "sharing_processes",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("until", UtcTime, nullable=False),
+)
+"""The living processes that share their accounts; each extends `until` every few seconds."""
+
+ACCOUNT_LEASES: Final = Table(
+    "account_leases",
+    METADATA,
+    Column("account", Text, primary_key=True),
+    Column("holder", Text, ForeignKey("sharing_processes.id", ondelete="CASCADE"), nullable=False),
+    Column("state", Text, nullable=False),
+    Column("sentence", Text, nullable=False),
+)
+"""Which process plays each shared account, and what it last said about it. A lease ends with its process's row."""
+
 
 # -- creating and checking ----------------------------------------------------------------------------------------
 

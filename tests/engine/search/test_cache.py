@@ -20,7 +20,7 @@ def test_batch_after_batch_gives_what_the_evaluator_gives(batches: list[list[int
     for number, batch in enumerate(batches, 1):
         boards: Boards = SOME[batch]
         places, unknown = np.empty(len(batch), np.int32), np.empty(len(batch), np.int32)
-        unknown = unknown[: find(cache, boards, number, places, unknown)]
+        unknown = unknown[: find(cache, boards.view(np.int16), number, places, unknown)]
         outcomes = fill(cache, places, unknown, evaluator.evaluate(boards[unknown]))
         assert (evaluator.evaluate(boards) == outcomes).all()
 
@@ -29,15 +29,15 @@ def test_a_position_is_valued_once() -> None:
     cache = new_cache(1 << 12)
     boards = np.concatenate([SOME, SOME])
     places, unknown = np.empty(60, np.int32), np.empty(60, np.int32)
-    count = find(cache, boards, 1, places, unknown)
+    count = find(cache, boards.view(np.int16), 1, places, unknown)
     assert len(np.unique(SOME, axis=0)) == count
     fill(cache, places, unknown[:count], Recounted().evaluate(boards[unknown[:count]]))
-    assert 0 == find(cache, boards, 2, places, unknown)
+    assert 0 == find(cache, boards.view(np.int16), 2, places, unknown)
 
 
 def test_what_was_not_valued_after_all_is_forgotten() -> None:
     cache = new_cache(1 << 12)
     places, unknown = np.empty(30, np.int32), np.empty(30, np.int32)
-    count = find(cache, SOME, 1, places, unknown)
+    count = find(cache, SOME.view(np.int16), 1, places, unknown)
     forget(cache, places, unknown[:count])
-    assert count == find(cache, SOME, 2, places, unknown)
+    assert count == find(cache, SOME.view(np.int16), 2, places, unknown)
