@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
+import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,6 +115,7 @@ def test_of_all_that_the_engine_is_made_of_a_change_is_seen() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_no_log")
 def test_where_nothing_can_be_kept_functions_are_compiled_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +177,13 @@ DAMAGES: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def _no_log() -> None:
+    """Have no log set up, as in a program that uses the library."""
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def cache(_no_log: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Cache compiled code in a temporary folder."""
     (tmp_path / "toy_alone.py").write_text(BELOW)
     monkeypatch.setenv(code_cache.FOLDER_VARIABLE, str(tmp_path / "cache"))
