@@ -16,7 +16,7 @@ from fibsbot.workers.processes import WorkError
 from tests.workers.conftest import Cluster, certificates, free_port, running_cluster
 from tests.workers.pieces import Shared, add, count, die, fail
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
 
 
 def pieces(*numbers: int) -> Iterator[Piece]:

@@ -20,7 +20,7 @@ from tests.engine.toys import toy_teacher
 from tests.formats.simulated_matches import simulate
 from tests.workers.conftest import Cluster
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
 
 
 @pytest.fixture
