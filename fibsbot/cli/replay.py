@@ -30,7 +30,8 @@ from fibsbot.replay.batch import (
 )
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, PlayerSelection
 from fibsbot.replay.events import MatchEvent, Place, PlaceError
-from fibsbot.replay.terminal import FrameHistory, KeyReader, TerminalReplay, board_frames
+from fibsbot.replay.keys import KeyReader
+from fibsbot.replay.terminal import FrameHistory, TerminalReplay, board_frames
 from fibsbot.replay.writers import (
     WorstDecision,
     json_line,

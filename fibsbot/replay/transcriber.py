@@ -8,18 +8,15 @@ received; missing lines are reconstructed where only one thing can have happened
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
-from fibs_protocol.words import YOU, FibsMove
-from fibsbot.fibs_numbering import length_from_fibs, play_from_fibs
-from fibsbot.match import CubeAction
-from fibsbot.position import Play
+from fibs_protocol.words import YOU
+from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.replay.board_view import BoardView
 from fibsbot.replay.captures import (
     CaptureEvent,
@@ -31,24 +28,27 @@ from fibsbot.replay.captures import (
 )
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.replay.match_builder import MatchBuilder
+from fibsbot.replay.game_messages import (
+    BY_PLAYER_ON_TURN,
+    END_HANDLERS,
+    ENDINGS,
+    ENTRY_HANDLERS,
+    GameEnd,
+    Time,
+    play_of_server_moves,
+    players_of_end,
+)
+from fibsbot.replay.match_builder import MatchBuilder, MatchSelection
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
 from fibsbot.replay.table_matches import ENTERED, TableMatches
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
-from fibsbot.rules.state import Ending, Seat
+from fibsbot.rules.state import Seat
 from fibsbot.transcript import Player
 
-MAX_INTERRUPTED: Final = 16
-"""Interrupted matches that are kept because they may be resumed."""
 MAX_RATINGS: Final = 5000
 """Users whose ratings are kept."""
-
-_MatchKey: TypeAlias = tuple[int, frozenset[str]]
-"""Number of the user's account and the opponent's name; 0 and both names for a match that is watched."""
-_Time: TypeAlias = dt.datetime | None
-_GameEnd: TypeAlias = m.GameWon | m.GaveUp | m.ResignAccepted
 
 
 class Transcriber:
@@ -60,23 +60,21 @@ class Transcriber:
         self._account_number = 1
         self._site = site
         self._tracker = SessionTracker(self._user)
-        self._match: MatchBuilder | None = None
-        self._key: _MatchKey | None = None
-        self._interrupted: dict[_MatchKey, MatchBuilder] = {}
+        self._matches = MatchSelection()
         self._match_count = 0
         self._watched: str | None = None
         self._watched_laws: Laws | None = None
         """The laws of the match that is watched."""
-        self._unknown_game_end: _GameEnd | None = None
+        self._unknown_game_end: GameEnd | None = None
         """The end of a game whose match is not known yet."""
         self._match_report: tuple[frozenset[str], int] | None = None
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
         self._events: list[MatchEvent] = []
         self._tables = TableMatches(self._events.append, self._next_number)
-        self._line_position: tuple[int, _Time] = (0, None)
+        self._line_position: tuple[int, Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
-        self._handlers: Mapping[type[Message], Callable[[Any, _Time], None]] = {
+        self._handlers: Mapping[type[Message], Callable[[Any, Time], None]] = {
             m.OpponentJoined: self._on_joined,
             m.YouJoined: self._on_joined,
             m.OpponentResumed: self._on_resumed,
@@ -105,13 +103,13 @@ class Transcriber:
             m.Welcome: self._on_welcome,
             m.OwnInfo: self._on_own_info,
             m.WhoInfo: self._on_who_info,
-            **dict.fromkeys(_END_HANDLERS, self._on_game_end),
-            **dict.fromkeys(_ENTRY_HANDLERS, self._on_game_message),
+            **dict.fromkeys(END_HANDLERS, self._on_game_end),
+            **dict.fromkeys(ENTRY_HANDLERS, self._on_game_message),
         }
 
     # -- input --------------------------------------------------------------------------------------------------------
 
-    def receive(self, message: Message, at: _Time = None, offset: int = 0) -> list[MatchEvent]:
+    def receive(self, message: Message, at: Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
         if (self._tables.current or type(message) in ENTERED) and self._is_of_other_game(message, at, offset):
             return self._pop_events()
@@ -140,7 +138,7 @@ class Transcriber:
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
         return self._pop_events() if self._events else []
 
-    def _receive_regular(self, regular: RegularTurns, message: Message, at: _Time) -> bool:
+    def _receive_regular(self, regular: RegularTurns, message: Message, at: Time) -> bool:
         """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
         match, game = self._match, regular.game
         if isinstance(message, m.Board):
@@ -155,7 +153,7 @@ class Transcriber:
             self._on_game_message(message, at)
         return regular.take(message, entries)
 
-    def _is_of_other_game(self, message: Message, at: _Time, offset: int) -> bool:
+    def _is_of_other_game(self, message: Message, at: Time, offset: int) -> bool:
         """Process a message of a match of a game other than backgammon; return whether it was one."""
         tables = self._tables
         if tables.receive(message, at, offset):
@@ -163,10 +161,10 @@ class Transcriber:
             return True
         if not tables.enter(message, self._user, self._account_number, self._watched):
             return False
-        self._interrupt_match()
+        self._matches.interrupt()
         return self._is_of_other_game(message, at, offset)
 
-    def send(self, command: Command, at: _Time = None) -> list[MatchEvent]:
+    def send(self, command: Command, at: Time = None) -> list[MatchEvent]:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
         self._tables.send(command)
@@ -197,7 +195,7 @@ class Transcriber:
         if self._user:
             self._account_number += 1
             self._tables.interrupt()
-            self._interrupt_match()
+            self._matches.interrupt()
         elif self._match and self._match.own:
             self._match.rename(user)
         self._user = user
@@ -211,10 +209,7 @@ class Transcriber:
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
         self._tables.close()
-        self._interrupt_match()
-        for match in sorted(self._interrupted.values(), key=lambda match: match.number):
-            match.close()
-        self._interrupted.clear()
+        self._matches.close()
         return self._pop_events()
 
     def _pop_events(self) -> list[MatchEvent]:
@@ -230,24 +225,21 @@ class Transcriber:
         """Make the match of two players current, one that is resumed unless it is `new`; the user is YOU."""
         own = player == YOU
         key = (self._account_number, frozenset([opponent])) if own else (0, frozenset([player, opponent]))
-        match = self._match
-        if match is not None and key == self._key and not new and not match.is_full:
+        before = self._match
+        match = self._matches.select(key, lambda: self._new_match(player, opponent), new=new)
+        if match is before:
             return match
-        self._interrupt_match()
-        match = self._interrupted.pop(key, None)
-        if match is not None and (new or match.is_won or match.is_full):
-            match.close()
-            match = None
-        if match is not None:
-            match.resume()
-        match = match or self._new_match(player, opponent)
         if not own:
             match.laws = match.laws or self._watched_laws
-        self._match, self._key = match, key
         match.silent_seat = Seat.A if own and not self._tracker.sees_own_moves else None
         if match.game is not None:
             match.game.silent_seat = match.silent_seat
         return match
+
+    @property
+    def _match(self) -> MatchBuilder | None:
+        """The current match."""
+        return self._matches.current
 
     def _next_number(self) -> int:
         self._match_count += 1
@@ -259,21 +251,6 @@ class Transcriber:
         a, b = (Player(name, *self._ratings.get(name, (None, None))) for name in names)
         return MatchBuilder(number, (a, b), self._events.append, own=player == YOU, site=self._site)
 
-    def _interrupt_match(self) -> None:
-        """Put the current match aside, as it may be resumed."""
-        match, key = self._match, self._key
-        if match is None or key is None:
-            return
-        match.end_game()
-        self._match = self._key = None
-        if match.is_won:
-            match.close()
-            return
-        self._interrupted[key] = match
-        if len(self._interrupted) > MAX_INTERRUPTED:
-            oldest = next(iter(self._interrupted))
-            self._interrupted.pop(oldest).close()
-
     def _seat(self, name: str) -> Seat | None:
         return self._match.seat_of(name) if self._match else None
 
@@ -283,33 +260,33 @@ class Transcriber:
 
     # -- messages about a match ---------------------------------------------------------------------------------------
 
-    def _on_joined(self, message: m.OpponentJoined | m.YouJoined, at: _Time) -> None:
+    def _on_joined(self, message: m.OpponentJoined | m.YouJoined, at: Time) -> None:
         match = self._select_match(YOU, message.name, new=True)
         match.length, match.is_new = length_from_fibs(message.length), True
         match.touch(at)
 
-    def _on_resumed(self, message: m.OpponentResumed | m.YouResumed, at: _Time) -> None:
+    def _on_resumed(self, message: m.OpponentResumed | m.YouResumed, at: Time) -> None:
         self._select_match(YOU, message.name).touch(at)
 
-    def _on_watch(self, message: m.YouWatch, _: _Time) -> None:
-        self._interrupt_match()
+    def _on_watch(self, message: m.YouWatch, _: Time) -> None:
+        self._matches.interrupt()
         self._watched, self._watched_laws = message.name, None
 
-    def _on_watching_ended(self, _: m.YouStopWatching | m.WatchedGone, __: _Time) -> None:
+    def _on_watching_ended(self, _: m.YouStopWatching | m.WatchedGone, __: Time) -> None:
         if self._match and not self._match.own:
-            self._interrupt_match()
+            self._matches.interrupt()
         self._watched = None
 
-    def _on_start_report(self, message: m.MatchReportStart, _: _Time) -> None:
+    def _on_start_report(self, message: m.MatchReportStart, _: Time) -> None:
         self._match_report = frozenset([message.player1, message.player2]), length_from_fibs(message.length)
 
-    def _on_resume_report(self, message: m.MatchReportResume, at: _Time) -> None:
+    def _on_resume_report(self, message: m.MatchReportResume, at: Time) -> None:
         players = [message.player1, message.player2]
         if self._watched in players:
             players.remove(self._watched)
             self._select_match(self._watched, players[0]).touch(at)
 
-    def _on_game_starts(self, message: m.GameStarts, at: _Time) -> None:
+    def _on_game_starts(self, message: m.GameStarts, at: Time) -> None:
         """Start a game, whose match may not be known yet."""
         match, watched = self._match, self._watched
         if match is None or match.seat_of(message.opponent) is not Seat.B or match.is_won or match.is_full:
@@ -325,7 +302,7 @@ class Transcriber:
             match.length, match.is_new = self._match_report[1], True
         self._match_report = None
 
-    def _on_opening_roll(self, message: m.OpeningRoll, at: _Time) -> None:
+    def _on_opening_roll(self, message: m.OpeningRoll, at: Time) -> None:
         match = self._match
         if match is None or match.seat_of(message.player) is not Seat.A:
             opening = match.opening if match else None
@@ -334,11 +311,11 @@ class Transcriber:
         match.touch(at)
         match.roll_opening({Seat.A: message.player_die, Seat.B: message.opponent_die}, at)
 
-    def _on_cube_raised(self, message: m.CubeRaised, at: _Time) -> None:
+    def _on_cube_raised(self, message: m.CubeRaised, at: Time) -> None:
         if self._match:
             self._match.raise_cube(message.cube, at)
 
-    def _on_match_laws(self, message: m.MatchLaws, _: _Time) -> None:
+    def _on_match_laws(self, message: m.MatchLaws, _: Time) -> None:
         """Note the laws of the current match; with an invitation there is none yet."""
         with contextlib.suppress(LawWordsError):
             laws = parse_law_words(message.words)
@@ -347,12 +324,12 @@ class Transcriber:
             elif self._match and self._match.own:
                 self._match.laws = laws
 
-    def _on_first_move(self, message: m.FirstMove, at: _Time) -> None:
+    def _on_first_move(self, message: m.FirstMove, at: Time) -> None:
         seat = self._seat(message.player)
         if self._match and seat is not None:
             self._match.first_move(seat, at)
 
-    def _on_board(self, message: m.Board, at: _Time) -> None:
+    def _on_board(self, message: m.Board, at: Time) -> None:
         board, match = message.state, self._match
         if match is not None and match.own and board.player != YOU and not self._watched:
             return  # of another match: the answer to `look`
@@ -371,7 +348,7 @@ class Transcriber:
         match.touch(at)
         match.apply_board(view, at)
 
-    def _on_score(self, message: m.Score, at: _Time) -> None:
+    def _on_score(self, message: m.Score, at: Time) -> None:
         names = (message.player1, message.player2)
         if self._match is None and self._unknown_game_end is not None:
             self._select_match_of_end(names, self._unknown_game_end)
@@ -389,22 +366,19 @@ class Transcriber:
             match.touch(at)
             match.apply_score(points if seats[0] is Seat.A else points[::-1])
 
-    def _select_match_of_end(self, names: tuple[str, str], end: _GameEnd) -> None:
-        """Make the match current of which only a game's end was seen; that and the score show who plays it."""
-        mentioned = {end.winner, getattr(end, "loser", "")} & {*names, YOU}
-        own = YOU in mentioned or (isinstance(end, m.GameWon) and not end.watched)
-        opponents = [name for name in names if name in mentioned or (YOU in mentioned and self._user in names)]
-        opponents = [name for name in opponents if name != self._user]
-        if own and len(opponents) != 1:
+    def _select_match_of_end(self, names: tuple[str, str], end: GameEnd) -> None:
+        """Make the match current of which only a game's end was seen."""
+        players = players_of_end(names, end, self._user)
+        if players is None:
             return
-        match = self._select_match(YOU if own else names[0], opponents[0] if own else names[1])
-        if own and not self._user:
-            self.set_user(names[1 - names.index(opponents[0])])
+        match = self._select_match(*players)
+        if match.own and not self._user:
+            self.set_user(names[1 - names.index(players[1])])
         winner = match.seat_of(end.winner)
         if winner is not None:
-            match.note_unseen_game(winner, end.points, _ENDINGS[type(end)])
+            match.note_unseen_game(winner, end.points, ENDINGS[type(end)])
 
-    def _on_match_won(self, message: m.MatchWon, at: _Time) -> None:
+    def _on_match_won(self, message: m.MatchWon, at: Time) -> None:
         match, seat = self._match, self._seat(message.winner)
         if match is None or seat is None:
             return
@@ -413,122 +387,60 @@ class Transcriber:
             match.length = length_from_fibs(message.length)
         match.touch(at)
         match.apply_score(points if seat is Seat.A else points[::-1])
-        match.close()
-        self._match = self._key = None
+        self._matches.close_current()
 
-    def _on_left(self, message: Message, at: _Time) -> None:
+    def _on_left(self, message: Message, at: Time) -> None:
         match = self._match
         if match is None or (isinstance(message, m.OpponentGone) and self._seat(message.name) is None):
             return
         if match.own or isinstance(message, m.OpponentGone):
             match.touch(at)
-            self._interrupt_match()
+            self._matches.interrupt()
 
     # -- messages about the session -----------------------------------------------------------------------------------
 
     def _on_disconnect(self, *_: object) -> None:
         self._tables.interrupt()
-        self._interrupt_match()
+        self._matches.interrupt()
         self._watched = self._match_report = None
         self._tracker.disconnect()
 
-    def _on_welcome(self, message: m.Welcome, _: _Time) -> None:
+    def _on_welcome(self, message: m.Welcome, _: Time) -> None:
         self.set_user(message.name)
 
-    def _on_own_info(self, message: m.OwnInfo, at: _Time) -> None:
+    def _on_own_info(self, message: m.OwnInfo, at: Time) -> None:
         self.set_user(message.name)
         self._on_who_info(message, at)
 
-    def _on_who_info(self, message: m.WhoInfo | m.OwnInfo, _: _Time) -> None:
+    def _on_who_info(self, message: m.WhoInfo | m.OwnInfo, _: Time) -> None:
         if len(self._ratings) >= MAX_RATINGS and message.name not in self._ratings:
             self._ratings.pop(next(iter(self._ratings)))
         self._ratings[message.name] = (message.rating, message.experience)
 
     # -- messages about a game ----------------------------------------------------------------------------------------
 
-    def _on_game_end(self, message: _GameEnd, at: _Time) -> None:
+    def _on_game_end(self, message: GameEnd, at: Time) -> None:
         match, winner = self._match, self._seat(message.winner)
         game = match.current_game() if match else None
         self._unknown_game_end = message if match is None else None
         if match is None or winner is None:
             return
         if game is None:
-            match.note_unseen_game(winner, message.points, _ENDINGS[type(message)])
+            match.note_unseen_game(winner, message.points, ENDINGS[type(message)])
             return
         match.touch(at)
-        _END_HANDLERS[type(message)](game, winner, message.points, at)
+        END_HANDLERS[type(message)](game, winner, message.points, at)
         match.end_game()
 
-    def _on_game_message(self, message: Message, at: _Time) -> None:
+    def _on_game_message(self, message: Message, at: Time) -> None:
         match, game = self._match, self._running_game()
         if game is None or match is None:
             return
         name = getattr(message, "player", None)
-        seat = self._seat(name) if name else game.state.turn if isinstance(message, _BY_PLAYER_ON_TURN) else Seat.A
+        seat = self._seat(name) if name else game.state.turn if isinstance(message, BY_PLAYER_ON_TURN) else Seat.A
         if seat is not None:
             match.touch(at)
-            _ENTRY_HANDLERS[type(message)](game, seat, message, at)
-
-
-def play_of_server_moves(moves: Iterable[FibsMove]) -> Play:
-    """Return the server's moves as a play; the moves themselves show the player's direction."""
-    moves = tuple(moves)
-    return play_from_fibs(moves, _direction(moves[0]) if moves else -1)
-
-
-def _direction(move: FibsMove) -> int:
-    if move.source is None:
-        return -1 if (move.target or 0) > 12 else 1
-    if move.target is None:
-        return -1 if move.source <= 12 else 1
-    return -1 if move.target < move.source else 1
-
-
-def _on_play(game: GameBuilder, seat: Seat, message: m.Moves | m.OnlyMove, at: _Time) -> None:
-    game.play(seat, play_of_server_moves(message.moves), at)
-
-
-def _on_double(game: GameBuilder, seat: Seat, _: Message, at: _Time) -> None:
-    game.double(seat, at)
-
-
-def _on_beaver(game: GameBuilder, seat: Seat, _: Message, at: _Time) -> None:
-    game.answer(seat, CubeAction.BEAVER, at)
-
-
-def _on_take(game: GameBuilder, seat: Seat, _: Message, at: _Time) -> None:
-    game.answer(seat, CubeAction.TAKE, at)
-
-
-def _on_bears_off(game: GameBuilder, _: Seat, message: m.BearsOff, at: _Time) -> None:
-    game.note_sent_play(play_of_server_moves(FibsMove(point, None) for point in message.points), at)
-
-
-_BY_PLAYER_ON_TURN: Final = (m.OnlyMove, m.BearsOff)
-_ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, _Time], None]]] = {
-    m.Rolls: lambda game, seat, message, at: game.roll(seat, message.dice, at),
-    m.Moves: _on_play,
-    m.OnlyMove: _on_play,
-    m.BearsOff: _on_bears_off,
-    m.CannotMove: lambda game, seat, _, at: game.play(seat, Play(), at),
-    **dict.fromkeys((m.YouDouble, m.OpponentDoubles, m.WatchedDouble), _on_double),
-    **dict.fromkeys((m.YouRedouble, m.OpponentRedoubles, m.WatchedRedouble), _on_beaver),
-    **dict.fromkeys((m.DoubleAccepted, m.RedoubleAccepted), _on_take),
-    m.RollRejected: lambda game, seat, _, at: game.reject_roll(seat, at),
-    m.ResignOffer: lambda game, seat, message, _: game.offer(seat, message.points),
-    m.ResignRejected: lambda game, _, __, at: game.reject(at),
-}
-"""The messages about a running game, and how each is added to it."""
-_END_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, int, _Time], None]]] = {
-    m.GameWon: GameBuilder.won,
-    m.GaveUp: GameBuilder.passed,
-    m.ResignAccepted: GameBuilder.resigned,
-}
-_ENDINGS: Final[Mapping[type[Message], Ending]] = {
-    m.GameWon: Ending.BORNE_OFF,
-    m.GaveUp: Ending.DROPPED,
-    m.ResignAccepted: Ending.RESIGNED,
-}
+            ENTRY_HANDLERS[type(message)](game, seat, message, at)
 
 
 def events_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[MatchEvent]:

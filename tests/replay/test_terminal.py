@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from fibsbot.replay.events import MatchBegan, Place
+from fibsbot.replay.keys import Key, KeyReader
 from fibsbot.replay.terminal import (
     DEFAULT_PAUSE,
     LONGEST_PAUSE,
     BoardFrame,
     FrameHistory,
-    Key,
-    KeyReader,
     TerminalReplay,
     board_frames,
 )

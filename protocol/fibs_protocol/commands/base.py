@@ -1,0 +1,17 @@
+"""The base class of commands."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+
+@frozen
+class Command:
+    """The base class of commands: one line that a client sends."""
+
+    @classmethod
+    def kind(cls) -> str:
+        """Return the kind's name as logs and JSON write it: `InviteResume` is `invite_resume`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
