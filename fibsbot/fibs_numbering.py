@@ -104,7 +104,7 @@ def cells_from_position(position: Position, colour: Colour, direction: int) -> t
 
 
 def player_position(board: BoardState) -> Position:
-    """Return the position seen by the board's player (ourselves, or whom we watch), whoever is on turn."""
+    """Return the position seen by the board's player (us, or a player we watch), no matter who is on turn."""
     return position_from_cells(board.points, board.colour, board.direction)
 
 

@@ -30,8 +30,6 @@ BATCH_ROWS: Final = 250_000
 """Decisions that are written together: some ten seconds of reading by each of several workers."""
 STORE_PIECE: Final = 20
 """Matches of a store that are handed out together."""
-COMPACT_BATCHES: Final = 8
-"""Batches after which small files are merged."""
 
 CAPTURE: Final = "capture"
 STORE: Final = "store"
@@ -139,7 +137,6 @@ class Adding:
     _batch: list[dict[str, TableData]] = field(factory=list, init=False)
     _sources: list[tuple[Any, ...]] = field(factory=list, init=False)
     _rows: int = field(default=0, init=False)
-    _batches: int = field(default=0, init=False)
 
     def run(self, sources: Iterable[Source], pool: WorkerPool) -> AddResult:
         """Add the matches of sources. After an interruption the archive has all batches that were complete."""
@@ -217,9 +214,6 @@ class Adding:
         self.dataset.write(file_name("", [*keys, *self._sources]), tables)
         self._read.update(row[1] for row in self._sources if row[6] is None)
         self._batch, self._sources, self._rows = [], [], 0
-        self._batches += 1
-        if self._batches % COMPACT_BATCHES == 0:
-            self.dataset.compact()
 
 
 def _key(piece: tuple[Source, ...]) -> str:

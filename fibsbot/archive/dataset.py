@@ -1,4 +1,4 @@
-"""The folder of an archive: its Parquet files, the lock of whoever writes, and batches that appear as a whole or not.
+"""The folder of an archive: its Parquet files, the lock for writing, and batches that appear as a whole or not at all.
 
     ARCHIVE/archive.json                        version of the schema
     ARCHIVE/decisions/year=2026/NAME.parquet    likewise matches, games, players and judgements
@@ -40,6 +40,9 @@ FILE_ROWS: Final = 1_000_000
 """Rows of a file that is compacted no more."""
 SMALL_FILES: Final = 8
 """Files of fewer rows in one partition from which they are compacted while an archive is being written."""
+
+COMPACT_BATCHES: Final = 8
+"""Batches after which small files are merged."""
 
 _VERSION_KEY: Final = "fibsbot_archive"
 _LOCK: Final = ".lock"
@@ -110,6 +113,8 @@ class Dataset:
     folder: Path
     connection: DuckDBPyConnection
     _lock: IO[bytes] = field(repr=False)
+    _batches: int = field(default=0, init=False)
+    """Batches that were written."""
 
     @classmethod
     @contextlib.contextmanager
@@ -138,7 +143,7 @@ class Dataset:
     def write(self, name: str, tables: Mapping[str, TableData]) -> None:
         """Add rows, all of them or, if the process is killed, none; `name` is that of the files.
 
-        Tables by year have a column `year`. A file of this name is replaced.
+        Tables by year have a column `year`. A file of this name is replaced. Now and then small files are merged.
         """
         import numpy as np  # noqa: PLC0415 - slow to import
 
@@ -159,6 +164,9 @@ class Dataset:
             finally:
                 self.connection.unregister("batch")
         self._commit(written, [])
+        self._batches += 1
+        if self._batches % COMPACT_BATCHES == 0:
+            self.compact()
 
     def compact(self, *, finish: bool = False) -> None:
         """Merge small files; with `finish` also where there are only a few of them."""

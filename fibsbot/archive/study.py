@@ -31,7 +31,6 @@ BATCH_ROWS: Final = 250_000
 """Judgements that are written together."""
 BATCH_SECONDS: Final = 120.0
 """Time after which judgements are written, however few they are."""
-COMPACT_BATCHES: Final = 8
 
 _READ: Final = (
     *("match", "game", "number", "turn", "seat", "player", "kind", "position", "dice", "action", "length"),
@@ -89,7 +88,6 @@ class Study:
     _batch: list[TableData] = field(factory=list, init=False)
     _keys: list[str] = field(factory=list, init=False)
     _written: float = field(factory=time.monotonic, init=False)
-    _batches: int = field(default=0, init=False)
 
     @property
     def fingerprint(self) -> str:
@@ -167,14 +165,11 @@ class Study:
         if self._batch:
             self.dataset.write(file_name(self.fingerprint, self._keys), {JUDGEMENTS.name: concatenated(self._batch)})
             self._batch, self._keys = [], []
-            self._batches += 1
-            if self._batches % COMPACT_BATCHES == 0:
-                self.dataset.compact()
         self._written = time.monotonic()
 
 
 def _cut(rows: TableData, least: int) -> Iterator[TableData]:
-    """Yield the rows of whole matches, at least so many decisions together."""
+    """Yield the rows of whole matches, with at least `least` decisions together."""
     first, *ends = match_bounds(rows)
     for end in ends:
         if end - first >= least or end == ends[-1]:

@@ -1,7 +1,7 @@
 """The decisions of a game, with the positions in which they were made.
 
-A whole game of a match, which is nearly every game, is followed without asking the rules again: whoever reads it has
-checked each play. That takes a quarter of the time of `transcript.walk`, which does the rest. Tests compare the two.
+A whole game of a match, which is nearly every game, is followed without the rules core, because the reader has checked
+each play. That takes a quarter of the time of `transcript.walk`, which does the rest. Tests compare the two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The search for opponents: the player whom the settings name, and whoever suits when nothing else is going on."""
+"""The search for opponents: the player whom the settings name, or when idle anybody who suits."""
 
 from __future__ import annotations
 

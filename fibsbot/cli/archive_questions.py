@@ -22,6 +22,17 @@ COUNT: Final = 20
 """Positions that are shown where nothing else is asked for."""
 
 
+_count_option: Final = click.option(
+    "-n",
+    "--count",
+    metavar="N",
+    default=COUNT,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Number of positions that are shown.",
+)
+
+
 def _question(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that all questions have."""
     options = (
@@ -131,15 +142,7 @@ def luck(folder: Path, **options: Any) -> None:
 
 
 @click.command()
-@click.option(
-    "-n",
-    "--count",
-    metavar="N",
-    default=COUNT,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="Errors that are shown.",
-)
+@_count_option
 @_question
 def blunders(count: int, folder: Path, **options: Any) -> None:
     """Show the largest errors."""
@@ -148,15 +151,7 @@ def blunders(count: int, folder: Path, **options: Any) -> None:
 
 @click.command()
 @click.argument("position", metavar="ID|PATTERN")
-@click.option(
-    "-n",
-    "--count",
-    metavar="N",
-    default=COUNT,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="Positions that are shown.",
-)
+@_count_option
 @_question
 def similar(position: str, count: int, folder: Path, **options: Any) -> None:
     """Find positions like one, or that fit a pattern.

@@ -115,7 +115,7 @@ def _state(text: str) -> MatchState:
     state = read_state(text)
     if state.phase is Phase.RESIGNED:
         raise UserError("expected a position before a throw, got an offer to resign")
-    # Whoever answers a double sees the board; the throw is the other's.
+    # The player who answers a double sees the board; the roll is the other's.
     return state.swapped() if state.phase is Phase.DOUBLED else state
 
 

@@ -18,7 +18,7 @@ from fibsbot.config import Config
 if TYPE_CHECKING:
     from fibsbot.records.store.maintenance import IntegrityReport
 
-# What touches a store is imported by whoever does so: SQLAlchemy takes longer to import than all the rest.
+# Functions that touch a store import it themselves: SQLAlchemy takes longer to import than all the rest.
 
 
 def _store_of_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> None:

@@ -12,7 +12,7 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import tls_options
 from fibsbot.workers.pool import TlsFiles
 from fibsbot.workers.processes import WorkError
-from fibsbot.workers.standard_worker import WorkerSettings, keep_running
+from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
 
 
 @click.command()
@@ -42,7 +42,7 @@ def worker(  # noqa: PLR0913 - an option each
     ADDRESS is that of the scheduler, such as tls://HOST:8786. The worker has one thread; start one per core. When the
     scheduler was restarted, the worker comes back by itself. SIGTERM or Ctrl-C ends it.
 
-    Without TLS, only loopback addresses are accepted: whoever reaches a scheduler or a worker can run any code on it.
+    Without TLS, only loopback addresses are accepted: anyone who reaches a scheduler or worker can run any code on it.
     """
     try:
         from fibsbot.workers.cluster import check_address, check_host, security_of  # noqa: PLC0415 - an extra

@@ -41,9 +41,10 @@ checker is hit, and enters from the bar before any other moves. Once all checker
 higher than any point with a checker takes one from the highest. In the opening throw each player rolls one die; the
 higher begins and plays both numbers.
 
-Whoever bears off all checkers first wins the value of the cube: twice if the loser has borne off none (a gammon), three
-times if one of them is then on the bar or in the winner's home table (a backgammon). Before rolling, a player may offer
-to double the cube, unless the opponent owns it. Who passes loses the value before the double; who takes owns the cube.
+The player who first bears off all checkers wins the value of the cube: twice if the loser has borne off none (a
+gammon), three times if one of them is then on the bar or in the winner's home table (a backgammon). Before rolling, a
+player may offer to double the cube, unless the opponent owns it. A pass loses the value before the double; a player who
+takes owns the cube.
 """,
     'laws of 1931 (New York) and of 1970 (Jacoby and Crawford, "The Backgammon Book"); MacGregor, "Backgammon, or '
     'Tables Games" (1997); a page of rules of 2007; FIBS',

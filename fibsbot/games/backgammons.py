@@ -55,8 +55,8 @@ MISERE = evolve(
     NACKGAMMON,
     name="misere",
     title="Misere",
-    text="Misere is backgammon to lose: whoever bears off all checkers first loses. Moves are compulsory as always, "
-    "and every game counts 1 times the cube.",
+    text="Misere is backgammon to lose: the player who first bears off all checkers loses. Moves are compulsory as "
+    "always, and every game counts 1 times the cube.",
     source="a game of today",
     setup=standard.BACKGAMMON,
     ends=(last_wins,),
@@ -67,7 +67,7 @@ PORTES = evolve(
     name="portes",
     title="Portes",
     text="Portes is backgammon as played in Greece, Tavla in Turkey: without a cube and without triple games. The "
-    "winner of the opening throw rolls anew, and whoever wins a game begins the next.",
+    "winner of the opening throw rolls anew, and the winner of a game begins the next.",
     source="a game of today",
     setup=standard.BACKGAMMON,
     opening=Opening.RETHROW,

@@ -4,7 +4,7 @@ All 15 checkers of each side start on its farthest point; both sides go the same
 checker, the runner, has passed the opponent's start, no other leaves the own. The six points of the own first table may
 not all be held at the end of a play. Who has walled in all of the opponent's checkers, six points held right in front
 of the one point on which they stand, has to open one of the six if that is possible. The winner of the opening throw
-rolls anew, and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+rolls anew, and the winner of a game begins the next. A game counts 2 if the loser has borne off nothing.
 """
 
 from __future__ import annotations

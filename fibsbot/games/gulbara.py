@@ -3,7 +3,7 @@
 All 15 checkers of each side start on its farthest point; both sides go the same way from opposite corners. One checker
 holds a point, and nobody is hit. From a player's fourth roll on a double is played four times, then the next higher
 double, and so on up to 6-6; what cannot be played is lost, with the rest of the series. The winner of the opening throw
-rolls anew, and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+rolls anew, and the winner of a game begins the next. A game counts 2 if the loser has borne off nothing.
 """
 
 from __future__ import annotations

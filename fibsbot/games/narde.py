@@ -3,7 +3,7 @@
 All 15 checkers of each side start on its farthest point, the head; both sides go the same way from opposite corners.
 Only one checker leaves the head in a turn; on a player's first roll two, if it is 3-3, 4-4 or 6-6. No play may end with
 six points held in a row unless a checker of the opponent has passed them. The winner of the opening throw rolls anew,
-and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+and the winner of a game begins the next. A game counts 2 if the loser has borne off nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All 15 checkers of each side start on its farthest point. A single checker that is landed on stays where it is, and
 cannot move as long as an opposing checker is on the point. All checkers have to be home before any is borne off.
-Whoever traps a checker on the last point of the own home table, the other's start, wins at once. Otherwise as
+A player who traps a checker on the last point of the own home table, the other's start, wins at once. Otherwise as
 in backgammon.
 """
 

@@ -215,7 +215,7 @@ class Ruleset:
         options = (
             Option("both", f"{Opening.BOTH.value.capitalize()}.", {"opening": Opening.BOTH}),
             Option("rethrow", f"{Opening.RETHROW.value.capitalize()}.", {"opening": Opening.RETHROW}),
-            Option("winner-begins", "Whoever wins a game begins the next.", {"winner_begins": True}),
+            Option("winner-begins", "The winner of a game begins the next.", {"winner_begins": True}),
             Option("cube", "There is a doubling cube.", {"laws": evolve(self.laws, cube=True)}),
         )
         return tuple(

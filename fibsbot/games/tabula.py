@@ -4,7 +4,7 @@ All 15 checkers of each side start off the board. A roll of three numbers moves 
 triplets have no advantage. No checker advances until all of a side are on the board. A single checker is hit as in
 backgammon, and a checker that was hit enters before any other moves. The whole roll has to be played even if that
 endangers checkers; what the opponent blocks is lost. No checker is borne off until all are in the home table, and
-after a hit none until that checker has come home. Whoever bears off all checkers first wins a single game.
+after a hit none until that checker has come home. The player who first bears off all checkers wins a single game.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All 15 checkers of each side start on its farthest point. A single checker that is landed on cannot move as long as an
 opposing checker is on the point. If both last checkers are pinned on their starts, the game is drawn. The winner of the
-opening throw rolls anew, and whoever wins a game begins the next. A game counts 2 if the loser has borne off nothing.
+opening throw rolls anew, and the winner of a game begins the next. A game counts 2 if the loser has borne off nothing.
 """
 
 from __future__ import annotations

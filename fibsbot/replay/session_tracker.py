@@ -46,7 +46,7 @@ _ENTERED: Final = 13
 
 @define
 class RegularTurns:
-    """Regular turns of the user's game, of which the tracked match has not been told yet."""
+    """Regular turns of the user's game, which the tracked match does not know of yet."""
 
     game: GameBuilder
     board: BoardState

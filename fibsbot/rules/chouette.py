@@ -340,8 +340,8 @@ def next_order(state: Chouette) -> tuple[str, ...]:
 def next_game(state: Chouette, players: Iterable[str] | None = None) -> Chouette:
     """Return the next game, before its opening roll.
 
-    `players` are those who play it (default: the same). Whoever leaves keeps an entry in the ledger, so that it sums to
-    zero; the others move up, and newcomers go to the bottom of the rotation.
+    `players` are those who play it (default: the same). A player who leaves keeps an entry in the ledger, so that it
+    sums to zero; the others move up, and newcomers go to the bottom of the rotation.
     """
     order = next_order(state)
     if players is not None:

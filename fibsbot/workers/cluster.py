@@ -47,8 +47,8 @@ PATIENCE: Final = 600.0
 PIECE_SECONDS: Final = 1800.0
 """Seconds after which a worker ends itself that has not finished its piece."""
 ATTEMPTS: Final = 2
-"""How often a piece is handed out that nobody finishes in time, or whose workers die as often as Dask allows. It may be
-innocent of both."""
+"""How often a piece is handed out if it is not finished in time, or its workers die as often as Dask allows, which need
+not be its fault."""
 MAX_LOSSES: Final = 100
 """How often in a row, without a result, everything may have to be handed out again."""
 _LOOK_SECONDS: Final = 2.0
@@ -67,15 +67,15 @@ def check_address(address: str) -> str:
     scheme, host = _parts(full)
     if not host or scheme not in {"tcp", "tls"}:
         raise WorkError(f"expected a scheduler such as tls://HOST:8786, got {one_line(address)!r}")
-    if scheme != "tls" and not _is_loopback(host):
-        raise WorkError(f"expected tls:// or a loopback address, got {address}: whoever reaches it could run any code")
+    if scheme != "tls":
+        _check_loopback(host, address)
     return full
 
 
 def check_host(scheduler: str, host: str | None) -> None:
     """Raise WorkError if a worker of this scheduler may not listen on an address."""
-    if host and not scheduler.startswith("tls://") and not _is_loopback(host):
-        raise WorkError(f"expected tls:// or a loopback address, got {host}: whoever reaches it could run any code")
+    if host and not scheduler.startswith("tls://"):
+        _check_loopback(host, host)
 
 
 def _parts(address: str) -> tuple[str, str]:
@@ -88,11 +88,16 @@ def _parts(address: str) -> tuple[str, str]:
     return (parts.scheme, parts.hostname or "") if port else ("", "")
 
 
-def _is_loopback(host: str) -> bool:
+def _check_loopback(host: str, address: str) -> None:
+    """Raise WorkError, which shows the address, unless a host is this machine."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        is_loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        is_loopback = host == "localhost"
+    if not is_loopback:
+        raise WorkError(
+            f"expected tls:// or a loopback address, got {address}: without TLS anyone who reaches it can run any code"
+        )
 
 
 def security_of(address: str, tls: TlsFiles | None) -> Security | None:
@@ -117,7 +122,7 @@ def open_cluster(
 ) -> Iterator[WorkerPool]:
     """Connect to a scheduler. Raises WorkError if that fails."""
     full = check_address(address)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is raised, and told in one line
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are raised; their text is one line
     pool = DaskPool(full, security_of(full, tls), patience, piece_seconds)
     try:
         pool.connect(CONNECT_SECONDS)
@@ -353,11 +358,11 @@ class _DaskSession:
         times = plural(ATTEMPTS * (error.allowed_failures + 1), "worker")
         self._try_again(batch, f"was given up: {times} died of it")
 
-    def _try_again(self, batch: _Batch, verdict: str) -> None:
+    def _try_again(self, batch: _Batch, problem: str) -> None:
         """Prepare pieces for another attempt, each alone; raise WorkError if one has had its last."""
         for it in reversed(batch.pieces):
             if it.attempt >= ATTEMPTS:
-                raise WorkError(f"piece {it.piece.key} {verdict}")
+                raise WorkError(f"piece {it.piece.key} {problem}")
             it.attempt += 1
             self._waiting.appendleft(it)
 
