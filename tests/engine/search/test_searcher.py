@@ -129,7 +129,9 @@ def test_deadlines_are_kept(seconds: float) -> None:
         ranking = slow.rank(STATE, PLAYS, limits)
         reading = slow.analyse_cube(STATE, limits)
         for effort in (ranking.effort, reading.effort):
-            assert effort.seconds < seconds + 0.1  # another process may have the core for a while
+            assert (
+                effort.seconds < seconds + 2
+            )  # other processes may have the cores for a while; four plies take minutes
             assert effort.plies < 4
         assert set(PLAYS) == {ranked.play for ranked in ranking.plays}
 
