@@ -35,6 +35,7 @@ from fibs_protocol.stream import MessageReader
 from fibsbot.cli import GC_THRESHOLD
 from fibsbot.formats import CHUNK
 from fibsbot.replay.batch import ReplayTask, Source, find_sources, replay_all, replay_source
+from fibsbot.workers.pool import LocalPool
 
 SESSION: Final = Path(__file__).parent.parent / "tests" / "data" / "bot" / "tigergammon.jsonl"
 NAMES: Final = (b"bot_a", b"foe_a")
@@ -178,7 +179,7 @@ def folder(path: Path, files: int, console: Console) -> None:
     for jobs in (1, os.cpu_count() or 1):
         began = time.perf_counter()
         sources = find_sources([place])
-        for _ in replay_all(sources, ReplayTask(quiet=True), lambda _: None, lambda _: None, jobs):
+        for _ in replay_all(sources, ReplayTask(quiet=True), lambda _: None, lambda _: None, LocalPool(jobs)):
             pass
         seconds[jobs] = time.perf_counter() - began
     for jobs, took in seconds.items():

@@ -23,7 +23,7 @@ from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
-from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, find
+from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, check_portable, find
 from fibsbot.strategies.reused import ReusedStrategies
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
@@ -197,6 +197,8 @@ def analyse_matches(  # noqa: PLR0913 - what is analysed, by whom, and what foll
     """
     if not find(evaluator).is_evaluator():
         raise StrategyError(NOT_AN_EVALUATOR.format(evaluator))
+    if pool is not None:
+        check_portable([evaluator], pool)
     left = iter(transcripts)
     known: list[Transcript] = []
     pool = pool or _worthwhile_pool(left, known)

@@ -6,28 +6,29 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import click
-from attrs import evolve
+from attrs import define, evolve
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.analysis.results import Z_95
 from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.laws_options import laws_from, laws_options
-from fibsbot.cli.options import FiniteRange, GameName
+from fibsbot.cli.options import FiniteRange, GameName, WorkerOptions, worker_options
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
-from fibsbot.workers.processes import usable_cores
+from fibsbot.text import plural
+from fibsbot.workers.pool import PoolProgress
 
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""
@@ -56,7 +57,7 @@ REFRESH_INTERVAL: Final = 0.5
     help=f"Strategy that evaluates luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B can]",
 )
 @click.option("--luck/--no-luck", default=True, help="Analyse luck and errors, which takes longer.")
-@click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Number of processes.  [default: one per core]")
+@worker_options
 @click.option(
     "--deadline",
     metavar="SECONDS",
@@ -93,7 +94,7 @@ def duel(  # noqa: PLR0913 - one argument an option
     beavers: bool,
     evaluator: str | None,
     luck: bool,
-    jobs: int | None,
+    workers: WorkerOptions,
     deadline: float,
     output: Path | None,
     mats: Path | None,
@@ -102,9 +103,9 @@ def duel(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Play two strategies against each other and estimate which is stronger.
 
-    Without a server, on all cores: money games, or matches with --length. Everything is played twice with the same
-    dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the result so
-    far; with -o FILE, the same command continues later, even after a kill.
+    Without a server, on all cores or a cluster: money games, or matches with --length. Everything is played twice with
+    the same dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the
+    result so far; with -o FILE, the same command continues later, even after a kill.
 
     With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine (the network of the game),
     and only --games, --seed and --json apply.
@@ -129,7 +130,7 @@ def duel(  # noqa: PLR0913 - one argument an option
     finished, error = True, None
     try:
         with sigterm_as_interrupt():
-            finished = _play(tally, games // 2, jobs or usable_cores(), output, mats)
+            finished = _play(tally, games // 2, workers, output, mats)
     except DuelError as caught:
         error = UserError(str(caught))
     if tally.results or not error:
@@ -172,7 +173,7 @@ def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
     return wanted or (luck_evaluator(DEFAULT_STRATEGY) if any(able[name] for name in names) else None)
 
 
-def _play(tally: DuelSummary, wanted: int, jobs: int, out: Path | None, mats: Path | None) -> bool:
+def _play(tally: DuelSummary, wanted: int, workers: WorkerOptions, out: Path | None, mats: Path | None) -> bool:
     """Play what is not there yet; return whether nobody interrupted."""
     from fibsbot.arena.duel.pairs import play_pairs  # noqa: PLC0415 - all that plays and studies
 
@@ -191,7 +192,8 @@ def _play(tally: DuelSummary, wanted: int, jobs: int, out: Path | None, mats: Pa
             click.echo(f"going on from {out}: {len(tally.results)} of {wanted} pairs are there", err=True)
         missing = (number for number in range(wanted) if number not in tally.results)
         show = held.enter_context(_progress(tally, wanted))
-        playing = held.enter_context(contextlib.closing(play_pairs(tally.plan, missing, jobs, mats)))
+        pool = held.enter_context(workers.open())
+        playing = held.enter_context(contextlib.closing(play_pairs(tally.plan, missing, pool, mats, show.follow)))
         try:
             for pair in playing:
                 if record:
@@ -203,9 +205,31 @@ def _play(tally: DuelSummary, wanted: int, jobs: int, out: Path | None, mats: Pa
     return True
 
 
+@define
+class _ProgressDisplay:
+    """A progress bar with the result so far."""
+
+    tally: DuelSummary
+    bar: Progress
+    task: TaskID
+    _shown: float = 0.0
+
+    def __call__(self) -> None:
+        """Show the pairs that have been played."""
+        self.bar.update(self.task, completed=len(self.tally.results))
+
+    def follow(self, progress: PoolProgress) -> None:
+        """Show the workers and, now and then, the result."""
+        if self.bar.disable or time.monotonic() < self._shown + REFRESH_INTERVAL:
+            return
+        self._shown = time.monotonic()
+        workers = f"{plural(progress.workers, 'worker')}, {progress.rate:.2g}/s"
+        self.bar.update(self.task, running=f"{workers}  {running_result(self.tally)}")
+
+
 @contextlib.contextmanager
-def _progress(tally: DuelSummary, wanted: int) -> Iterator[Callable[[], None]]:
-    """Show how far it is and what has come of it so far, while somebody watches; the given function looks again."""
+def _progress(tally: DuelSummary, wanted: int) -> Iterator[_ProgressDisplay]:
+    """Show how much has been played and the result so far, on a terminal."""
     bar = Progress(
         TextColumn("pairs"),
         BarColumn(),
@@ -217,17 +241,8 @@ def _progress(tally: DuelSummary, wanted: int) -> Iterator[Callable[[], None]]:
         disable=not sys.stderr.isatty(),
     )
     task = bar.add_task("", total=wanted, completed=len(tally.results), running="")
-    looked = 0.0
-
-    def show() -> None:
-        nonlocal looked
-        bar.update(task, completed=len(tally.results))
-        if not bar.disable and time.monotonic() - looked > REFRESH_INTERVAL:
-            bar.update(task, running=running_result(tally))
-            looked = time.monotonic()
-
     with bar:
-        yield show
+        yield _ProgressDisplay(tally, bar, task)
 
 
 def running_result(tally: DuelSummary) -> str:

@@ -16,7 +16,7 @@ from attrs import define, field
 from rich.console import Console
 
 from fibsbot.cli import EXIT_USAGE, UserError
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.options import FiniteRange, WorkerOptions, worker_options
 from fibsbot.cli.output import progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
 from fibsbot.replay.batch import (
@@ -107,7 +107,7 @@ class _PlaceType(click.ParamType[Place]):
 @click.option(
     "--fail-above", metavar="X", type=FiniteRange(0), help="With --strategy: fail if the mean difference is more."
 )
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes.  [default: one per core]")
+@worker_options
 def replay(  # noqa: PLR0913, PLR0917 - one argument per option
     paths: tuple[Path, ...],
     speed: float | None,
@@ -117,7 +117,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument per option
     evaluator: str | None,
     seed: int | None,
     fail_above: float | None,
-    jobs: int | None,
+    workers: WorkerOptions,
     *,
     step: bool,
     as_json: bool,
@@ -139,7 +139,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one argument per option
         if live:
             _show_board(sources, task, 1.0 if speed is None else speed, stepping=step)
         else:
-            _print_text(sources, task, jobs, fail_above)
+            _print_text(sources, task, workers, fail_above)
 
 
 def _deciding(
@@ -211,14 +211,15 @@ def _show_board(sources: Sequence[Source], task: ReplayTask, speed: float, *, st
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def _print_text(sources: Sequence[Source], task: ReplayTask, jobs: int | None, fail_above: float | None) -> None:
+def _print_text(sources: Sequence[Source], task: ReplayTask, workers: WorkerOptions, fail_above: float | None) -> None:
     """Replay all sources and print the results at the end."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal cannot show
     began = time.monotonic()
     summary = _Summary(task, alone=len(sources) == 1)
     total, done = sum(source.size for source in sources), 0
-    with progress_bar("replaying", shown=task.quiet or not sys.stdout.isatty()) as show:
+    shown = task.quiet or not sys.stdout.isatty()
+    with workers.open_if_chosen() as pool, progress_bar("replaying", shown=shown) as show:
 
         def advance(count: int) -> None:
             nonlocal done
@@ -226,8 +227,10 @@ def _print_text(sources: Sequence[Source], task: ReplayTask, jobs: int | None, f
             show(done, total or None)
 
         try:
-            for outcome in replay_all(sources, task, sys.stdout.write, advance, jobs):
+            for outcome in replay_all(sources, task, sys.stdout.write, advance, pool, show.follow):
                 summary.note(outcome)
+        except StrategyError as error:
+            raise UserError(str(error)) from None
         except WorkerLostError as error:
             raise UserError(f"a process that replayed files {error}; it may have been out of memory") from None
     sys.stdout.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +13,10 @@ from typing import Any, Final
 import click
 from attrs import evolve
 from cattrs import unstructure
-from rich.console import Console
-from rich.progress import Progress
 
 from fibsbot.cli import UserError
+from fibsbot.cli.options import WorkerOptions, worker_options
+from fibsbot.cli.output import progress_bar
 from fibsbot.cli.positions import ids_of, print_state, read_dice, read_state
 from fibsbot.draw.svg import Board, Theme, ViewOptions
 from fibsbot.match import MatchState, Phase
@@ -26,7 +26,7 @@ from fibsbot.notation.position_ids import position_id
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import PERFT_START, Cells, PerftCount, PositionCounts, legal_plays, perft_count, perft_level
-from fibsbot.workers.processes import WorkerLostError, map_unordered, usable_cores
+from fibsbot.workers.pool import Piece, WorkerPool
 
 MAX_DEPTH: Final = 3
 """At depth 4 there would be some 65 thousand million positions to count."""
@@ -191,20 +191,20 @@ def _write(text: str, output: Path | None) -> None:
 @click.argument("table", metavar="[TABLE]", required=False)
 @_game_option
 @click.option("--depth", type=click.IntRange(1, MAX_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of processes for depth 3.  [default: one per core]")
+@worker_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-def perft(table: str | None, game: str | None, depth: int, jobs: int | None, *, as_json: bool) -> None:
+def perft(table: str | None, game: str | None, depth: int, workers: WorkerOptions, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
 
     From the opening position, over all 21 rolls and their plays. Equal positions count as often as they are reached,
-    and a roll that leaves no play counts one. Depth 3 keeps all cores busy for a minute or two.
+    and a roll that leaves no play counts one. Depth 3 keeps all cores, or a cluster, busy for a minute or two.
 
     With --game from TABLE, or the set-up of the game, in one process; of a turn in parts only the first is played.
     """
     if game:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
 
-        if jobs:
+        if workers.jobs:
             raise UserError("expected --jobs without --game, got both")
         games.print_perft(games.read_game(game, table, None), depth, as_json=as_json)
         return
@@ -216,7 +216,8 @@ def perft(table: str | None, game: str | None, depth: int, jobs: int | None, *, 
     for level in range(1, depth + 1):
         start = time.monotonic()
         if level == MAX_DEPTH:
-            count = _count_in_processes(reached, jobs or usable_cores())
+            with workers.open() as pool:
+                count = count_with(pool, reached)
         else:
             count = perft_count(reached.items())
             reached = perft_level(reached)
@@ -228,21 +229,22 @@ def perft(table: str | None, game: str | None, depth: int, jobs: int | None, *, 
             click.echo(f"{level:5} {count.positions:14,} {count.without_play:15,} {seconds:8.1f}")
 
 
-def _count_in_processes(reached: PositionCounts, jobs: int) -> PerftCount:
-    """Count what one more roll leads to in several processes, with a progress bar if somebody is watching."""
+def count_with(pool: WorkerPool, reached: PositionCounts) -> PerftCount:
+    """Have workers count what one more roll leads to, with a progress bar on a terminal."""
     left = iter(reached.items())
     chunks = list(iter(lambda: list(islice(left, CHUNK)), []))
-    console = Console(stderr=True)
+    pieces = (Piece(f"positions from {CHUNK * number + 1}", chunk) for number, chunk in enumerate(chunks))
+    count = PerftCount(0, 0)
     with (
-        contextlib.closing(map_unordered(_count_chunks, (), chunks, jobs)) as counted,
-        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
+        progress_bar("counting") as show,
+        contextlib.closing(pool.run(count_chunk, pieces, ordered=False, on_progress=show.follow)) as counted,
     ):
-        counts = progress.track(counted, total=len(chunks), description="Counting")
-        try:
-            return sum(counts, PerftCount(0, 0))
-        except WorkerLostError as error:
-            raise UserError(f"a process that counted {error}") from None
+        for done, (_, part) in enumerate(counted, 1):
+            count += part
+            show(done, len(chunks))
+    return count
 
 
-def _count_chunks(chunks: Iterator[Iterable[tuple[Cells, int]]]) -> Iterator[PerftCount]:
-    return map(perft_count, chunks)
+def count_chunk(_: None, chunk: Iterable[tuple[Cells, int]]) -> PerftCount:
+    """Count in a worker."""
+    return perft_count(chunk)

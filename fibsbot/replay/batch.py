@@ -1,4 +1,7 @@
-"""Replays files: find them, turn each into events, write and count these, one after another or on all cores.
+"""Replays files: find them, turn each into events, write and count these, one after another or by workers.
+
+Workers of this machine read the files and write their output into files, as it may be too long for memory; those of
+others are sent the content of the files, and return their output.
 
 Output comes in the order of the files. Memory use does not grow with them.
 """
@@ -6,9 +9,11 @@ Output comes in the order of the files. Memory use does not grow with them.
 from __future__ import annotations
 
 import contextlib
+import io
 import multiprocessing
 import os
 import tempfile
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.sharedctypes import Synchronized
@@ -19,8 +24,8 @@ from typing import Final, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from fibsbot.draw.markup import clean
-from fibsbot.formats import FormatError
-from fibsbot.replay.captures import OffsetCallback, read_captures
+from fibsbot.formats import FormatError, read_chunks
+from fibsbot.replay.captures import OffsetCallback, read_captures, read_parts
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text
 from fibsbot.replay.events import (
@@ -38,7 +43,15 @@ from fibsbot.replay.events import (
     TableMatchEnded,
     events_from,
 )
-from fibsbot.replay.match_files import CaptureError, find_format, group_log_parts, read_match_file
+from fibsbot.replay.match_files import (
+    CaptureError,
+    find_content_format,
+    find_format,
+    group_log_parts,
+    open_log_part,
+    read_match_content,
+    read_match_file,
+)
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.replay.writers import (
     ComparisonWriter,
@@ -50,8 +63,21 @@ from fibsbot.replay.writers import (
     json_line,
     move_list_writer,
 )
+from fibsbot.strategies.loader import check_portable
 from fibsbot.transcript import Gap, Transcript, TranscriptError, count_decisions, walk
-from fibsbot.workers.processes import map_ordered, usable_cores
+from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, ProgressCallback, WorkerPool
+from fibsbot.workers.processes import usable_cores
+
+
+@frozen
+class SentContent:
+    """The content of a source, for a worker on another machine."""
+
+    parts: tuple[bytes, ...]
+    size: int
+    """Bytes on disk."""
+    error: str = ""
+    """Why it could not be read or sent; then there are no parts."""
 
 
 @frozen
@@ -61,6 +87,8 @@ class Source:
     paths: tuple[Path, ...]
     is_explicit: bool = True
     """Whether it was named on the command line; else it was found in a folder."""
+    sent: SentContent | None = field(default=None, repr=False)
+    """In a worker on another machine."""
 
     @property
     def name(self) -> str:
@@ -70,7 +98,28 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes on disk; 0 for a pipe and the like."""
-        return sum(_size(path) for path in self.paths)
+        return self.sent.size if self.sent else sum(_size(path) for path in self.paths)
+
+    def with_content(self) -> Source:
+        """Return the source with its content, or the error that it cannot be read."""
+        size = self.size
+        if size > LARGEST_SENT:
+            error = f"expected at most {LARGEST_SENT >> 20} MiB to send to a worker, got {size >> 20} MiB"
+            return evolve(self, sent=SentContent((), size, error))
+        try:
+            parts = tuple(_read_part(path) for path in self.paths)
+        except OSError as error:
+            return evolve(self, sent=SentContent((), size, error.strerror or str(error)))
+        return evolve(self, sent=SentContent(parts, size))
+
+
+LARGEST_SENT: Final = 2**26
+"""Bytes of a source that is sent to a worker, at most: scheduler and worker hold it in memory."""
+
+
+def _read_part(path: Path) -> bytes:
+    with open_log_part(path) as file:
+        return file.read()
 
 
 def find_sources(paths: Iterable[Path]) -> list[Source]:
@@ -96,11 +145,23 @@ def events_in(source: Source, on_offset: OffsetCallback, *, logged_details: bool
     Raises CaptureError or FormatError for a file of another kind, TranscriptError where a match breaks the rules, and
     OSError where a file cannot be read.
     """
-    kind = find_format(source.paths[0]) if len(source.paths) == 1 else None
+    sent = source.sent
+    if sent and sent.error:
+        raise OSError(0, sent.error)
+    one = len(source.paths) == 1
+    kind = (
+        find_content_format(source.paths[0].name, sent.parts) if sent else find_format(source.paths[0]) if one else None
+    )
     if kind is None:
-        yield from events_of_capture(read_captures(source.paths, on_offset, decisions=logged_details))
+        parts = (read_chunks(io.BytesIO(part)) for part in sent.parts) if sent else ()
+        yield from events_of_capture(
+            read_parts(parts, on_offset, decisions=logged_details)
+            if sent
+            else read_captures(source.paths, on_offset, decisions=logged_details)
+        )
         return
-    for number, transcript in enumerate(read_match_file(source.paths[0], kind), 1):
+    matches = read_match_content(sent.parts[0], kind) if sent else read_match_file(source.paths[0], kind)
+    for number, transcript in enumerate(matches, 1):
         yield from events_of_transcript(number, transcript)
 
 
@@ -342,47 +403,76 @@ BYTES_WORTH_A_PROCESS: Final = 2_000_000
 """Bytes that are replayed in the time it takes to start a process."""
 
 
-def replay_all(
-    sources: Sequence[Source], task: ReplayTask, write: TextSink, on_bytes: BytesCallback, jobs: int | None = None
+def replay_all(  # noqa: PLR0913, PLR0917 - what is replayed, where the output goes, who works
+    sources: Sequence[Source],
+    task: ReplayTask,
+    write: TextSink,
+    on_bytes: BytesCallback,
+    pool: WorkerPool | None = None,
+    on_progress: ProgressCallback = lambda _: None,
 ) -> Iterator[SourceResult]:
     """Replay all sources, and yield their results in order, each after its output was written.
 
-    `jobs` is the number of processes; None: as many as there are cores and work for. Raises StrategyError, and
-    WorkerLostError if a process dies.
+    Without `pool` as many processes work as there are cores and work for. Raises StrategyError, and WorkError if the
+    workers fail.
     """
-    jobs = min(jobs or _useful_jobs(sources, task), len(sources))
-    if jobs > 1:
+    if task.comparison is not None and pool is not None:
+        check_portable([task.comparison.strategy, task.comparison.evaluator_name], pool)
+    pool = pool or _worthwhile_pool(sources, task)
+    if not pool.is_local:
+        yield from _replay_elsewhere(sources, task, write, on_bytes, pool, on_progress)
+    elif min(pool.size, len(sources)) > 1:
         with tempfile.TemporaryDirectory(prefix="fibsbot-replay-") as folder:
-            yield from _replay_in_processes(sources, task, write, on_bytes, jobs, Path(folder))
-        return
-    for source in sources:
-        yield replay_source(source, task, write, on_bytes)
+            yield from _replay_in_processes(sources, task, write, on_bytes, pool, on_progress, Path(folder))
+    else:
+        for source in sources:
+            yield replay_source(source, task, write, on_bytes)
 
 
-def _useful_jobs(sources: Sequence[Source], task: ReplayTask) -> int:
-    """Return how many processes are worth their start."""
-    return (
-        usable_cores()
-        if task.comparison
-        else min(usable_cores(), sum(source.size for source in sources) // BYTES_WORTH_A_PROCESS)
-    )
+def _worthwhile_pool(sources: Sequence[Source], task: ReplayTask) -> WorkerPool:
+    """Return as many processes as are worth their start."""
+    jobs = usable_cores()
+    if not task.comparison:
+        jobs = min(jobs, sum(source.size for source in sources) // BYTES_WORTH_A_PROCESS)
+    return LocalPool(jobs) if jobs > 1 else InProcessPool()
+
+
+@define(eq=False)
+class _LocalWork:
+    """What local processes share."""
+
+    task: ReplayTask
+    bytes_done: Synchronized[int]
+
+    def add_bytes(self, count: int) -> None:
+        """Report bytes that were read."""
+        with self.bytes_done.get_lock():
+            self.bytes_done.value += count
 
 
 def _replay_in_processes(  # noqa: PLR0913, PLR0917 - the arguments of replay_all, and the folder for the output
-    sources: Sequence[Source], task: ReplayTask, write: TextSink, on_bytes: BytesCallback, jobs: int, folder: Path
+    sources: Sequence[Source],
+    task: ReplayTask,
+    write: TextSink,
+    on_bytes: BytesCallback,
+    pool: WorkerPool,
+    on_progress: ProgressCallback,
+    folder: Path,
 ) -> Iterator[SourceResult]:
-    bytes_done = multiprocessing.get_context("spawn").Value("q", 0)
+    work = _LocalWork(task, multiprocessing.get_context("spawn").Value("q", 0))
     reported = 0
 
-    def report_progress() -> None:
+    def follow(progress: PoolProgress) -> None:
         nonlocal reported
-        now = bytes_done.value
+        now = work.bytes_done.value
         on_bytes(now - reported)
         reported = now
+        on_progress(progress)
 
-    items = ((source, folder / str(number)) for number, source in enumerate(sources))
-    with contextlib.closing(map_ordered(_replay_into_files, (task, bytes_done), items, jobs, report_progress)) as done:
-        for text, result in done:
+    pieces = (Piece(source.name, (source, folder / str(number))) for number, source in enumerate(sources))
+    with contextlib.closing(pool.run(replay_into_file, pieces, shared=work, on_progress=follow)) as done:
+        for piece, result in done:
+            text: Path = piece.arguments[1]
             with text.open(encoding="utf-8", newline="") as file:
                 for chunk in iter(lambda: file.read(2**16), ""):
                     write(chunk)
@@ -390,16 +480,35 @@ def _replay_in_processes(  # noqa: PLR0913, PLR0917 - the arguments of replay_al
             yield result
 
 
-def _replay_into_files(
-    items: Iterator[tuple[Source, Path]], task: ReplayTask, bytes_done: Synchronized[int]
-) -> Iterator[tuple[Path, SourceResult]]:
-    """Replay each source in a worker process, with its output in a file, as it may be too long for memory."""
+def replay_into_file(work: _LocalWork, source_and_text: tuple[Source, Path]) -> SourceResult:
+    """Replay a source in a process of this machine, with its output in a file."""
+    source, text = source_and_text
+    with text.open("w", encoding="utf-8", newline="") as file:
+        return replay_source(source, work.task, file.write, work.add_bytes)
 
-    def add_bytes(count: int) -> None:
-        with bytes_done.get_lock():
-            bytes_done.value += count
 
-    for source, text in items:
-        with text.open("w", encoding="utf-8", newline="") as file:
-            result = replay_source(source, task, file.write, add_bytes)
-        yield text, result
+def _replay_elsewhere(  # noqa: PLR0913, PLR0917 - the arguments of replay_all
+    sources: Sequence[Source],
+    task: ReplayTask,
+    write: TextSink,
+    on_bytes: BytesCallback,
+    pool: WorkerPool,
+    on_progress: ProgressCallback,
+) -> Iterator[SourceResult]:
+    if task.comparison is not None:
+        task = evolve(task, comparison=task.comparison.with_networks())
+    pieces = (Piece(source.name, source.with_content()) for source in sources)
+    with contextlib.closing(pool.run(replay_content, pieces, shared=task, on_progress=on_progress)) as done:
+        for piece, (text, result) in done:
+            on_bytes(result.source.size)
+            write(zlib.decompress(text).decode())
+            result.source = evolve(piece.arguments, sent=None)
+            yield result
+
+
+def replay_content(task: ReplayTask, source: Source) -> tuple[bytes, SourceResult]:
+    """Replay a source in a worker on another machine; return its output, compressed, and the result."""
+    text = io.StringIO()
+    result = replay_source(source, task, text.write, lambda _: None)
+    result.source = evolve(source, sent=SentContent((), source.size))
+    return zlib.compress(text.getvalue().encode(), 1), result

@@ -147,9 +147,11 @@ def read_pieces(pieces: Iterable[bytes]) -> Iterator[CaptureEvent]:
     return read_parts([pieces])
 
 
-def read_parts(parts: Iterable[Iterable[bytes]]) -> Iterator[CaptureEvent]:
-    """Yield the events of captures that continue each other, each in pieces. Raises CaptureError."""
-    reader = _CaptureReader()
+def read_parts(
+    parts: Iterable[Iterable[bytes]], on_offset: OffsetCallback = lambda _: None, *, decisions: bool = True
+) -> Iterator[CaptureEvent]:
+    """Yield the events of captures that continue each other, each in pieces; see `read_captures`."""
+    reader = _CaptureReader(on_offset, decisions=decisions)
     for pieces in parts:
         yield from reader.read(iter(pieces))
     yield from reader.end()

@@ -17,9 +17,10 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.evaluator import Evaluator
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
+from fibsbot.strategies.reused import ReusedStrategies
 from fibsbot.text import describe_error
 from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.model import Answer
@@ -58,6 +59,8 @@ class ComparisonOptions:
     selection: PlayerSelection = field(factory=PlayerSelection)
     seed: int | None = None
     """For strategies that use random numbers; each file starts with it."""
+    strategies: ReusedStrategies = field(factory=ReusedStrategies, eq=False, repr=False)
+    """Makes them."""
 
     @property
     def evaluator_name(self) -> str:
@@ -71,11 +74,17 @@ class ComparisonOptions:
         own = self.evaluator is None and isinstance(strategy, Evaluator)
         return self if own else evolve(self, evaluator=self.evaluator or DEFAULT_STRATEGY)
 
+    def with_networks(self) -> ComparisonOptions:
+        """Return the options with networks of folders of this machine. Raises StrategyError."""
+        return evolve(self, strategies=ReusedStrategies.of(self.strategy, self.evaluator_name))
+
     def load(self) -> tuple[Strategy, Evaluator]:
         """Load the strategy and the evaluator. Raises StrategyError."""
-        strategy = load(self.strategy, **({} if self.seed is None else {"seed": self.seed}))
+        strategy = self.strategies.new(self.strategy, **({} if self.seed is None else {"seed": self.seed}))
         name = self.evaluator or DEFAULT_STRATEGY
-        evaluator: object = strategy if self.evaluator is None and isinstance(strategy, Evaluator) else load(name)
+        evaluator: object = (
+            strategy if self.evaluator is None and isinstance(strategy, Evaluator) else self.strategies.new(name)
+        )
         if not isinstance(evaluator, Evaluator):
             raise StrategyError(f"strategy {name!r} is no judge: it does not say what positions are worth")
         return strategy, evaluator

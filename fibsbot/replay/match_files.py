@@ -146,14 +146,24 @@ def _matches_in(file: IO[bytes], kind: Format) -> Iterator[Transcript]:
     yield from read_matches(kind, decode_text(bytes(data)))
 
 
+def find_content_format(name: str, parts: Sequence[bytes]) -> Format | None:
+    """Return the format of a match file by its content; None for a capture, which may have several parts."""
+    return _format_of(io.BytesIO(parts[0]), name) if len(parts) == 1 else None
+
+
+def read_match_content(data: bytes, kind: Format) -> Iterator[Transcript]:
+    """Yield the matches in the content of a file of another program. Raises CaptureError, FormatError."""
+    return _matches_in(io.BytesIO(data), kind)
+
+
 def read_content(name: str, parts: Sequence[bytes]) -> tuple[Format | None, Iterator[Transcript]]:
     """Return the format of a file by its content, and its matches; None: a capture.
 
     `parts` are the contents of several files that continue each other. The matches raise CaptureError or FormatError.
     """
-    kind = _format_of(io.BytesIO(parts[0]), name) if len(parts) == 1 else None
+    kind = find_content_format(name, parts)
     if kind is not None:
-        return kind, _matches_in(io.BytesIO(parts[0]), kind)
+        return kind, read_match_content(parts[0], kind)
     from fibsbot.replay.captures import read_parts  # noqa: PLC0415 - slow to import: every message of the server
 
     return None, transcripts_of_capture(read_parts(read_chunks(io.BytesIO(part)) for part in parts))

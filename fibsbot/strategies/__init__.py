@@ -11,6 +11,9 @@ FALLBACK_STRATEGY: Final = "heuristic"
 FAST_ENGINE: Final = "engine:0"
 """The engine without looking ahead."""
 
+PORTABLE: Final = frozenset({"engine", "heuristic", "random"})
+"""Strategies that decide the same on any machine: their code is ours, and they need no other program."""
+
 
 def base_name(name: str) -> str:
     """Return the installed name of a strategy, the part before the first colon: `ubgi` of `ubgi:engine --fast`."""

@@ -7,7 +7,7 @@ line of text.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from attrs import evolve, field, frozen
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies import PORTABLE, base_name
 from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.questions import (
@@ -29,6 +30,7 @@ from fibsbot.strategies.questions import (
     ask_strategy,
 )
 from fibsbot.text import describe_error, one_line
+from fibsbot.workers.pool import WorkerPool
 
 ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -95,7 +97,7 @@ def find(name: str) -> InstalledStrategy:
     Raises StrategyError if no strategy or more than one has the name.
     """
     installed = available()
-    plain = name.partition(":")[0]
+    plain = base_name(name)
     matching = [it for it in installed if it.name == plain]
     if not matching:
         names = list(dict.fromkeys(it.name for it in installed))
@@ -132,6 +134,16 @@ def load(name: str, **options: Any) -> Strategy:
         missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({installed.source}) is no Strategy: it lacks {missing}")
     return strategy
+
+
+def check_portable(names: Iterable[str], pool: WorkerPool) -> None:
+    """Raise StrategyError if a strategy needs this machine, and workers are on others."""
+    for name in names:
+        if not pool.is_local and base_name(name) not in PORTABLE:
+            raise StrategyError(
+                f"strategy {name!r} works on this machine only, without --scheduler: "
+                "it is another program or a plug-in, which workers may have in another version"
+            )
 
 
 def check(strategy: Strategy) -> tuple[str, ...]:

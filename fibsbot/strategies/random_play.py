@@ -29,6 +29,10 @@ class RandomStrategy:
     def __init__(self, seed: int | None = None) -> None:
         self._random = random.Random(seed)
 
+    def reseed(self, seed: str) -> None:
+        """Begin other random numbers."""
+        self._random.seed(seed)
+
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
         """Choose any play."""
         return PlayAnswer(self._random.choice(plays))

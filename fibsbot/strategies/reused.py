@@ -25,6 +25,15 @@ class Forgetful(Protocol):
         ...
 
 
+@runtime_checkable
+class Seeded(Protocol):
+    """A strategy that decides by chance."""
+
+    def reseed(self, seed: str) -> None:
+        """Begin other random numbers: with the same seed, the same questions in the same order get the same answers."""
+        ...
+
+
 class ReusedStrategies:
     """Strategies by name. Pickled, as part of what pieces share, it has made none of them.
 
@@ -48,10 +57,14 @@ class ReusedStrategies:
         """Return a strategy that answers as a new one does; raise StrategyError if it cannot be made."""
         strategy = self._made.get(name)
         if strategy is None:
-            strategy = self._made[name] = load(name, **self._options(name))
+            strategy = self._made[name] = self.new(name)
         elif isinstance(strategy, Forgetful):
             strategy.forget()
         return strategy
+
+    def new(self, name: str, **options: Any) -> Strategy:
+        """Make a strategy, which the caller closes; raise StrategyError if that fails."""
+        return load(name, **self._options(name), **options)
 
     def fresh_evaluator(self, name: str) -> Evaluator:
         """Return the same for a strategy that is an evaluator; raise StrategyError if it is none."""

@@ -151,6 +151,11 @@ class DaskPool(WorkerPool):
         return max(self.threads, 1)
 
     @property
+    def is_local(self) -> bool:
+        """Return False: any worker may be on another machine."""
+        return False
+
+    @property
     def is_connected(self) -> bool:
         """Whether there is a scheduler."""
         return self.client is not None and self.client.status == "running"

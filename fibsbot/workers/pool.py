@@ -101,6 +101,11 @@ class WorkerPool(ABC):
     def size(self) -> int:
         """Number of workers, at least 1; those of a cluster may change."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether all workers are on this machine, with its files and programs."""
+        return True
+
     @abstractmethod
     def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> AbstractContextManager[Session]:
         """Start a run; on leaving, all that is not finished is given up."""

@@ -10,11 +10,11 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define
 
@@ -29,13 +29,6 @@ GRACEFUL_STOP: Final = signal.SIGUSR1
 """Lets a worker process end its generator before it exits."""
 CONTEXT: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
 """How they are started. A fork would copy the locks of our threads."""
-
-MAX_AHEAD: Final = 64
-"""Items that `map_ordered` may begin before the answer to an earlier one has come."""
-WAIT_SECONDS: Final = 0.2
-"""Seconds between two calls of `on_wait`."""
-
-Answer = TypeVar("Answer")
 
 
 class WorkError(RuntimeError):
@@ -93,88 +86,6 @@ def single_threaded_libraries() -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-def map_unordered(  # noqa: PLR0913 - what they do, at what, how many, and how they are started and stopped
-    work: Callable[..., Iterator[Answer]],
-    arguments: tuple[Any, ...],
-    items: Iterable[Any],
-    jobs: int,
-    *,
-    held_back: tuple[signal.Signals, ...] = (signal.SIGINT,),
-    stop: signal.Signals = signal.SIGKILL,
-) -> Generator[Answer, None, None]:
-    """Let worker processes work on items, and yield their answers in any order.
-
-    Each worker calls `work`, a generator function, with an iterator of items and the arguments; it must yield one
-    answer to each item before it takes the next. An exception that it raises is raised here, and WorkerLostError if a
-    worker has ended. An item is taken only once a worker is free. All workers have ended when this generator ends;
-    those still at work are stopped by the signal `stop`, also if this process is killed. Workers never receive the
-    signals in `held_back`.
-    """
-    with contextlib.closing(_map(work, arguments, items, jobs, held_back=held_back, stop=stop)) as answers:
-        for _, answer in answers:
-            yield answer
-
-
-def map_ordered(
-    work: Callable[..., Iterator[Answer]],
-    arguments: tuple[Any, ...],
-    items: Iterable[Any],
-    jobs: int,
-    on_wait: Callable[[], object] = lambda: None,
-) -> Generator[Answer, None, None]:
-    """Do the same as `map_unordered`, but yield the answers in the order of the items.
-
-    At most MAX_AHEAD answers wait for an earlier one. `on_wait` is called several times a second during the wait.
-    """
-    finished: dict[int, Answer] = {}
-    due = 0
-    with contextlib.closing(_map(work, arguments, items, jobs, ahead=MAX_AHEAD, on_wait=on_wait)) as answers:
-        for number, answer in answers:
-            finished[number] = answer
-            while due in finished:
-                yield finished.pop(due)
-                due += 1
-
-
-def _map(  # noqa: PLR0913 - the options of both
-    work: Callable[..., Iterator[Answer]],
-    arguments: tuple[Any, ...],
-    items: Iterable[Any],
-    jobs: int,
-    *,
-    held_back: tuple[signal.Signals, ...] = (signal.SIGINT,),
-    stop: signal.Signals = signal.SIGKILL,
-    ahead: int = sys.maxsize,
-    on_wait: Callable[[], object] = lambda: None,
-) -> Generator[tuple[int, Answer], None, None]:
-    """Yield the number of each item and the answer to it; `ahead` limits the items after the first unanswered one."""
-    left = iter(items)
-    answered: set[int] = set()
-    due = 0
-    workers: list[_Worker] = []
-    try:
-        for number, item in zip(range(jobs), left, strict=False):
-            workers.append(worker := _start_worker(work, arguments, held_back, stop))
-            worker.send(number, item)
-        begun = len(workers)
-        while at_work := {worker.connection: worker for worker in workers if worker.item is not None}:
-            ready = wait(list(at_work), WAIT_SECONDS)
-            on_wait()
-            for worker in [at_work[it] for it in ready if isinstance(it, Connection)]:
-                number, answer = worker.number, worker.receive()
-                answered.add(number)
-                while due in answered:
-                    answered.remove(due)
-                    due += 1
-                for free in [it for it in workers if it.item is None]:
-                    if begun < due + ahead:
-                        free.send(begun, next(left, None))
-                        begun += 1
-                yield number, answer
-    finally:
-        _stop_workers(workers, stop)
 
 
 class WorkerProcesses:
@@ -309,8 +220,10 @@ def _run_worker(
     """Run a worker process: send answers until there are no more items, or the parent has ended.
 
     It collects garbage as rarely as its parent: Python's default thresholds would cost a replay a tenth of its time.
+    What it prints goes to stderr: stdout is for the results, which the parent prints.
     """
     gc.set_threshold(*thresholds)
+    os.dup2(2, 1)
     if stop is GRACEFUL_STOP:
         _stop_gracefully()
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 from attrs import evolve
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.match_analysis import analyse_match
-from fibsbot.arena.duel.pairs import PairPlayer, TimedStrategy
+from fibsbot.arena.duel.pairs import PairPlayer, TimedStrategy, play_pairs
 from fibsbot.arena.duel.plan import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary
 from fibsbot.formats.mat import read_mats
@@ -19,6 +20,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.random_play import RandomStrategy
+from fibsbot.workers.pool import InProcessPool, WorkerPool
 from tests.arena.duel_strategies import Blind, Racer, Resigner, Runner
 
 MONEY = DuelPlan(("a", "b"))
@@ -27,11 +29,11 @@ MATCH = DuelPlan(("a", "b"), length=2)
 
 @contextlib.contextmanager
 def pair_player(
-    plan: DuelPlan, one: Strategy, other: Strategy, evaluator: Evaluator | None = None, mat_folder: Path | None = None
+    plan: DuelPlan, one: Strategy, other: Strategy, evaluator: Evaluator | None = None, *, with_mats: bool = False
 ) -> Iterator[PairPlayer]:
     """A player of pairs for two strategies."""
     players = TimedStrategy("one", lambda: one, 60), TimedStrategy("other", lambda: other, 60)
-    yield PairPlayer(plan, players, evaluator, mat_folder)
+    yield PairPlayer(plan, players, (lambda: evaluator) if evaluator else None, with_mats=with_mats)
     for player in players:
         player.close()
 
@@ -43,7 +45,7 @@ def played(
     summary = DuelSummary(plan)
     with pair_player(plan, one, other, evaluator) as player:
         for number in range(pairs):
-            summary.add(player.play(number))
+            summary.add(player.play(number).result)
     return summary
 
 
@@ -52,7 +54,7 @@ def played(
 def test_a_deterministic_strategy_draws_with_itself(plan: DuelPlan) -> None:
     with pair_player(plan, Racer(), Racer()) as player:
         for number in range(6):
-            first, second = player.play(number).results
+            first, second = player.play(number).result.results
             assert (1.0 if plan.length else 0.0) == first + second
 
 
@@ -85,7 +87,7 @@ def test_the_mean_of_luck_is_zero_for_a_poor_evaluator() -> None:
     summary, luck = DuelSummary(MONEY), DuelSummary(MONEY)
     with pair_player(MONEY, Racer(), Runner(), Racer()) as player:
         for number in range(3):
-            pair = player.play(number)
+            pair = player.play(number).result
             assert pair.luck is not None
             summary.add(pair)
             luck.add(evolve(pair, results=pair.luck))
@@ -98,13 +100,14 @@ def test_the_mean_of_luck_is_zero_for_a_poor_evaluator() -> None:
 
 
 @pytest.mark.slow
-def test_the_luck_of_a_match_is_that_of_its_analysis(tmp_path: Path) -> None:
+def test_the_luck_of_a_match_is_that_of_its_analysis() -> None:
     plan = evolve(MATCH, length=1)
-    with pair_player(plan, Racer(), Runner(), Racer(), tmp_path) as player:
-        pair = player.play(0)
+    with pair_player(plan, Racer(), Runner(), Racer(), with_mats=True) as player:
+        played = player.play(0)
+    pair = played.result
     assert pair.luck is not None
-    for result, luck, path, seat in zip(pair.results, pair.luck, sorted(tmp_path.iterdir()), Seat, strict=True):
-        (transcript,) = read_mats(path.read_text("utf-8"))
+    for result, luck, text, seat in zip(pair.results, pair.luck, played.mats.values(), Seat, strict=True):
+        (transcript,) = read_mats(text)
         assert pytest.approx(luck_adjusted_result(analyse_match(transcript, Racer()), seat)) == result - luck
 
 
@@ -128,7 +131,7 @@ def test_if_the_evaluator_fails_the_result_is_kept_and_the_error_reported() -> N
 def test_resigning_a_backgammon_costs_three_points() -> None:
     plan = evolve(MONEY, cube=False)
     with pair_player(plan, Resigner(), Racer()) as player:
-        assert (-3.0, -3.0) == player.play(0).results
+        assert (-3.0, -3.0) == player.play(0).result.results
 
 
 def test_the_cube_of_money_games_has_a_limit() -> None:
@@ -137,22 +140,36 @@ def test_the_cube_of_money_games_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("plan", [MONEY, MATCH])
-def test_written_matches_can_be_analysed(plan: DuelPlan, tmp_path: Path) -> None:
+def test_written_matches_can_be_analysed(plan: DuelPlan) -> None:
     plan = evolve(plan, strategies=("racer", "random"))
-    with pair_player(plan, Racer(), RandomStrategy(5), mat_folder=tmp_path) as player:
-        pair = player.play(11)
-    assert ["000012a.mat", "000012b.mat"] == sorted(it.name for it in tmp_path.iterdir())
-    for result, path, seat in zip(pair.results, sorted(tmp_path.iterdir()), Seat, strict=True):
-        (transcript,) = read_mats(path.read_text("utf-8"))
+    with pair_player(plan, Racer(), RandomStrategy(5), with_mats=True) as player:
+        played = player.play(11)
+    assert ["000012a.mat", "000012b.mat"] == [*played.mats]
+    for result, text, seat in zip(played.result.results, played.mats.values(), Seat, strict=True):
+        (transcript,) = read_mats(text)
         assert "racer" == transcript.players[seat].name
         points = transcript.scores[seat] - transcript.scores[seat.other]
         assert result == (float(transcript.winner is seat) if plan.length else points)
         assert analyse_match(transcript, Racer(), luck=False).figures_of(seat).decisions > 0
 
 
+def test_a_pair_does_not_depend_on_those_before_it() -> None:
+    """Strategies that decide by chance begin each pair with a seed of their own."""
+    plan = evolve(MONEY, cube=False)
+    with pair_player(plan, RandomStrategy(), RandomStrategy(), with_mats=True) as player:
+        first, second, again = (player.play(number).mats for number in (3, 4, 3))
+    assert first == again
+    assert [*first.values()] != [*second.values()]
+    assert len({*first.values(), *second.values()}) == 4
+
+
 def test_a_missing_folder_is_reported_in_one_line(tmp_path: Path) -> None:
-    with (
-        pair_player(MONEY, Racer(), Racer(), mat_folder=tmp_path / "gone") as player,
-        pytest.raises(DuelError, match="cannot write"),
-    ):
-        player.play(0)
+    plan = DuelPlan(("random", "random"), length=1)
+    with pytest.raises(DuelError, match="cannot write"):
+        next(play_pairs(plan, [0], InProcessPool(), tmp_path / "missing"))
+
+
+def test_only_strategies_of_ours_play_on_other_machines() -> None:
+    pool = create_autospec(WorkerPool, is_local=False)
+    with pytest.raises(DuelError, match=r"^strategy 'gnubg' works on this machine only, without --scheduler: "):
+        next(play_pairs(DuelPlan(("engine:0", "gnubg")), [0], pool))

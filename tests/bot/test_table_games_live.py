@@ -13,6 +13,7 @@ from fibsbot.policy import Policy
 from fibsbot.replay.batch import ReplayTask, SourceResult, find_sources, replay_all
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
+from fibsbot.workers.pool import InProcessPool
 from tests.bot.live_bots import CHEAP, Counting, Watcher, play_session, settings
 
 ANY = Policy(games=("any",))
@@ -20,7 +21,7 @@ ANY = Policy(games=("any",))
 
 def replayed(folder: Path) -> list[SourceResult]:
     """Return the results of a strict replay of all logs below a folder."""
-    return list(replay_all(find_sources([folder]), ReplayTask(quiet=True, strict=True), len, abs, jobs=1))
+    return list(replay_all(find_sources([folder]), ReplayTask(quiet=True, strict=True), len, abs, InProcessPool()))
 
 
 @pytest.mark.slow

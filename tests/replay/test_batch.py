@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -22,8 +25,10 @@ from fibsbot.replay.batch import (
     SourceResult,
     find_sources,
     replay_all,
+    replay_content,
     replay_source,
 )
+from fibsbot.workers.pool import LocalPool
 from fibsbot.workers.processes import WorkerLostError
 
 DATA: Final = Path(__file__).parent.parent / "data"
@@ -44,11 +49,21 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@contextlib.contextmanager
+def hidden(folder: Path) -> Iterator[None]:
+    """Let a folder be missing."""
+    folder.rename(folder.with_name("hidden"))
+    try:
+        yield
+    finally:
+        folder.with_name("hidden").rename(folder)
+
+
 def run(path: Path, task: ReplayTask, jobs: int) -> tuple[str, list[SourceResult], int]:
     """Replay a folder; return what was told, what came of each source, and how many bytes were reported as read."""
     told: list[str] = []
     read: list[int] = []
-    outcomes = list(replay_all(find_sources([path]), task, told.append, read.append, jobs))
+    outcomes = list(replay_all(find_sources([path]), task, told.append, read.append, LocalPool(jobs)))
     return "".join(told), outcomes, sum(read)
 
 
@@ -105,20 +120,43 @@ def test_an_error_of_the_consumer_is_not_reported_as_one_of_the_file(files: Path
         replay_source(Source((files / "c.txt",)), ReplayTask(), full, lambda _: None)
 
 
-def _die(*_: object) -> Iterator[SourceResult]:
+def test_content_that_was_sent_gives_the_output_of_the_files(files: Path) -> None:
+    """As for a worker on another machine, which has none of the files."""
+    (files / "c.txt").chmod(0)
+    sources = find_sources([files])
+    missing = Source((files / "missing",))
+    for number, source in enumerate([*sources, missing]):
+        told: list[str] = []
+        here = replay_source(source, ReplayTask(as_json=True), told.append, lambda _: None)
+        sent = pickle.loads(pickle.dumps(source.with_content()))  # noqa: S301 - our own
+        with hidden(files):
+            text, there = replay_content(ReplayTask(as_json=True), sent)
+        assert "".join(told) == zlib.decompress(text).decode(), number
+        assert (here.counts, here.error, here.notes) == (there.counts, there.error, there.notes)
+        assert here.source.size == there.source.size
+        assert not there.source.sent or not there.source.sent.parts
+
+
+def test_a_file_that_is_too_large_to_be_sent_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "LARGEST_SENT", 100)
+    _, result = replay_content(ReplayTask(), Source((files / "c.txt",)).with_content())
+    assert "expected at most 0 MiB to send to a worker, got 0 MiB" == result.error
+
+
+def _die(*_: object) -> SourceResult:
     os._exit(9)
 
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_replay_into_files", _die)
+    monkeypatch.setattr(batch, "replay_into_file", _die)
     with pytest.raises(WorkerLostError, match="ended with status 9"):
         run(files, ReplayTask(), 2)
 
 
 @pytest.mark.slow
 def test_stopping_early_leaves_no_process_behind(files: Path) -> None:
-    outcomes = replay_all(find_sources([files]), ReplayTask(), lambda _: None, lambda _: None, 2)
+    outcomes = replay_all(find_sources([files]), ReplayTask(), lambda _: None, lambda _: None, LocalPool(2))
     next(outcomes)
     assert multiprocessing.active_children()
     outcomes.close()  # type: ignore[attr-defined]

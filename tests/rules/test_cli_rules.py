@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
-from fibsbot.cli.rules import _count_in_processes
+from fibsbot.cli.rules import count_with
 from fibsbot.notation import parse_state
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
+from fibsbot.workers.pool import LocalPool
 
 OPENING = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10"
 TO_ROLL = OPENING.replace(":31:", ":00:")
@@ -86,7 +87,7 @@ def test_perft_gives_json() -> None:
 @pytest.mark.slow
 def test_counting_on_all_cores_gives_the_same_result() -> None:
     reached = dict(islice(perft_level(PERFT_START).items(), 60))
-    assert perft_count(reached.items()) == _count_in_processes(reached, 2)
+    assert perft_count(reached.items()) == count_with(LocalPool(2), reached)
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import pytest
 
-from fibsbot.workers import processes as worker_processes
 from fibsbot.workers.processes import (
     THREAD_VARIABLES,
     WorkerLostError,
-    map_ordered,
-    map_unordered,
+    WorkerProcesses,
     signals_held_back,
     single_threaded_libraries,
 )
@@ -40,67 +42,58 @@ def square(numbers: Iterator[int], plus: int) -> Iterator[int]:
         yield number * number + plus
 
 
+def answers_of(
+    work: Callable[..., Iterator[Any]], arguments: tuple[Any, ...], items: Iterable[Any], jobs: int
+) -> Iterator[Any]:
+    """Yield the answers of processes to items, as they come."""
+    left = enumerate(items)
+    with contextlib.closing(WorkerProcesses(work, arguments, jobs)) as processes:
+        while True:
+            for number, item in itertools.islice(left, processes.free):
+                processes.submit(number, item)
+            if not processes.in_flight:
+                return
+            yield from (answer for _, answer in processes.collect(0.2))
+
+
 def gone() -> bool:
     return not multiprocessing.active_children()
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_each_item_is_worked_on_once(jobs: int) -> None:
-    assert [number * number + 5 for number in range(7)] == sorted(map_unordered(square, (5,), range(7), jobs))
+    assert [number * number + 5 for number in range(7)] == sorted(answers_of(square, (5,), range(7), jobs))
     assert gone()
 
 
 def test_without_items_no_worker_is_started() -> None:
-    assert [] == list(map_unordered(square, (5,), (), 3))
+    assert [] == list(answers_of(square, (5,), (), 3))
 
 
 def test_an_answer_that_is_an_exception_is_raised() -> None:
     with pytest.raises(ValueError, match="thirteen"):
-        list(map_unordered(square, (0,), [1, 13, 77], 3))
+        list(answers_of(square, (0,), [1, 13, 77], 3))
     assert gone()
 
 
 @pytest.mark.parametrize(("number", "how"), [(99, "was killed by signal 9"), (98, "ended with status 3")])
 def test_a_lost_worker_is_reported_with_its_item(number: int, how: str) -> None:
     with pytest.raises(WorkerLostError, match=how) as lost:
-        list(map_unordered(square, (0,), [number], 1))
+        list(answers_of(square, (0,), [number], 1))
     assert number == lost.value.item
     assert gone()
 
 
 def test_an_exception_carries_the_traceback_of_the_worker() -> None:
     with pytest.raises(ValueError, match="thirteen") as raised:
-        list(map_unordered(square, (0,), [13], 1))
+        list(answers_of(square, (0,), [13], 1))
     assert "in square" in raised.value.__notes__[0]
 
 
-def test_ordered_answers_come_in_the_order_of_the_items() -> None:
-    waits: list[None] = []
-    assert [2500, 1, 4, 9] == list(map_ordered(square, (0,), [50, 1, 2, 3], 2, lambda: waits.append(None)))
-    assert len(waits) > 4
-    assert gone()
-
-
-def test_workers_are_only_so_far_ahead_of_the_next_ordered_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_processes, "MAX_AHEAD", 3)
-    taken: list[int] = []
-
-    def items() -> Iterator[int]:
-        for number in [50, *range(12)]:
-            taken.append(number)
-            yield number
-
-    answers = map_ordered(square, (0,), items(), 2)
-    assert 2500 == next(answers)
-    assert len(taken) <= 5
-    assert [number * number for number in range(12)] == list(answers)
-    assert 13 == len(taken)
-
-
 def test_closing_the_generator_ends_all_workers() -> None:
-    answers = map_unordered(square, (0,), [2, 77, 77], 2)
+    answers = answers_of(square, (0,), [2, 77, 77], 2)
     assert 4 == next(answers)
-    answers.close()
+    answers.close()  # type: ignore[attr-defined]
     assert gone()
 
 
@@ -120,8 +113,23 @@ def hear(items: Iterator[int]) -> Iterator[bool]:
 
 
 def test_workers_do_not_receive_an_interrupt() -> None:
-    assert [False] * 2 == list(map_unordered(hear, (), range(2), 2))
-    assert [True] * 2 == list(map_unordered(hear, (), range(2), 2, held_back=()))
+    assert [False] * 2 == list(answers_of(hear, (), range(2), 2))
+
+
+def chatter(items: Iterator[int]) -> Iterator[int]:
+    """Print, to Python's stdout and to that of the process."""
+    for item in items:
+        sys.stdout.write("printed\n")
+        sys.stdout.flush()
+        os.write(1, b"written\n")
+        yield item
+
+
+def test_what_a_worker_prints_goes_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    assert [1] == list(answers_of(chatter, (), [1], 1))
+    printed = capfd.readouterr()
+    assert "" == printed.out
+    assert ["printed", "written"] == printed.err.split()
 
 
 def test_a_signal_that_another_thread_takes_is_held_back_as_well() -> None:

@@ -1,20 +1,20 @@
-"""Pairs of games with the same dice and swapped seats: the strategies, the games, and the processes that play them."""
+"""Pairs of games with the same dice and swapped seats: the strategies, the games, and the workers that play them.
+
+Each pair begins with strategies that remember nothing, so that its result does not depend on the worker.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
-import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
-from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, open_evaluator
+from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.arena.duel.games import play_match, play_out
 from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
@@ -24,7 +24,7 @@ from fibsbot.formats.mat import write_mat
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.evaluator import Evaluator
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import StrategyError, check_portable
 from fibsbot.strategies.pool import MAX_HANGING, Outcome, StrategyFactory, StrategyWorker
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -34,8 +34,10 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     StrategyFailedError,
 )
+from fibsbot.strategies.reused import Forgetful, ReusedStrategies, Seeded
 from fibsbot.transcript import Player, Transcript
-from fibsbot.workers.processes import WorkerLostError, map_unordered
+from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
+from fibsbot.workers.processes import WorkerLostError, WorkError
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""
@@ -49,6 +51,20 @@ class _StartQuestion:
     """A question without a decision: it has the strategy made."""
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:  # noqa: ARG002 - the interface
+        return AcceptAnswer(accepted=True)
+
+
+@frozen
+class _FreshQuestion:
+    """A question without a decision: it has the strategy forget what it knows, and seeds its random numbers."""
+
+    seed: str
+
+    def put_to(self, strategy: Strategy) -> StrategyAnswer:
+        if isinstance(strategy, Forgetful):
+            strategy.forget()
+        if isinstance(strategy, Seeded):
+            strategy.reseed(self.seed)
         return AcceptAnswer(accepted=True)
 
 
@@ -81,6 +97,11 @@ class TimedStrategy:
         self._faults += 1
         self._example = self._example or f"{self._name} {outcome}"[:MAX_FAULT_LENGTH]
         return question.put_to(LastResort())
+
+    def begin(self, seed: str) -> None:
+        """Let the strategy answer as a new one does, with random numbers by this seed."""
+        if self._worker is not None:
+            self._put(_FreshQuestion(seed), START_TIMEOUT)
 
     def collect(self) -> StrategyStats:
         """Return what was counted since the last call."""
@@ -140,6 +161,15 @@ class _Leg:
     evaluator_error: str = ""
 
 
+@frozen
+class PlayedPair:
+    """A pair that was played."""
+
+    result: PairResult
+    mats: dict[str, str] = field(factory=dict)
+    """Its games or matches as .mat by file name, if they are wanted."""
+
+
 class PairPlayer:
     """Plays pair after pair with the same two strategies."""
 
@@ -147,22 +177,33 @@ class PairPlayer:
         self,
         plan: DuelPlan,
         players: tuple[TimedStrategy, TimedStrategy],
-        evaluator: Evaluator | None = None,
-        mat_folder: Path | None = None,
+        evaluator: Callable[[], Evaluator] | None = None,
+        *,
+        with_mats: bool = False,
     ) -> None:
-        """Let A and B play; every game or match is written into `mat_folder`, if there is one."""
+        """Let A and B play.
+
+        Args:
+            plan: the settings.
+            players: A and B.
+            evaluator: returns the evaluator of luck and errors, as if new; called for each pair.
+            with_mats: whether the games or matches are wanted as .mat.
+        """
         self._plan = plan
         self._players = players
-        self._analyser = MatchAnalyser(evaluator) if evaluator else None
-        self._mat_folder = mat_folder
+        self._evaluator = evaluator
+        self._with_mats = with_mats
 
-    def play(self, number: int) -> PairResult:
-        """Play a pair. Raises DuelError where a file cannot be written."""
-        for player in self._players:
+    def play(self, number: int) -> PlayedPair:
+        """Play a pair."""
+        for player, label in zip(self._players, "ab", strict=True):
+            player.begin(f"{self._plan.seed} {number} {label}")
             player.collect()
-        legs = tuple(self._leg(number, seat) for seat in Seat)
+        transcripts = {f"{number + 1:06}{'ab'[seat]}": self._transcript(number, seat) for seat in Seat}
+        analyser = MatchAnalyser(self._evaluator()) if self._evaluator else None
+        legs = [self._leg(it, seat, analyser) for it, seat in zip(transcripts.values(), Seat, strict=True)]
         luck = [it.luck for it in legs if it.luck is not None]
-        return PairResult(
+        result = PairResult(
             number,
             (legs[0].result, legs[1].result),
             (luck[0], luck[1]) if len(luck) == len(legs) else None,
@@ -170,22 +211,24 @@ class PairPlayer:
             (self._stats_of(0, legs), self._stats_of(1, legs)),
             next((it.evaluator_error for it in legs if it.evaluator_error), ""),
         )
+        mats = {f"{name}.mat": write_mat(it) for name, it in transcripts.items()} if self._with_mats else {}
+        return PlayedPair(result, mats)
 
-    def _leg(self, number: int, seat: Seat) -> _Leg:
+    def _transcript(self, number: int, seat: Seat) -> Transcript:
         """Play one game or match with A at this seat."""
         plan = self._plan
         match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number))
         games = play_out(match, [self._players[it ^ seat].ask for it in Seat])
         names = [Player(plan.labels[it ^ seat]) for it in Seat]
-        leg = f"{number + 1:06}{'ab'[seat]}"
-        transcript = Transcript((names[0], names[1]), plan.length, games, given_id=f"duel-{plan.seed}-{leg}")
-        if self._mat_folder:
-            _write_mat_file(self._mat_folder / f"{leg}.mat", transcript)
+        given_id = f"duel-{plan.seed}-{number + 1:06}{'ab'[seat]}"
+        return Transcript((names[0], names[1]), plan.length, games, given_id=given_id)
+
+    def _leg(self, transcript: Transcript, seat: Seat, analyser: MatchAnalyser | None) -> _Leg:
         try:
-            analysis = self._analyser.analyse(transcript) if self._analyser else None
+            analysis = analyser.analyse(transcript) if analyser else None
         except AnalysisError as error:
-            return evolve(_leg_result(plan, transcript, seat), evaluator_error=str(error))
-        return _leg_result(plan, transcript, seat, analysis)
+            return evolve(_leg_result(self._plan, transcript, seat), evaluator_error=str(error))
+        return _leg_result(self._plan, transcript, seat, analysis)
 
     def _stats_of(self, index: int, legs: Sequence[_Leg]) -> StrategyStats:
         figures = [it.figures[index] for it in legs]
@@ -212,55 +255,81 @@ def _leg_result(plan: DuelPlan, transcript: Transcript, seat: Seat, analysis: Ma
     return _Leg(result, luck, len(games), (own, theirs))
 
 
-def _write_mat_file(path: Path, transcript: Transcript) -> None:
-    try:
-        with replacing(path) as part:
-            part.write_text(write_mat(transcript), "utf-8")
-    except OSError as error:
-        raise DuelError(f"cannot write {path}: {error.strerror}") from None
+@define(eq=False)
+class DuelWork:
+    """What all pairs share, and the players of a worker process, which are made for its first pair."""
 
+    plan: DuelPlan
+    with_mats: bool
+    strategies: ReusedStrategies
+    _player: PairPlayer | None = field(default=None, init=False)
+    _held: contextlib.ExitStack = field(factory=contextlib.ExitStack, init=False)
 
-STOP_SIGNAL: Final = signal.SIGUSR1
-"""Ends a worker in the middle of a pair. Ctrl-C and SIGTERM often go to all processes at once; only the process that
-started the workers acts on them."""
+    def __reduce__(self) -> tuple[type[DuelWork], tuple[DuelPlan, bool, ReusedStrategies]]:
+        return DuelWork, (self.plan, self.with_mats, self.strategies)
+
+    @property
+    def player(self) -> PairPlayer:
+        """The player of this process; raise StrategyError if a strategy cannot be made."""
+        if self._player is None:
+            plan, players = self.plan, []
+            for label, name in zip(plan.labels, plan.strategies, strict=True):
+                players.append(player := TimedStrategy(label, partial(self.strategies.new, name), plan.deadline))
+                self._held.callback(player.close)
+            evaluator = None
+            if plan.judge:
+                evaluator = partial(self.strategies.fresh_evaluator, plan.judge)
+                evaluator()
+            self._player = PairPlayer(plan, (players[0], players[1]), evaluator, with_mats=self.with_mats)
+        return self._player
+
+    def close(self) -> None:
+        """Close the strategies."""
+        self._player = None
+        self._held.close()
+        self.strategies.close()
 
 
 def play_pairs(
-    plan: DuelPlan, numbers: Iterable[int], jobs: int, mat_folder: Path | None = None
+    plan: DuelPlan,
+    numbers: Iterable[int],
+    pool: WorkerPool,
+    mat_folder: Path | None = None,
+    on_progress: ProgressCallback = lambda _: None,
 ) -> Generator[PairResult, None, None]:
-    """Play pairs in `jobs` processes and yield each when it is finished.
+    """Have workers play pairs, and yield each when it is finished.
 
-    Raises DuelError if a strategy cannot be made, a file cannot be written or a process dies. All processes have ended
-    afterwards, whatever happens.
+    Every game or match is written into `mat_folder`, if there is one. Raises DuelError if a strategy cannot be made or
+    needs this machine, a file cannot be written or the workers fail. Local processes have ended afterwards, whatever
+    happens.
     """
-    held_back = (signal.SIGINT, signal.SIGTERM)
+    names = [*plan.strategies, *([plan.judge] if plan.judge else [])]
+    pieces = (Piece(f"pair {number + 1}", number) for number in numbers)
     try:
-        yield from map_unordered(_play_pairs, (plan, mat_folder), numbers, jobs, held_back=held_back, stop=STOP_SIGNAL)
+        check_portable(names, pool)
+        work = DuelWork(plan, mat_folder is not None, ReusedStrategies.of(*names))
+        with contextlib.closing(
+            pool.run(play_pair, pieces, shared=work, ordered=False, on_progress=on_progress)
+        ) as played:
+            for _, pair in played:
+                for name, text in pair.mats.items():
+                    assert mat_folder is not None  # noqa: S101 - for the type checker
+                    _write_mat_file(mat_folder / name, text)
+                yield pair.result
     except WorkerLostError as error:
-        raise DuelError(f"a process that played pair {error.item + 1} {error}") from None
+        raise DuelError(f"a process that played {error.item.key} {error}") from None
+    except (StrategyError, WorkError) as error:
+        raise DuelError(str(error)) from None
 
 
-def _play_pairs(numbers: Iterator[int], plan: DuelPlan, mat_folder: Path | None) -> Iterator[PairResult]:
-    """Play pairs in a worker process."""
-    signal.signal(STOP_SIGNAL, lambda *_: sys.exit(0))
-    signal.signal(signal.SIGTERM, lambda *_: None)  # not ignored, lest programs that a strategy starts ignore it, too
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a strategy prints does not belong to the results
-    with contextlib.ExitStack() as held:
-        try:
-            player = _open_player(held, plan, mat_folder)
-            for number in numbers:
-                yield player.play(number)
-        except StrategyError as error:
-            raise DuelError(str(error)) from error
-        finally:
-            signal.signal(STOP_SIGNAL, signal.SIG_IGN)  # it ends anyway
+def play_pair(work: DuelWork, number: int) -> PlayedPair:
+    """Play a pair in a worker."""
+    return work.player.play(number)
 
 
-def _open_player(held: contextlib.ExitStack, plan: DuelPlan, mat_folder: Path | None) -> PairPlayer:
-    players = []
-    for label, name in zip(plan.labels, plan.strategies, strict=True):
-        players.append(player := TimedStrategy(label, partial(load, name), plan.deadline))
-        held.callback(player.close)
-    evaluator = held.enter_context(open_evaluator(plan.judge)) if plan.judge else None
-    return PairPlayer(plan, (players[0], players[1]), evaluator, mat_folder)
+def _write_mat_file(path: Path, text: str) -> None:
+    try:
+        with replacing(path) as part:
+            part.write_text(text, "utf-8")
+    except OSError as error:
+        raise DuelError(f"cannot write {path}: {error.strerror}") from None
