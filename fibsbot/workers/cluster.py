@@ -122,7 +122,8 @@ def open_cluster(
 ) -> Iterator[WorkerPool]:
     """Connect to a scheduler. Raises WorkError if that fails."""
     full = check_address(address)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are raised; their text is one line
+    for name in ("distributed", "distributed.client"):  # Dask gives each a level of its own
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are raised; their text is one line
     pool = DaskPool(full, security_of(full, tls), patience, piece_seconds)
     try:
         pool.connect(CONNECT_SECONDS)

@@ -92,7 +92,9 @@ def test_other_certificates_and_none_are_refused(
             pass
 
 
-def test_whatever_dies_costs_only_the_pieces_in_flight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_dies_costs_only_the_pieces_in_flight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """One cluster for all of it, as its start takes seconds: nobody is forgiven a death, so that one is enough."""
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
     with running_cluster(tmp_path, 0) as cluster, open_pool(cluster.address) as pool:
@@ -112,6 +114,7 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(tmp_path: Path, monkeypat
                 cluster.processes[0].wait()
                 cluster.start_scheduler()
         assert [-4] * 60 == found
+        assert "" == capfd.readouterr().err
         with pytest.raises(WorkError, match=r"^piece number 3 was given up: 2 workers died of it$"):
             list(pool.run(die, pieces(3)))
         left = cluster.worker_processes()
