@@ -1,10 +1,11 @@
 """Matches for bench_archive.py: many are played at once, by our engine without lookahead and with errors.
 
-Usage: match_generator.py MATCHES FOLDER [SEED]
+Usage: match_generator.py MATCHES FOLDER [SEED [FIRST]]
 
 Twenty players differ by how much chance is in their choices. Positions of all matches that are being played are
 evaluated together. The matches are to 1, 3, 5, 7 and 9 points, over three years; FOLDER gets tar files with a thousand
-`.mat` each.
+`.mat` each. Each file depends only on SEED and its number, so that the work can be divided by files, from number FIRST
+on, and repeated; files that exist are not made again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from attrs import define, evolve, field
 from fibsbot.engine.arrays import WIN, Boards, Floats64, boards_of, cubeless_equity, other_side, swapped
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.generator import generate, plays_and_scratch
+from fibsbot.files import replacing
 from fibsbot.formats.mat import write_mat
 from fibsbot.match import CubeAction
 from fibsbot.position import Play, Position
@@ -95,9 +97,9 @@ class Table:
 class Generator:
     """Plays matches."""
 
-    def __init__(self, seed: int) -> None:
-        """Load the engine."""
-        self.engine = Engine.load()
+    def __init__(self, engine: Engine, *seed: int) -> None:
+        """The matches depend on the seed, which may have several numbers."""
+        self.engine = engine
         self.random = np.random.default_rng(seed)
         self.buffers = plays_and_scratch()
 
@@ -186,25 +188,23 @@ def _best(boards: Boards, owners: Floats64, values: Floats64, count: int) -> lis
     return [tuple(board) for board in boards[order[first]].tolist()]
 
 
-def generate_files(count: int, folder: Path, seed: int = 1) -> int:
-    """Write matches into tar files; return how many were written."""
+def generate_files(count: int, folder: Path, seed: int = 1, first: int = 0) -> None:
+    """Write matches into tar files, numbered from `first` on; leave out the files that exist."""
     folder.mkdir(parents=True, exist_ok=True)
-    generator = Generator(seed)
-    written = 0
-    while written < count:
-        matches = generator.play(min(PACKED, count - written))
-        part = folder / f".{seed}-{written:07}"
-        with tarfile.open(part, "w:gz") as packed:
-            for number, match in enumerate(matches, written):
+    engine = Engine.load()
+    for number in range(first, first + -(-count // PACKED)):
+        target = folder / f"{seed}-{number:04}.tar.gz"
+        if target.exists():
+            continue
+        matches = Generator(engine, seed, number).play(min(PACKED, count - PACKED * (number - first)))
+        with replacing(target) as part, tarfile.open(part, "w:gz") as packed:
+            for place, match in enumerate(matches):
                 content = write_mat(match).encode()
-                member = tarfile.TarInfo(f"{number}.mat")
+                member = tarfile.TarInfo(f"{place:03}.mat")
                 member.size = len(content)
                 packed.addfile(member, io.BytesIO(content))
-        part.rename(folder / f"{seed}-{written:07}.tar.gz")
-        written += len(matches)
-        print(f"{written} matches, {time.process_time():.0f} s", flush=True)
-    return written
+        print(f"{target.name}: {len(matches)} matches, {time.process_time():.0f} s in all", flush=True)
 
 
 if __name__ == "__main__":
-    generate_files(int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    generate_files(int(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
