@@ -1,18 +1,20 @@
 """An archive of matches: rates of adding and studying, memory, size on disk, and questions over millions of decisions.
 
-Usage: bench_archive.py [MATCHES [PLIES2_MATCHES]]
+Usage: bench_archive.py [MATCHES [STUDIED [SEARCHED [FOLDER]]]]
        bench_archive.py --questions ARCHIVE [DECISIONS]
 
-The matches are made by match_generator.py, to 1, 3, 5, 7 and 9 points. They are added and studied by the command line
-with one worker process; rates are matches per second of the processor, of all processes together. The memory is the
-largest of the client and of a worker.
+The matches are made by match_generator.py, to 1, 3, 5, 7 and 9 points. They are added by the command line ten thousand
+at a time; then STUDIED of them are studied at 0-ply, by default all, and SEARCHED at 2-ply, each by one worker process.
+Rates are matches per second of the processor, of all processes together; the memory is the largest of the client and of
+a worker. In FOLDER the matches, the archive and what was measured are kept, and an interrupted run goes on.
 
-With --questions a studied archive is asked; its rows are copied, under other keys, until it has that many DECISIONS.
+At the end the archive is asked, as with --questions; its rows are copied, under other keys, until it has that many
+DECISIONS, by default ten million for a run with FOLDER.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import resource
 import subprocess
 import sys
@@ -21,21 +23,54 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from attrs import asdict, define, field, frozen
+
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench.match_generator import generate_files
+from bench.match_generator import PACKED, generate_files
 from fibsbot.archive import open_archive
-from fibsbot.archive.dataset import connect, make_folder
+from fibsbot.archive.dataset import FILE_ROWS, ArchiveError, connect, make_folder
 from fibsbot.archive.questions import Questions
 from fibsbot.archive.schema import DECISIONS, GAMES, JUDGEMENTS, MATCHES, PLAYERS
 
 MATCHES_ADDED: Final = 200
 SEARCHED: Final = 1
 """Matches that are studied at 2-ply."""
+STEP: Final = 10_000
+"""Matches that are added by one command."""
+STUDIED_STEP: Final = 1_000
+SEARCHED_STEP: Final = 10
+MANY_DECISIONS: Final = 10_000_000
 POLL: Final = 0.25
 LIMIT: Final = 2.0
 """Seconds that a question over 10 million decisions may take on two cores."""
 LARGEST_MEMORY: Final = 1000.0
 """Megabytes of a process."""
+MEASURED: Final = "measured.jsonl"
+
+
+@frozen
+class Measured:
+    """What a command took."""
+
+    work: str
+    matches: int
+    total: int
+    """Matches after it."""
+    decisions: int
+    seconds: float
+    """Of the processor, of all processes together."""
+    client: float
+    """Memory of the command, in megabytes."""
+    worker: float
+    """Memory of the worker."""
+
+    def __str__(self) -> str:
+        """Write one line."""
+        return (
+            f"{self.work} {self.matches:,} matches ({self.total:,} in all): {self.matches / self.seconds:.2f} matches "
+            f"and {self.decisions / self.seconds:,.0f} decisions per second; client {self.client:.0f} MB, "
+            f"worker {self.worker:.0f} MB"
+        )
 
 
 def run(*words: str) -> tuple[float, float, float]:
@@ -63,31 +98,106 @@ def children(process: int) -> list[int]:
 
 
 def memory(process: int) -> float:
-    """Return the resident memory of a process in MB; 0 if it has ended."""
+    """Return the largest resident memory of a process so far in MB; 0 if it has ended."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-    except (OSError, IndexError):
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
         return 0.0
+    return next((int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM:")), 0.0)
 
 
-def measure(matches: int, searched: int) -> None:
+@define
+class Bench:
+    """A run in a folder."""
+
+    place: Path
+    measured: list[Measured] = field(factory=list)
+
+    @property
+    def archive(self) -> Path:
+        """The archive."""
+        return self.place / "archive"
+
+    def __attrs_post_init__(self) -> None:
+        """Read what an interrupted run has measured."""
+        path = self.place / MEASURED
+        for line in path.read_text().splitlines() if path.exists() else ():
+            self.measured.append(Measured(**json.loads(line)))
+            print(self.measured[-1])
+
+    def counted(self, sql: str) -> tuple[int, int]:
+        """Return a number of matches and one of decisions."""
+        try:
+            with open_archive(self.archive) as found:
+                ((matches, decisions),) = found.rows(sql)
+        except ArchiveError:
+            return 0, 0
+        return matches, decisions or 0
+
+    def measure(self, work: str, sql: str, *words: str) -> None:
+        """Run a command and keep what it took; `sql` counts the matches and decisions that it works on."""
+        before = self.counted(sql)
+        seconds, client, worker = run(*words, "--archive", str(self.archive))
+        after = self.counted(sql)
+        found = Measured(
+            work, after[0] - before[0], after[0], after[1] - before[1], round(seconds, 1), round(client), round(worker)
+        )
+        self.measured.append(found)
+        with (self.place / MEASURED).open("a") as file:
+            file.write(json.dumps(asdict(found)) + "\n")
+        print(found, flush=True)
+        assert max(client, worker) < LARGEST_MEMORY
+
+    def add(self, matches: int) -> None:
+        """Generate and add matches."""
+        began, made = time.process_time(), 0
+        while (present := self.counted(_ADDED)[0]) < matches:
+            count = min(STEP, matches - present)
+            files = generate_files(count, self.place / "matches", first=present // PACKED)
+            made += count
+            self.measure("added", _ADDED, "add", *map(str, files))
+        if made:
+            print(f"generated: {made / (time.process_time() - began):.0f} matches/s")
+
+    def study(self, matches: int, plies: int, step: int) -> None:
+        """Study matches."""
+        sql = _STUDIED.format(plies)
+        while (present := self.counted(sql)[0]) < matches:
+            limit = str(min(step, matches - present))
+            self.measure(f"studied at {plies}-ply", sql, "study", "--plies", str(plies), "--limit", limit)
+
+    def summary(self) -> None:
+        """Print rates and memory of the first and the last command of each kind, and the size on disk."""
+        for work in dict.fromkeys(it.work for it in self.measured):
+            found = [it for it in self.measured if it.work == work]
+            seconds, matches = sum(it.seconds for it in found), sum(it.matches for it in found)
+            first, last = found[0], found[-1]
+            print(
+                f"{work}: {matches:,} matches, {matches / seconds:.2f}/s, "
+                f"{sum(it.decisions for it in found) / seconds:,.0f} decisions/s; memory of client and worker "
+                f"{first.client:.0f} and {first.worker:.0f} MB up to {first.total:,} matches, {last.client:.0f} and "
+                f"{last.worker:.0f} MB up to {last.total:,} (limit {LARGEST_MEMORY:g})"
+            )
+        added = self.counted(_ADDED)[0]
+        judged = self.counted("SELECT count(DISTINCT (match, judge)), 0 FROM judgements")[0]
+        size = {it.name: sum(path.stat().st_size for path in it.rglob("*.parquet")) for it in self.archive.iterdir()}
+        each = {
+            name: round(total / (judged if name == "judgements" else added)) for name, total in size.items() if total
+        }
+        print("bytes per match, and per match and judge:", each)
+
+
+_ADDED: Final = "SELECT count(*), sum(decisions) FROM matches"
+_STUDIED: Final = "SELECT count(DISTINCT match), count(*) FROM judgements WHERE plies = {}"
+
+
+def measure(matches: int, studied: int, searched: int, place: Path) -> None:
     """Generate, add, study and ask."""
-    with tempfile.TemporaryDirectory(prefix="bench-archive-") as place:
-        folder, archive = Path(place) / "matches", Path(place) / "archive"
-        began = time.process_time()
-        generate_files(matches, folder)
-        print(f"generated: {matches / (time.process_time() - began):.0f} matches/s")
-        for label, count, words in (
-            ("added", matches, ("add", str(folder))),
-            ("studied at 0-ply", matches, ("study",)),
-            ("studied at 2-ply", searched, ("study", "--plies", "2", "--limit", str(searched))),
-        ):
-            seconds, client, worker = run(*words, "--archive", str(archive))
-            print(f"{label}: {count / seconds:.2f} matches/s; client {client:.0f} MB, worker {worker:.0f} MB")
-            assert max(client, worker) < LARGEST_MEMORY
-        size = {it.name: sum(path.stat().st_size for path in it.rglob("*.parquet")) for it in archive.iterdir()}
-        print("bytes per match:", {name: round(total / matches) for name, total in size.items() if total})
-        ask(archive)
+    bench = Bench(place)
+    bench.add(matches)
+    bench.study(studied, 0, STUDIED_STEP)
+    bench.study(searched, 2, SEARCHED_STEP)
+    bench.summary()
 
 
 def multiplied(archive: Path, target: Path, decisions: int) -> None:
@@ -97,13 +207,17 @@ def multiplied(archive: Path, target: Path, decisions: int) -> None:
     connection.execute(f"SET temp_directory = '{target}/.tmp'")
     source = {it.name: f"read_parquet('{archive}/{it.name}/*/*.parquet', hive_partitioning = true)" for it in _COPIED}
     ((present,),) = connection.execute(f"SELECT count(*) FROM {source['decisions']}").fetchall()  # noqa: S608 - ours
-    for copy in range(-(-decisions // present)):
+    copies = -(-decisions // present)
+    together = -(-FILE_ROWS // present)
+    for first in range(0, copies, together):
+        last = min(first + together, copies)
         for table in _COPIED:
             columns = ", ".join(f'"{name}"' for name in table.column_names if name != "match")
             connection.execute(
-                f"COPY (SELECT year, hash(match, {copy}) >> 1 AS match, {columns} FROM {source[table.name]} "  # noqa: S608 - ours
-                f"ORDER BY year, match) TO '{target}/{table.name}' (FORMAT parquet, PARTITION_BY (year), APPEND, "
-                "COMPRESSION zstd, COMPRESSION_LEVEL 3, PARQUET_VERSION v2)"
+                f"COPY (SELECT year, hash(match, copy) >> 1 AS match, {columns} FROM {source[table.name]} "  # noqa: S608 - ours
+                f"CROSS JOIN range({first}, {last}) AS copies(copy) ORDER BY year, match) TO '{target}/{table.name}' "
+                "(FORMAT parquet, PARTITION_BY (year), APPEND, COMPRESSION zstd, COMPRESSION_LEVEL 3, "
+                "PARQUET_VERSION v2)"
             )
     connection.close()
 
@@ -140,14 +254,32 @@ def ask(archive: Path) -> None:
             print(f"  {name}: {seconds:.2f} s, processor {time.process_time() - cpu:.2f} s (limit {LIMIT:g} s)")
 
 
+def ask_many(archive: Path, decisions: int) -> None:
+    """Ask an archive whose rows are copied until it has that many decisions."""
+    with tempfile.TemporaryDirectory(prefix="bench-archive-", dir=archive.parent) as place:
+        multiplied(archive, Path(place) / "archive", decisions)
+        ask(Path(place) / "archive")
+
+
+def main(words: list[str]) -> None:
+    """Do what the command line says."""
+    if words[:1] == ["--questions"]:
+        archive = Path(words[1])
+        ask_many(archive, int(words[2])) if len(words) > 2 else ask(archive)
+        return
+    matches = int(words[0]) if words else MATCHES_ADDED
+    studied = int(words[1]) if len(words) > 1 else matches
+    searched = int(words[2]) if len(words) > 2 else SEARCHED
+    if len(words) > 3:
+        place = Path(words[3])
+        place.mkdir(parents=True, exist_ok=True)
+        measure(matches, studied, searched, place)
+        ask_many(place / "archive", MANY_DECISIONS)
+        return
+    with tempfile.TemporaryDirectory(prefix="bench-archive-") as temporary:
+        measure(matches, studied, searched, Path(temporary))
+        ask(Path(temporary) / "archive")
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--questions"]:
-        if len(sys.argv) > 3:
-            with tempfile.TemporaryDirectory(prefix="bench-archive-", dir=Path(sys.argv[2]).parent) as place:
-                multiplied(Path(sys.argv[2]), Path(place) / "archive", int(sys.argv[3]))
-                ask(Path(place) / "archive")
-        else:
-            ask(Path(sys.argv[2]))
-    else:
-        given = [int(it) for it in sys.argv[1:3]]
-        measure(*[*given, *(MATCHES_ADDED, SEARCHED)[len(given) :]])
+    main(sys.argv[1:])

@@ -258,14 +258,15 @@ def _best(owners: Int32s, values: Floats64 | Floats32, count: int) -> Int32s:
     return order[np.searchsorted(owners[order], np.arange(count))].astype(np.int32)
 
 
-def generate_files(count: int, folder: Path, seed: int = 1, first: int = 0) -> None:
-    """Write matches into tar files, numbered from `first` on; leave out the files that exist."""
+def generate_files(count: int, folder: Path, seed: int = 1, first: int = 0) -> list[Path]:
+    """Write matches into tar files, numbered from `first` on; leave out the files that exist. Return all of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    engine = Engine.load()
-    for number in range(first, first + -(-count // PACKED)):
-        target = folder / f"{seed}-{number:04}.tar.gz"
+    engine: Engine | None = None
+    targets = [folder / f"{seed}-{first + number:04}.tar.gz" for number in range(-(-count // PACKED))]
+    for number, target in enumerate(targets, first):
         if target.exists():
             continue
+        engine = engine or Engine.load()
         matches = Generator(engine, seed, number).play(min(PACKED, count - PACKED * (number - first)))
         with replacing(target) as part, tarfile.open(part, "w:gz", compresslevel=3) as packed:
             for place, match in enumerate(matches):
@@ -274,6 +275,7 @@ def generate_files(count: int, folder: Path, seed: int = 1, first: int = 0) -> N
                 member.size = len(content)
                 packed.addfile(member, io.BytesIO(content))
         print(f"{target.name}: {len(matches)} matches, {time.process_time():.0f} s in all", flush=True)
+    return targets
 
 
 if __name__ == "__main__":
