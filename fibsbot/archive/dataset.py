@@ -17,13 +17,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from attrs import define, field, frozen
 
-from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, Table
+from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, Table
 from fibsbot.files import replacing
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ class Dataset:
         with _locked(folder / _LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB) as lock:
             if lock is None:
                 raise ArchiveError(f"{folder}: another process is writing to this archive")
+            if check_folder(folder) != SCHEMA_VERSION:
+                _write_version(folder)
             dataset = cls(folder, connection, lock)
             dataset._recover()
             temporary = folder / _TEMPORARY
@@ -194,8 +196,8 @@ class Dataset:
 
     def _merge(self, table: Table, group: str, files: Sequence[Path]) -> None:
         """Replace files by one, unless somebody is reading them."""
-        names = ", ".join(quoted(path) for path in files)
-        rows = f"SELECT {_casts(table)} FROM read_parquet([{names}], union_by_name = true, hive_partitioning = false)"
+        source = _read(self.connection, f"[{', '.join(map(quoted, files))}]", table)
+        rows = f"SELECT {_casts(table)} FROM {source}"
         name = file_name(group, [path.stem for path in files])
         written = self._copy(table, rows, files[0].with_name(f"{name}.parquet"))
         with _locked(self.folder / _READERS, fcntl.LOCK_EX | fcntl.LOCK_NB) as alone:
@@ -264,7 +266,7 @@ class Dataset:
 
     def rows_from(self, table: Table) -> str:
         """Return what to select from to read a table; one without files is empty."""
-        return source_of(self.folder, table)
+        return source_of(self.connection, self.folder, table)
 
     def _count(self, path: Path) -> int:
         (count,) = self.values(f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
@@ -282,17 +284,31 @@ class Dataset:
         return str(path.relative_to(self.folder))
 
 
-def source_of(folder: Path, table: Table) -> str:
-    """Return what to select from to read a table of an archive; without files it has no rows."""
+def source_of(connection: DuckDBPyConnection, folder: Path, table: Table) -> str:
+    """Return what to select from to read a table of an archive; without files it has no rows.
+
+    It has all columns, also those that no file has because a later version added them.
+    """
     root = folder / table.name
     pattern = "year=*/*.parquet" if table.by_year else "*.parquet"
     if any(root.glob(pattern)):
-        hive = "hive_partitioning = true, hive_types = {'year': SMALLINT}"
-        hive = hive if table.by_year else "hive_partitioning = false"
-        return f"read_parquet({quoted(root / pattern)}, union_by_name = true, {hive})"
-    columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in table.columns)
+        return _read(connection, quoted(root / pattern), table, with_year=table.by_year)
+    columns = _nulls(table.columns)
     year = ", NULL::SMALLINT AS year" if table.by_year else ""
     return f"(SELECT {columns}{year} WHERE false)"
+
+
+def _read(connection: DuckDBPyConnection, files: str, table: Table, *, with_year: bool = False) -> str:
+    """Return what to select from to read files, with all columns of the table."""
+    hive = "hive_partitioning = true, hive_types = {'year': SMALLINT}" if with_year else "hive_partitioning = false"
+    source = f"read_parquet({files}, union_by_name = true, {hive})"
+    present = {name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    missing = _nulls(column for column in table.columns if column.name not in present)
+    return f"(SELECT *, {missing} FROM {source})" if missing else source
+
+
+def _nulls(columns: Iterable[Column]) -> str:
+    return ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in columns)
 
 
 def _casts(table: Table) -> str:
@@ -306,23 +322,28 @@ def make_folder(folder: Path) -> None:
         if not (folder / MARK).exists():
             if any(path for path in folder.iterdir() if path.name not in {_LOCK, _READERS}):
                 raise ArchiveError(f"{folder}: expected an archive or an empty folder, got a folder without {MARK}")
-            with replacing(folder / MARK) as part:
-                part.write_text(json.dumps({_VERSION_KEY: SCHEMA_VERSION}) + "\n")
+            _write_version(folder)
     except OSError as error:
         raise ArchiveError(f"cannot make the archive {folder}: {error.strerror or error}") from None
     check_folder(folder)
 
 
-def check_folder(folder: Path) -> None:
-    """Raise ArchiveError if a folder is not an archive of this version."""
+def _write_version(folder: Path) -> None:
+    with replacing(folder / MARK) as part:
+        part.write_text(json.dumps({_VERSION_KEY: SCHEMA_VERSION}) + "\n")
+
+
+def check_folder(folder: Path) -> int:
+    """Return the version of an archive; raise ArchiveError if a folder is none, or one of an unknown version."""
     try:
         found = json.loads((folder / MARK).read_text())[_VERSION_KEY]
     except FileNotFoundError:
         raise ArchiveError(f"{folder}: expected an archive, found none; `fibsbot archive add` makes one") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise ArchiveError(f"{folder / MARK}: expected the version of an archive") from None
-    if found != SCHEMA_VERSION:
-        raise ArchiveError(f"{folder}: expected an archive of version {SCHEMA_VERSION}, got version {found}")
+    if found not in VERSIONS:
+        raise ArchiveError(f"{folder}: expected an archive of version 1 to {SCHEMA_VERSION}, got version {found}")
+    return int(found)
 
 
 @contextlib.contextmanager

@@ -11,12 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from fibsbot import __version__
 from fibsbot.archive.columns import Boards, TableData, boards_of_ids, count_rows
 from fibsbot.archive.play_arrays import dice_of, play_change, play_text, successors_of_rolls
 from fibsbot.archive.position_classes import position_classes
+from fibsbot.archive.resignations import KINDS as RESIGNATIONS
+from fibsbot.archive.resignations import OfferedResignation, ResignationJudge
 from fibsbot.archive.rows import OWNERS
 from fibsbot.archive.tracking import DOUBLE, PLAY, TAKE
 from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_side, swapped
@@ -30,6 +32,7 @@ from fibsbot.engine.search.lookahead import argmin_of_slots
 from fibsbot.match import ROLLS, Dice, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
+from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
 
 EQUITY_TOLERANCE: Final = 1e-7
@@ -146,6 +149,7 @@ class _MatchJudgement:
         self.equity, self.loss, self.luck = (_column(self._count) for _ in range(3))
         self.chances = np.full((self._count, 6), np.nan)
         self.cube = np.full((self._count, 3), np.nan)
+        self.resigning = np.full((self._count, 2), np.nan)
         self.counts = np.zeros(self._count, np.bool_)
         self.best: list[str | None] = rows["action"].tolist()
 
@@ -157,11 +161,13 @@ class _MatchJudgement:
             self._judge_plays(plays)
         self._judge_luck(plays)
         self._judge_cubes(np.flatnonzero((self._kinds == DOUBLE) | (self._kinds == TAKE)))
+        self._judge_resignations(np.flatnonzero(np.isin(self._kinds, RESIGNATIONS) & (self._rows["stage"] != "")))
         kept = {name: self._rows[name] for name in ("match", "game", "number", "turn", "seat", "player", "kind")}
         best = np.empty(self._count, object)
         best[:] = self.best
         win, gammon, backgammon, _, lose_gammon, lose_backgammon = (_rounded(it) for it in self.chances.T)
         no_double, double_take, double_pass = (_rounded(it) for it in self.cube.T)
+        settled, played_on = (_rounded(it) for it in self.resigning.T)
         return {
             **kept,
             "judge": np.full(self._count, self._judge.name, object),
@@ -180,6 +186,8 @@ class _MatchJudgement:
             "no_double": no_double,
             "double_take": double_take,
             "double_pass": double_pass,
+            "settled": settled,
+            "played_on": played_on,
         }
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
@@ -343,6 +351,8 @@ class _MatchJudgement:
         if self._kinds[row] != TAKE:
             return False
         before = row - 1
+        while before >= 0 and self._kinds[before] in RESIGNATIONS:
+            before -= 1
         return not (before >= 0 and self._kinds[before] == TAKE and self._rows["action"][before] == "beaver")
 
     def _cube_values(self, context: _Context, boards: Boards) -> tuple[Outcomes, Floats64]:
@@ -389,6 +399,35 @@ class _MatchJudgement:
         self.best[row] = best if self.loss[row] else action
         dead = self._kinds[row] == DOUBLE and 0 < context.length - context.own_score <= context.cube
         self.counts[row] = self.loss[row] > 0 or (not dead and worth[best] - others < CLOSE_CUBE_DECISION)
+
+    # -- resignations -------------------------------------------------------------------------------------------------
+
+    def _judge_resignations(self, rows: npt.NDArray[np.int64]) -> None:
+        """Judge offers to resign and answers to them, as far as it is known what the game waited for."""
+        if not len(rows):
+            return
+        judge = ResignationJudge(self._judge.engine, self._judge.plies)
+        for row in rows.tolist():
+            level = int(self._rows["resignation"][row])
+            dice = self._rows["dice"][row]
+            state = self._contexts[row].state(Position(self._boards[row].tolist()))
+            found = judge.judge(
+                OfferedResignation(
+                    self._kinds[row],
+                    self._rows["action"][row],
+                    Level(level),
+                    self._rows["stage"][row],
+                    bool(self._rows["own_move"][row]),
+                    dice_of(dice) if dice else None,
+                    evolve(state, resignation=level),
+                )
+            )
+            self.equity[row], self.loss[row], self.counts[row] = found.equity, found.loss, found.counts
+            self.best[row] = found.best
+            if (values := found.resigning) is not None:
+                self.resigning[row] = values.settled, values.played_on
+                if values.chances is not None:
+                    self.chances[row] = values.chances
 
 
 _START: Final = np.array(Position.start().points, np.int8)

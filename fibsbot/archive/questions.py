@@ -332,7 +332,7 @@ class Questions:
         """Return the decisions that fit, the most similar first."""
         names = (
             *("match", "game", "number", "turn", "player", "kind", "position", "dice", "action", "length"),
-            *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford"),
+            *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "resignation"),
         )
         found = self._rows(
             f"SELECT {', '.join(names)}, {distance} AS distance FROM decisions WHERE {condition} "
@@ -344,7 +344,9 @@ class Questions:
     # -- pictures -----------------------------------------------------------------------------------------------------
 
     def _decision_board(self, row: dict[str, Any], play: str, caption: str) -> tuple[Figure, ...]:
-        phase = {"play": Phase.MOVE, "take": Phase.DOUBLED}.get(row["kind"], Phase.ROLL)
+        phase = _PHASES[row["kind"]]
+        if row["kind"] == "resign" and row["dice"]:
+            phase = Phase.MOVE
         state = MatchState(
             parse_position_id(row["position"]),
             row["length"],
@@ -354,9 +356,10 @@ class Questions:
             row["crawford"],
             row["post_crawford"],
             phase,
-            _dice(row["dice"]),
+            _dice(row["dice"]) if phase is Phase.MOVE else None,
+            row["resignation"] if phase is Phase.RESIGNED else 0,
         )
-        return self._picture(state, play, caption, row["player"])
+        return self._picture(state, play if row["kind"] == "play" else "", caption, row["player"])
 
     def _board(self, position: Position, roll: str, play: str, caption: str) -> tuple[Figure, ...]:
         return self._picture(MatchState(position, phase=Phase.MOVE, dice=_dice(roll)), play, caption, "")
@@ -365,7 +368,7 @@ class Questions:
         if not self.pictures:
             return ()
         shown: Play | None = None
-        if state.dice is not None:
+        if play and state.dice is not None:
             with contextlib.suppress(RuleError):
                 shown = parse_play(play, state.position, state.dice)
         view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=not name)
@@ -379,6 +382,14 @@ class Questions:
 
 _START: Final = "'4HPwATDgc/ABMA'"
 _EMPTY: Final = Section("Nothing", note="The archive has no such decision.")
+_PHASES: Final = {
+    "play": Phase.MOVE,
+    "double": Phase.ROLL,
+    "take": Phase.DOUBLED,
+    "resign": Phase.ROLL,
+    "accept": Phase.RESIGNED,
+}
+"""The phases of the kinds of decisions; a player may also resign after the roll."""
 _FAR: Final = "d.length = 0 OR (d.length - d.own_score >= 4 AND d.length - d.opponent_score >= 4)"
 _STAGE: Final = (
     "CASE WHEN turn <= 4 THEN '1 to 4' WHEN turn <= 12 THEN '5 to 12' WHEN turn <= 30 THEN '13 to 30' "

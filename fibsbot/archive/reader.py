@@ -114,7 +114,7 @@ def open_archive(folder: str | Path = DEFAULT_FOLDER) -> Archive:
         held.enter_context(reading(path))
         temporary = held.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-archive-"))
         for table in TABLES.values():
-            connection.execute(f"CREATE VIEW {table.name} AS SELECT * FROM {source_of(path, table)}")
+            connection.execute(f"CREATE VIEW {table.name} AS SELECT * FROM {source_of(connection, path, table)}")
         connection.execute(
             f"SET temp_directory = {quoted(temporary)};"
             f"SET allowed_directories = [{quoted(path)}, {quoted(temporary)}];"

@@ -50,6 +50,8 @@ class DecisionRow(NamedTuple):
     at: dt.datetime | None
     seconds: float | None
     rebuilt: bool
+    stage: str | None
+    own_move: bool | None
 
 
 @define
@@ -248,4 +250,6 @@ def _decision_row(key: int, game: Game, number: int, decision: TrackedDecision, 
         _naive(entry.at),
         entry.seconds,
         entry.rebuilt,
+        decision.stage,
+        decision.own_move,
     )

@@ -1,18 +1,23 @@
 """The tables of an archive: each column with its type and meaning, declared once.
 
-docs/archive.md is checked against it. Columns may be added at the end of a table without a new version: readers take
-files by `union_by_name`, and what an old file does not have is NULL.
+docs/archive.md is checked against it. A version adds columns, at the end of a table, and changes no other ones: files
+of all versions are read together, and a column that an old file does not have is NULL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from attrs import frozen
 
-SCHEMA_VERSION: Final = 1
-"""Version of the tables. A change that would break a query raises it."""
+VERSIONS: Final = {
+    1: "The first one",
+    2: "`stage` and `own_move` of decisions, `settled` and `played_on` of judgements: resignations are judged",
+}
+"""The versions of the tables, and what each added."""
+SCHEMA_VERSION: Final = max(VERSIONS)
+"""The version that is written. Older archives are read; the first writing makes them archives of this version."""
 NO_YEAR: Final = 0
 """The partition of matches without a date."""
 
@@ -25,6 +30,8 @@ class Column:
     type: str
     """The type in DuckDB."""
     meaning: str
+    since: int = 1
+    """The version that added it."""
 
 
 @frozen
@@ -45,8 +52,12 @@ class Table:
         return [column.name for column in self.columns]
 
 
-def _columns(lines: Sequence[tuple[str, str, str]]) -> tuple[Column, ...]:
-    return tuple(Column(*line) for line in lines)
+def _columns(
+    lines: Sequence[tuple[str, str, str]], added: Mapping[int, Sequence[tuple[str, str, str]]] | None = None
+) -> tuple[Column, ...]:
+    """Return the columns of the first version, and those that later ones have added."""
+    later = [Column(*line, since) for since, columns in (added or {}).items() for line in columns]
+    return (*(Column(*line) for line in lines), *later)
 
 
 _KEY: Final = ("match", "BIGINT", "Key of the match: the first 8 bytes of its digest")
@@ -60,6 +71,10 @@ _WHO: Final = (
     ("seat", "VARCHAR", "`A` or `B`: the player who decided"),
     ("player", "VARCHAR", "Name of that player"),
     ("kind", "VARCHAR", "`play`, `double` (double or roll), `take` (take, pass or beaver), `resign`, `accept`"),
+)
+
+_STAGE: Final = (
+    "Of `resign` and `accept`, what was due: `opening`, `roll`, `move`, or the answer to a `double` or `beaver`"
 )
 
 MATCHES: Final = Table(
@@ -126,7 +141,7 @@ DECISIONS: Final = Table(
             *_PLACE,
             *_WHO,
             ("position", "VARCHAR", "Position ID of GNU Backgammon"),
-            ("dice", "VARCHAR", "The roll, the higher number first: `31`; NULL before the roll"),
+            ("dice", "VARCHAR", "The roll on the board, the higher number first: `31`; NULL before the roll"),
             ("action", "VARCHAR", "The play in notation, or `roll`, `double`, `take`, `pass`, `beaver`, `accept`..."),
             ("length", "INTEGER", "Points of the match; 0 is unlimited"),
             ("own_score", "INTEGER", "Points of the player before the game"),
@@ -152,7 +167,13 @@ DECISIONS: Final = Table(
             ("at", "TIMESTAMP", "Time, UTC"),
             ("seconds", "FLOAT", "Thinking time"),
             ("rebuilt", "BOOLEAN", "Whether it was not seen but reconstructed"),
-        )
+        ),
+        {
+            2: (
+                ("stage", "VARCHAR", _STAGE),
+                ("own_move", "BOOLEAN", "Of these: whether it was the turn of the player who decided"),
+            )
+        },
     ),
     "match, game, number",
 )
@@ -209,7 +230,7 @@ JUDGEMENTS: Final = Table(
             ("loss", "FLOAT", "Equity lost against the best decision"),
             ("best", "VARCHAR", "The best decision"),
             ("luck", "FLOAT", "Of a play: how much better the roll was than the average one"),
-            ("win", "FLOAT", "Chance to win: after the play, or before the roll"),
+            ("win", "FLOAT", "Chance to win: after the play, before the roll, or if the game goes on"),
             ("win_gammon", "FLOAT", "Chance to win a gammon or backgammon"),
             ("win_backgammon", "FLOAT", "Chance to win a backgammon"),
             ("lose_gammon", "FLOAT", "Chance to lose a gammon or backgammon"),
@@ -217,7 +238,13 @@ JUDGEMENTS: Final = Table(
             ("no_double", "FLOAT", "Of `double` and `take`: equity of the player on roll without doubling"),
             ("double_take", "FLOAT", "The same after a double that is taken"),
             ("double_pass", "FLOAT", "The same after a double that is passed"),
-        )
+        ),
+        {
+            2: (
+                ("settled", "FLOAT", "Of `resign` and `accept`: equity of the player if the resignation is accepted"),
+                ("played_on", "FLOAT", "The same if the game goes on"),
+            )
+        },
     ),
     "match, game, number",
 )

@@ -35,6 +35,7 @@ BATCH_SECONDS: Final = 120.0
 _READ: Final = (
     *("match", "game", "number", "turn", "seat", "player", "kind", "position", "dice", "action", "length"),
     *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "redoubles"),
+    *("resignation", "stage", "own_move"),
 )
 
 

@@ -16,7 +16,7 @@ from fibsbot.match import CubeAction, Dice, Owner
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import OFF, Play, Position
 from fibsbot.rules.laws import Laws, Level
-from fibsbot.rules.state import Seat
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import (
     Cube,
     Decision,
@@ -36,6 +36,11 @@ DOUBLE: Final = "double"
 TAKE: Final = "take"
 RESIGN: Final = "resign"
 ACCEPT: Final = "accept"
+
+BEAVER: Final = "beaver"
+"""The stage of a game that waits for the answer to a beaver, given by the player on roll."""
+STAGES: Final = {Stage.OPENING: "opening", Stage.ROLL: "roll", Stage.MOVE: "move", Stage.DOUBLED: "double"}
+"""What a game waits for while a resignation is offered; BEAVER is one more."""
 
 _OWNER_OF: Final = {None: (Owner.CENTRED, Owner.CENTRED), Seat.A: (Owner.PLAYER, Owner.OPPONENT)} | {
     Seat.B: (Owner.OPPONENT, Owner.PLAYER)
@@ -72,6 +77,10 @@ class TrackedDecision(NamedTuple):
     action: str
     resignation: int
     entry: Entry
+    stage: str | None = None
+    """Of resignations: what the game waits for, one of the STAGES."""
+    own_move: bool | None = None
+    """Of resignations: whether it waits for the player who decided; None before the opening roll."""
 
 
 class TrackedEvent(NamedTuple):
@@ -117,8 +126,8 @@ def _event(step: Step) -> TrackedEvent:
 
 
 def _decision(decision: Decision) -> TrackedDecision:
-    state, answer = decision.state, decision.answer
-    level = state.resignation
+    state, answer, before = decision.state, decision.answer, decision.step.before
+    level, dice, stage, own_move = state.resignation, state.dice, None, None
     if isinstance(answer, Play):
         kind = PLAY
     elif isinstance(answer, CubeAction):
@@ -127,6 +136,11 @@ def _decision(decision: Decision) -> TrackedDecision:
         kind, level = RESIGN, int(answer)
     else:
         kind = ACCEPT
+    if kind in {RESIGN, ACCEPT}:
+        dice = before.dice
+        stage = BEAVER if before.answering is before.turn else STAGES[before.stage]
+        if before.stage is not Stage.OPENING:
+            own_move = decision.seat is (before.turn if before.answering is None else before.answering)
     return TrackedDecision(
         state.position.points,
         decision.seat,
@@ -135,10 +149,12 @@ def _decision(decision: Decision) -> TrackedDecision:
         state.cube,
         state.owner,
         state.redoubles,
-        state.dice,
+        dice,
         decision.text,
         level,
         decision.step.entry,
+        stage,
+        own_move,
     )
 
 

@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
 
+from attrs import evolve
+
 from fibsbot.analysis.match_analysis import MatchAnalyser
 from fibsbot.archive import open_archive
 from fibsbot.archive.columns import TableData, columns_of
@@ -20,12 +22,16 @@ from fibsbot.archive.rows import MatchPlace, match_rows
 from fibsbot.archive.study import Study, StudyResult
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.engine import Engine
-from fibsbot.match import ROLLS
+from fibsbot.match import ROLLS, CubeAction
 from fibsbot.notation.play_notation import format_play
 from fibsbot.notation.position_ids import parse_position_id
+from fibsbot.position import Play
+from fibsbot.rules import game as rules
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.state import Seat
 from fibsbot.strategies.engine_strategy import EngineStrategy
-from fibsbot.transcript import Transcript
+from fibsbot.transcript import Cube, Entry, Game, Player, Resign, Throw, Transcript, walk
 from fibsbot.workers.pool import InProcessPool
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
@@ -50,21 +56,49 @@ def rows_to_judge(match: Transcript) -> TableData:
 
 @pytest.mark.parametrize("seed", [0, 1, 5, 7])
 def test_judgements_are_those_of_the_analyser(engine: Engine, seed: int) -> None:
-    match = simulate(seed)
+    assert_judged_as_analysed(engine, simulate(seed))
+
+
+def test_resignations_are_judged_whatever_the_game_waits_for(engine: Engine) -> None:
+    throw = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
+    double, take, beaver = (CubeAction.DOUBLE, CubeAction.TAKE, CubeAction.BEAVER)
+    for length, answers in ((7, ((Seat.A, take),)), (0, ((Seat.A, beaver), (Seat.B, take)))):
+        start = rules.start_match(evolve(FIBS, redoubles=1), length)
+        entries: list[Entry] = [Resign(seat=Seat.B, level=Level.SINGLE, accepted=False), throw]
+        for seat, action in ((Seat.B, double), *answers):
+            entries += [
+                Cube(seat=seat, action=action),
+                Resign(seat=Seat.A, level=Level.SINGLE, accepted=False),
+                Resign(seat=Seat.B, level=Level.GAMMON, accepted=False),
+            ]
+        entries.append(Resign(seat=Seat.B, level=Level.BACKGAMMON, accepted=True))
+        steps = list(walk(Game(1, start, tuple(entries))))
+        game = Game(1, start, tuple(entries), steps[-1].after.result)
+        match = Transcript((Player("a"), Player("b")), length, (game,))
+        judged = assert_judged_as_analysed(engine, match)
+        stages = set(filter(None, rows_to_judge(match)["stage"].tolist()))
+        assert {"opening", "roll", "double", *(["beaver"] if not length else [])} == stages
+        assert not np.isnan(judged["settled"][judged["kind"] == "accept"]).any()
+
+
+def assert_judged_as_analysed(engine: Engine, match: Transcript) -> TableData:
+    """Compare the judgements of a match with the analyser's decisions, and return them."""
     analyser = MatchAnalyser(EngineStrategy("0", engine=engine))
     expected = [it for game in analyser.analyse(match).games for it in game.decisions]
     rows = rows_to_judge(match)
     judged = Judge(engine, 0).judge(rows)
     assert len(expected) == len(judged["loss"])
-    places = [place for place, kind in enumerate(rows["kind"]) if kind not in {"resign", "accept"}]
-    assert places
-    for place in places:
-        one = expected[place]
+    for place, one in enumerate(expected):
         assert one.equity == pytest.approx(judged["equity"][place], abs=2e-5)
         assert one.loss == pytest.approx(judged["loss"][place], abs=2e-5)
         assert (one.best, one.counts) == (judged["best"][place], judged["counts"][place])
         if one.luck is not None:
             assert one.luck == pytest.approx(judged["luck"][place], abs=0.1)
+        if one.resigning is not None:
+            assert one.resigning.settled == pytest.approx(judged["settled"][place], abs=2e-5)
+            assert one.resigning.played_on == pytest.approx(judged["played_on"][place], abs=2e-5)
+            assert (one.resigning.chances is None) == bool(np.ma.getmaskarray(judged["win"])[place])
+    return judged
 
 
 def test_a_match_is_judged_alike_whatever_was_judged_before(engine: Engine) -> None:
