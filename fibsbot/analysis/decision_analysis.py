@@ -132,7 +132,8 @@ class DecisionAnalyser:
         `state` is seen by the player on roll, with the cube before the double. `sign` is -1 if the opponent has to
         answer, and 1 if the player on roll does, whose own double was redoubled.
         """
-        worth = {CubeAction.TAKE: sign * self._value_cube(state).double_take, CubeAction.PASS: -1.0}
+        taken = self._value_cube(evolve(state, redoubles=0))  # else the value would be that of a beaver
+        worth = {CubeAction.TAKE: sign * taken.double_take, CubeAction.PASS: -1.0}
         if redoubles:
             left = min(redoubles - 1, FORESEEN_REDOUBLES)
             answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
