@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from attrs import define, field
 
 from fibsbot.archive.columns import YEAR, TableData, chosen, concatenated, count_rows, match_bounds
@@ -65,6 +66,24 @@ def judge_matches(settings: StudySettings, rows: TableData) -> TableData:
     return {YEAR: rows[YEAR], **concatenated(parts)}
 
 
+class OpenMatches(NamedTuple):
+    """Matches that are to be judged, as columns: there may be millions."""
+
+    years: npt.NDArray[np.int16]
+    keys: npt.NDArray[np.int64]
+    decisions: npt.NDArray[np.int32]
+    """Their numbers."""
+
+
+class OpenMatch(NamedTuple):
+    """A match that is to be judged."""
+
+    year: int
+    key: int
+    decisions: int
+    """Their number."""
+
+
 @define
 class StudyResult:
     """What a run has judged."""
@@ -83,6 +102,8 @@ class Study:
     plies: int
     limit: int | None = None
     """Matches that are judged at most."""
+    journal: Journal | None = None
+    """Keeps pieces until they are written."""
     tick: Callable[[], object] = lambda: None
     """Called after each piece."""
     result: StudyResult = field(factory=StudyResult)
@@ -95,21 +116,21 @@ class Study:
         """A short name of the judge, which files and the journal have."""
         return hashlib.sha256(self.judge.encode()).hexdigest()[:8]
 
-    def open_matches(self) -> list[tuple[int, int, int]]:
-        """Return year, key and number of decisions of the matches to judge, in the order of the files."""
+    def open_matches(self) -> OpenMatches:
+        """Return the matches to judge, in the order of the files."""
         matches, judgements = (self.dataset.rows_from(table) for table in (MATCHES, JUDGEMENTS))
         limit = "" if self.limit is None else f"LIMIT {self.limit}"
         found = self.dataset.connection.execute(
             f"SELECT year, match, decisions FROM {matches} WHERE decisions > 0 AND match NOT IN "
             f"(SELECT DISTINCT match FROM {judgements} WHERE judge = {quoted(self.judge)}) ORDER BY 1, 2 {limit}"
         )
-        return found.fetchall()
+        return OpenMatches(*map(_plain, found.fetchnumpy().values()))
 
-    def run(self, pool: WorkerPool, journal: Journal | None = None) -> StudyResult:
-        """Judge; after an interruption the archive has all batches that were complete, the journal the pieces."""
+    def run(self, pool: WorkerPool) -> StudyResult:
+        """Judge; after an interruption the archive has all batches that were complete, the journal the other pieces."""
         settings = StudySettings(self.plies)
         pieces = (Piece(_key(rows), rows) for rows in self._pieces(self.open_matches()))
-        results = pool.run(judge_matches, pieces, shared=settings, ordered=True, journal=journal)
+        results = pool.run(judge_matches, pieces, shared=settings, ordered=True, journal=self.journal)
         try:
             for piece, judged in results:
                 self._take(piece.key, judged)
@@ -119,23 +140,27 @@ class Study:
         self.dataset.compact(finish=True)
         return self.result
 
-    def _pieces(self, matches: list[tuple[int, int, int]]) -> Iterator[TableData]:
-        """Yield the decisions of matches, some together."""
-        least = PIECE_DECISIONS.get(self.plies, 1)
-        block: list[tuple[int, int, int]] = []
-        size = 0
-        for place, match in enumerate(matches):
-            block.append(match)
-            size += match[2]
-            following = matches[place + 1] if place + 1 < len(matches) else None
-            if size >= BLOCK_DECISIONS or following is None or following[0] != match[0]:
-                yield from _cut(self._read(block), least)
-                block, size = [], 0
+    def _pieces(self, matches: OpenMatches) -> Iterator[TableData]:
+        """Yield the decisions of matches, some together.
 
-    def _read(self, block: list[tuple[int, int, int]]) -> TableData:
-        """Return the decisions of matches of one year, with the laws of their games."""
-        year, first, last = block[0][0], block[0][1], block[-1][1]
-        keys = np.array([key for _, key, _ in block], np.int64)
+        Where the pieces are cut depends only on the matches from the first one on, so that a run that goes on has the
+        same pieces as the interrupted one.
+        """
+        block: list[list[OpenMatch]] = []
+        size = 0
+        for piece in _cut(map(OpenMatch, *matches), PIECE_DECISIONS.get(self.plies, 1)):
+            if block and (size >= BLOCK_DECISIONS or piece[0].year != block[0][0].year):
+                yield from self._read(block)
+                block, size = [], 0
+            block.append(piece)
+            size += sum(match.decisions for match in piece)
+        if block:
+            yield from self._read(block)
+
+    def _read(self, block: list[list[OpenMatch]]) -> Iterator[TableData]:
+        """Yield the decisions of the matches of each piece, all of one year, with the laws of their games."""
+        year, first, last = block[0][0].year, block[0][0].key, block[-1][-1].key
+        keys = np.array([match.key for piece in block for match in piece], np.int64)
         self.dataset.connection.register("wanted", {"key": keys})
         try:
             where = f"year = {year} AND match BETWEEN {first} AND {last}"
@@ -150,7 +175,10 @@ class Study:
             self.dataset.connection.unregister("wanted")
         rows = {name: _plain(column) for name, column in found.items()}
         rows["position"] = rows["position"].astype("S14")
-        return {YEAR: np.full(count_rows(rows), year, np.int16), **rows}
+        rows = {YEAR: np.full(count_rows(rows), year, np.int16), **rows}
+        ends = np.searchsorted(rows["match"], [piece[-1].key for piece in block], "right").tolist()
+        for begin, end in itertools.pairwise([0, *ends]):
+            yield chosen(rows, slice(begin, end))
 
     def _take(self, key: str, judged: TableData) -> None:
         self._batch.append(judged)
@@ -165,17 +193,24 @@ class Study:
     def _write(self) -> None:
         if self._batch:
             self.dataset.write(file_name(self.fingerprint, self._keys), {JUDGEMENTS.name: concatenated(self._batch)})
+            if self.journal is not None:
+                self.journal.discard(self._keys)
             self._batch, self._keys = [], []
         self._written = time.monotonic()
 
 
-def _cut(rows: TableData, least: int) -> Iterator[TableData]:
-    """Yield the rows of whole matches, with at least `least` decisions together."""
-    first, *ends = match_bounds(rows)
-    for end in ends:
-        if end - first >= least or end == ends[-1]:
-            yield chosen(rows, slice(first, end))
-            first = end
+def _cut(matches: Iterable[OpenMatch], least: int) -> Iterator[list[OpenMatch]]:
+    """Yield matches of one year with at least `least` decisions together, as far as there are so many."""
+    piece: list[OpenMatch] = []
+    size = 0
+    for match in matches:
+        if piece and (size >= least or match.year != piece[0].year):
+            yield piece
+            piece, size = [], 0
+        piece.append(match)
+        size += match.decisions
+    if piece:
+        yield piece
 
 
 def _plain(column: Any) -> Any:

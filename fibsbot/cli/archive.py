@@ -138,15 +138,13 @@ def _study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) 
 
     with Dataset.open(folder) as dataset, contextlib.ExitStack() as held:
         run = Study(dataset, judge_name(Engine.load(), plies), plies, limit)
-        total = sum(decisions for _, _, decisions in run.open_matches())
+        total = int(run.open_matches().decisions.sum())
         show = held.enter_context(progress_bar("decisions"))
         run.tick = lambda: show(run.result.decisions, total)
         try:
-            journal = None
-            if plies:  # without lookahead a piece is quicker done again than kept
-                journal = held.enter_context(Journal(folder / JOURNAL, run.fingerprint))
+            run.journal = held.enter_context(Journal(folder / JOURNAL, run.fingerprint))
             pool = held.enter_context(workers.open())
-            run.run(pool, journal)
+            run.run(pool)
         except JournalError as error:
             raise UserError(str(error)) from None
         finally:
@@ -154,8 +152,7 @@ def _study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) 
                 f"{folder}: {plural(run.result.matches, 'match')} judged "
                 f"({plural(run.result.decisions, 'decision')}) by {run.judge}"
             )
-        if journal is not None:
-            (folder / JOURNAL).unlink()
+        (folder / JOURNAL).unlink()
 
 
 @archive.command()

@@ -11,11 +11,12 @@ import base64
 import os
 import pickle
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from fibsbot.files import private_opener
+from fibsbot.files import private_opener, replacing
 from fibsbot.text import one_line
 from fibsbot.workers.processes import WorkError
 
@@ -75,6 +76,27 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{self._path}: {one_line(error.strerror or error)}") from None
         self._places[name] = start + len(name) + 1, len(text)
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Drop finished pieces that are kept elsewhere by now; raise JournalError where that fails.
+
+        The file is replaced by one with the other pieces of this run.
+        """
+        for key in keys:
+            self._places.pop(self._key(key), None)
+        places: dict[bytes, tuple[int, int]] = {}
+        try:
+            with replacing(self._path) as part, open(part, "wb", opener=private_opener) as file:
+                for name, (start, size) in self._places.items():
+                    self._file.seek(start)
+                    file.write(name + b" ")
+                    places[name] = file.tell(), size
+                    file.write(self._file.read(size) + b"\n")
+            self._file.close()
+            self._file = open(self._path, "a+b", opener=private_opener)  # noqa: SIM115 - closed by `close`
+        except OSError as error:
+            raise JournalError(f"{self._path}: {one_line(error.strerror or error)}") from None
+        self._places = places
 
     def close(self) -> None:
         """Close the file."""

@@ -17,6 +17,7 @@ pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (Duck
 
 from fibsbot.archive import open_archive
 from fibsbot.archive.dataset import ArchiveError, Dataset, connect
+from fibsbot.archive.schema import TABLES
 from fibsbot.formats import Format
 from tests.archive.matches import add, write_matches
 
@@ -187,10 +188,40 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert {"letter.txt", ".lock"} >= {path.name for path in tmp_path.iterdir()}
 
 
+def make_version_1(archive: Path) -> None:
+    """Take out of an archive what later versions have added."""
+    for table in TABLES.values():
+        columns = ", ".join(f'"{it.name}"' for it in table.columns if it.since == 1)
+        for path in (archive / table.name).rglob("*.parquet"):
+            old = path.with_suffix(".old")
+            source = f"read_parquet('{path}', hive_partitioning = false)"
+            connect().execute(f"COPY (SELECT {columns} FROM {source}) TO '{old}' (FORMAT parquet)")
+            old.replace(path)
+    (archive / "archive.json").write_text('{"fibsbot_archive": 1}')
+
+
+def test_an_archive_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    old, new = write_matches(tmp_path / "mat", 2, length=1)
+    before = add(archive, old).decisions
+    make_version_1(archive)
+    with open_archive(archive) as found:
+        assert [(before, 0)] == found.rows("SELECT count(*), count(stage) FROM decisions")
+        assert [] == found.rows("SELECT settled FROM judgements")
+    assert (0, 1) == (add(archive, old).new, add(archive, new).new)
+    assert '{"fibsbot_archive": 2}\n' == (archive / "archive.json").read_text()
+    with open_archive(archive) as found:
+        ((decisions, offers, stages),) = found.rows(
+            "SELECT count(*), count(*) FILTER (kind IN ('resign', 'accept')), count(stage) FROM decisions"
+        )
+    assert before < decisions
+    assert stages <= offers
+
+
 def test_an_archive_of_another_version_is_refused(tmp_path: Path) -> None:
     add(tmp_path / "archive")
     (tmp_path / "archive" / "archive.json").write_text('{"fibsbot_archive": 99}')
-    with pytest.raises(ArchiveError, match="version 1, got version 99"), open_archive(tmp_path / "archive"):
+    with pytest.raises(ArchiveError, match="version 1 to 2, got version 99"), open_archive(tmp_path / "archive"):
         pass
     shutil.rmtree(tmp_path / "archive")
     with pytest.raises(ArchiveError, match="found none"), open_archive(tmp_path / "archive"):

@@ -107,6 +107,20 @@ def test_without_a_scheduler_there_is_a_process_per_core() -> None:
 # -- the journal -----------------------------------------------------------------------------------------------------
 
 
+def test_pieces_that_are_discarded_leave_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    with Journal(path, "print") as journal:
+        for number in range(4):
+            journal.add(f"piece {number}", number)
+        journal.discard(["piece 0", "piece 2", "no such piece"])
+        journal.add("piece 4", 4)
+        assert [1, 3, 4] == [journal.result(f"piece {number}") for number in (1, 3, 4)]
+    with Journal(path, "print") as journal:
+        assert [1, 3, 4] == [number for number in range(5) if f"piece {number}" in journal]
+        assert 3 == journal.result("piece 3")
+    assert 3 == path.read_bytes().count(b"\n")
+
+
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_cut_last_line_of_the_journal_is_dropped(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "journal"
