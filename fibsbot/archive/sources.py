@@ -111,13 +111,12 @@ def pieces_of(sources: Iterable[Source]) -> Iterator[tuple[Source, ...]]:
 
 def _packed_files(path: Path) -> Iterator[Source] | None:
     """Return the files in a tar or zip file; None for another kind of file."""
-    try:
-        if zipfile.is_zipfile(path):
+    name = path.name.lower()
+    if name.endswith(_TAR_SUFFIXES):
+        return _damage_reported(path, _tar_members(path))
+    with contextlib.suppress(OSError):  # the attempt to read it says why
+        if name.endswith(".zip") or zipfile.is_zipfile(path):
             return _damage_reported(path, _zip_members(path))
-        if path.name.lower().endswith(_TAR_SUFFIXES) and tarfile.is_tarfile(path):
-            return _damage_reported(path, _tar_members(path))
-    except (OSError, *_PACKED_ERRORS):
-        return None  # the attempt to read it says why
     return None
 
 
@@ -133,7 +132,7 @@ def _damage_reported(path: Path, members: Iterator[tuple[tuple[str, ...], tuple[
             else:
                 yield Source(name, parts, explicit=False)
     except (OSError, *_PACKED_ERRORS) as error:
-        yield Source(str(path), problem=f"damaged: {error}")
+        yield Source(str(path), problem=f"damaged: {str(error).partition(chr(10))[0].rstrip(':')}")
     else:
         if not names:
             yield Source(str(path), problem="expected files in it, found none")

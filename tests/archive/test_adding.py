@@ -19,7 +19,10 @@ from fibsbot.archive import open_archive
 from fibsbot.archive.dataset import ArchiveError, Dataset, connect
 from fibsbot.archive.schema import TABLES
 from fibsbot.formats import Format
+from fibsbot.formats.conversion import WRITERS
 from tests.archive.matches import add, write_matches
+from tests.commands import fibsbot
+from tests.records.store.recorder import Teller
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -72,6 +75,27 @@ def test_the_parts_of_a_session_log_in_a_tar_file_are_one_log(tmp_path: Path) ->
     assert 0 == add(tmp_path / "archive", DATA / "replay" / "three_points_marvin.jsonl.gz").new
 
 
+def test_matches_of_a_store_are_known_in_files(tmp_path: Path) -> None:
+    store = tmp_path / "store.sqlite"
+    with Teller(str(store)) as bot:
+        bot.start()
+        bot.sheet("s")
+        bot.enter("throw", 1, "s", dice=(3, 1), play="8/5 6/5")
+        bot.enter("throw", 2, "s", own=False, dice=(6, 4), play="24/18 18/14")
+        bot.win_game(5, (5, 0))
+        bot.end(score=(5, 0))
+        match = bot.transcript()
+    (tmp_path / "match.json").write_text(WRITERS[Format.JSON](match))
+    archive = tmp_path / "archive"
+    done = fibsbot("archive", "add", "--store", store, "--archive", archive, "--jobs", "1")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "1 match added" in done.stdout
+    again = fibsbot("archive", "add", tmp_path / "match.json", "--store", store, "--archive", archive, "--jobs", "1")
+    assert "0 matches added (0 decisions), 2 known" in again.stdout
+    with open_archive(archive) as found:
+        assert [("store", str(store))] == found.rows("SELECT format, source FROM matches")
+
+
 def test_broken_files_are_listed_and_cost_nothing_else(tmp_path: Path) -> None:
     good = write_matches(tmp_path / "mat", 2)
     (tmp_path / "mat" / "bad.mat").write_text(good[0].read_text().replace("/", "-", 3)[:400] + "\0nonsense")
@@ -85,6 +109,7 @@ def test_broken_files_are_listed_and_cost_nothing_else(tmp_path: Path) -> None:
     assert 2 <= result.new <= 3  # the damaged one may have a beginning that can be read
     assert {"bad.sgf", "notes.txt", "empty.mat", "cut.tar.gz"} <= {Path(name).name for name in problems}
     assert all("\n" not in problem and problem for problem in problems.values())
+    assert all("damaged" in problem for name, problem in problems.items() if name.endswith(".tar.gz"))
     with open_archive(tmp_path / "archive") as found:
         assert result.problems == len(found.rows("SELECT * FROM sources WHERE problem IS NOT NULL"))
 
