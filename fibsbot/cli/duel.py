@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 from attrs import define, evolve
@@ -107,13 +107,15 @@ def duel(  # noqa: PLR0913 - one argument an option
     the same dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the
     result so far; with -o FILE, the same command continues later, even after a kill.
 
-    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine (the network of the game),
-    and only --games, --seed and --json apply.
+    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine, and only --games, --seed
+    and --json apply. In nackgammon and longgammon, whose rules are those of backgammon, A and B may also be any of its
+    strategies, with all options but --mat.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
+    names = strategy_a, strategy_b
     if game is not None:
-        _play_table_game(game, (strategy_a, strategy_b), seed, games // 2, as_json=as_json)
+        _play_unless_as_backgammon(game, names, seed, games // 2, as_json=as_json)
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
     laws = laws_from(cube=cube, **named) or FIBS
@@ -122,9 +124,8 @@ def duel(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("--evaluator makes sense only without --no-luck, and not in the Point Game")
     if output and not output.absolute().parent.is_dir():
         raise UserError(f"there is no folder {output.parent} for {output.name}")
-    names = strategy_a, strategy_b
     judging = _choose_evaluator(names, evaluator) if luck else None
-    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline, _other_laws(laws))
+    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline, _other_laws(laws), game or "")
     tally = DuelSummary(plan)
     began = time.monotonic()
     finished, error = True, None
@@ -142,12 +143,19 @@ def duel(  # noqa: PLR0913 - one argument an option
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _play_table_game(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> NoReturn:
-    """Play a duel in a tables game and exit."""
+def _play_unless_as_backgammon(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> None:
+    """Play a duel in a tables game and exit, unless strategies for backgammon play it, as only its set-up differs."""
     from fibsbot.cli.table_duel import check_table_duel, table_duel  # noqa: PLC0415 - needed for --game only
+    from fibsbot.games import load_ruleset  # noqa: PLC0415
+    from fibsbot.games.backgammons import is_another_set_up  # noqa: PLC0415
+    from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES  # noqa: PLC0415
 
-    check_table_duel(click.get_current_context(), *names)
-    sys.exit(table_duel(game, names, seed, pairs, as_json=as_json))
+    context = click.get_current_context()
+    if not is_another_set_up(load_ruleset(game)) or SIMPLE_TABLE_STRATEGIES.keys() & set(names):
+        check_table_duel(context, *names)
+        sys.exit(table_duel(game, names, seed, pairs, as_json=as_json))
+    if context.params["mats"]:
+        raise click.UsageError("--mat does not belong to --game: the format knows one set-up only")
 
 
 def _other_laws(laws: Laws) -> str:
@@ -292,7 +300,8 @@ def _variance_reduction(gain: float) -> str:
 
 
 def _conditions(report: dict[str, Any]) -> str:
-    laws = [f"laws {report['other_laws']}"] if report.get("other_laws") else []
+    laws = [report["game"]] if report.get("game") else []
+    laws += [f"laws {report['other_laws']}"] if report.get("other_laws") else []
     if report["length"]:
         cube = "" if report["cube"] else " without a cube"
         return f"{2 * report['pairs']} matches to {report['length']} ({report['games']} games){cube}{_listed(laws)}"

@@ -15,7 +15,8 @@ from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.engine.network import NetworkError
-from fibsbot.strategies.table_games import TABLE_STRATEGIES
+from fibsbot.strategies import base_name
+from fibsbot.strategies.table_games import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
 
 _WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}
 """The parameters that apply to tables games."""
@@ -28,8 +29,12 @@ def check_table_duel(context: click.Context, *names: str) -> None:
         if name not in _WITH_GAME and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
     for name in names:
-        if name not in TABLE_STRATEGIES:
+        if base_name(name) not in TABLE_STRATEGIES:
             raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")
+        try:
+            load_table_strategy(name)
+        except UnknownTableStrategyError as error:
+            raise UserError(str(error)) from None
 
 
 def table_duel(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> int:

@@ -138,11 +138,11 @@ def _train_game(game: str, recipe: Path | None, folder: Path, *, as_json: bool) 
     if recipe is not None:
         raise click.UsageError("expected a RECIPE or --game, got both")
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy, see _THREADS
-    from fibsbot.engine.training.family import FamilyTraining, bundled_recipe  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.family import FamilyTraining, NoNetworkError, bundled_recipe  # noqa: PLC0415 - loads numpy
 
     try:
         training = FamilyTraining(bundled_recipe(game), folder)
-    except NetworkError as error:
+    except (NetworkError, NoNetworkError) as error:
         raise UserError(str(error)) from error
     with _bar() as progress:
         listener = _ProgressReporter(progress, as_json)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from attrs import fields
+
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
+from fibsbot.games.game import TableGame
 from fibsbot.games.ruleset import CUBE, GAMMONS, Opening, Option, Outcome, Ruleset
-from fibsbot.games.table import HOME, Table
+from fibsbot.games.table import HAND, HOME, OFF, Table
+from fibsbot.position import CHECKERS, Position
 from fibsbot.rules.laws import Laws
+from fibsbot.rules.state import GameState, MatchGame
 
 
 def last_wins(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
@@ -79,3 +86,45 @@ PORTES = evolve(
         }),
     ),
 )  # fmt: skip
+
+
+# -- seen as backgammon ---------------------------------------------------------------------------------------------
+
+_MAY_DIFFER: Final = frozenset({
+    *("name", "title", "text", "source", "setup", "opening", "winner_begins", "laws", "readings", "options", "chosen"),
+})  # fmt: skip
+"""The fields of a ruleset that change neither which plays are legal nor who wins. What a game counts is in its laws."""
+
+
+def is_backgammon(rules: Ruleset) -> bool:
+    """Return whether a game is backgammon from another set-up or with another count, so that its positions are known.
+
+    Course, checkers, moves, plays and how a game is won are those of backgammon.
+    """
+    same = (
+        getattr(rules, it.name) == getattr(NACKGAMMON, it.name) for it in fields(Ruleset) if it.name not in _MAY_DIFFER
+    )
+    return rules.checkers == CHECKERS and all(same)
+
+
+def is_another_set_up(rules: Ruleset) -> bool:
+    """Return whether a game is backgammon but for its set-up, and perhaps without a cube."""
+    return (
+        is_backgammon(rules)
+        and rules.opening is Opening.BOTH
+        and not rules.winner_begins
+        and evolve(rules.laws, name=CUBE.name, cube=True) == CUBE
+    )
+
+
+def position_of(table: Table) -> Position:
+    """Return a table of such a game as a position of backgammon."""
+    own, opponent = table.own.row, table.opponent.row
+    cells = [own[place] - opponent[HAND - place] for place in range(OFF + 1, HAND)]
+    return Position((-opponent[HAND], *cells, own[HAND]))
+
+
+def backgammon_state(game: TableGame) -> GameState:
+    """Return such a game as a game of backgammon, for strategies and rules that know nothing else."""
+    shared = {it.name: getattr(game, it.name) for it in fields(MatchGame)}
+    return GameState(**shared, position=position_of(game.table))

@@ -195,19 +195,20 @@ def blots(rules: Ruleset, table: Table) -> int:
     return sum(table.own.row[point] == 1 and rules.course.facing(point) < farthest for point in range(1, HAND))
 
 
-def _network_strategy(_seed: int | None) -> TableStrategy:
-    from fibsbot.strategies.table_network import NetworkTableStrategy  # noqa: PLC0415 - loads numpy
+def _engine_strategy(options: str) -> TableStrategy:
+    from fibsbot.strategies.table_engine import EngineTableStrategy  # noqa: PLC0415 - loads numpy
 
-    return NetworkTableStrategy()
+    return EngineTableStrategy(options)
 
 
-_STRATEGIES: Final[dict[str, Callable[[int | None], TableStrategy]]] = {
+SIMPLE_TABLE_STRATEGIES: Final[dict[str, Callable[[int | None], TableStrategy]]] = {
     "random": RandomTableStrategy,
     "pips": lambda _seed: PipStrategy(),
     "blots": lambda _seed: BlotStrategy(),
-    "engine": _network_strategy,
 }
-TABLE_STRATEGIES: Final = tuple(_STRATEGIES)
+"""The simple players by name, each made from a seed."""
+ENGINE: Final = "engine"
+TABLE_STRATEGIES: Final = (*SIMPLE_TABLE_STRATEGIES, ENGINE)
 """The names of the strategies for tables games, the weakest first."""
 
 
@@ -218,11 +219,18 @@ class UnknownTableStrategyError(ValueError):
 def load_table_strategy(name: str, *, seed: int | None = None) -> TableStrategy:
     """Make the strategy of that name; a seed makes its random choices repeatable.
 
-    Raises UnknownTableStrategyError if there is none.
+    `engine` may have the options of `EngineOptions` after a colon. Raises UnknownTableStrategyError if there is no such
+    strategy or option.
     """
-    if name not in _STRATEGIES:
+    plain, _, options = name.partition(":")
+    if plain == ENGINE:
+        try:
+            return _engine_strategy(options)
+        except ValueError as error:
+            raise UnknownTableStrategyError(str(error)) from error
+    if name not in SIMPLE_TABLE_STRATEGIES:
         known = difflib.get_close_matches(name, TABLE_STRATEGIES) or TABLE_STRATEGIES
         raise UnknownTableStrategyError(
             f"expected a strategy for tables games such as {', '.join(known)}, got {name!r}"
         )
-    return _STRATEGIES[name](seed)
+    return SIMPLE_TABLE_STRATEGIES[name](seed)

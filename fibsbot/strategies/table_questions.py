@@ -7,6 +7,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from attrs import frozen
 
+from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.game import TableGame, choices
 from fibsbot.games.plays import check_play, legal_plays
 from fibsbot.position import Play
@@ -22,6 +23,7 @@ from fibsbot.strategies.questions import (
     ResignAnswer,
     StrategyAnswer,
 )
+from fibsbot.strategies.table_backgammon import BackgammonTableStrategy
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
 DEFAULT_TABLE_STRATEGY: Final = "engine"
@@ -62,12 +64,15 @@ class TableQuestion:
     resign_to: int = 0
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Ask the strategy that this one brings for these games, else the default one."""
+        """Ask the strategy that this one brings for these games, this one if it knows the game, or the default one."""
         candidate: object = strategy
+        player: TableStrategy
         if isinstance(candidate, PlaysTables):
             player = candidate.tables
         elif isinstance(candidate, LastResort):
             return self.last_resort()
+        elif is_backgammon(self.game.rules):
+            player = BackgammonTableStrategy(strategy)
         else:
             player = default_table_strategy()
         if self.game.resignation:

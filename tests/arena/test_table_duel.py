@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,7 +51,21 @@ def test_the_result_is_printed_with_its_interval() -> None:
     assert "points per game" in points
 
 
+def test_the_engine_plays_a_game_by_the_rules_of_backgammon_as_it_plays_backgammon() -> None:
+    assert 4 == report("--game", "nackgammon", "engine:0", "random", "-n", "4")["wins"]
+
+
+def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: Path) -> None:
+    told = report("--game", "nackgammon", "heuristic", "heuristic", "-n", "2", "-j", "1", "--no-luck")
+    assert ("nackgammon", 0) == (told["game"], told["result"] or 0)
+    result = run("--game", "longgammon", "heuristic", "heuristic", "-n", "2", "--mat", str(tmp_path))
+    assert "--mat does not belong to --game" in result.stderr
+    text = run("--game", "longgammon", "heuristic", "engine:0", "-n", "2", "-j", "1", "--no-luck", "--no-cube").stdout
+    assert text.startswith("heuristic against engine:0: 2 money games without a cube (longgammon)")
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
+    (("--game", "plakoto", "pips", "engine:x"), "expected plies from 0 to 4"),
     (("--game", "portes", "pips", "gnubg"), "expected one of random, pips, blots, engine with --game, got 'gnubg'"),
     (("--game", "porte", "pips", "blots"), "expected a game such as portes"),
     (("--game", "portes", "pips", "blots", "--length", "5"), "--length does not belong to --game"),

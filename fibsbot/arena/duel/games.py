@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from fibsbot.arena.duel.plan import GameDice
+from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice, MatchState
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import AutomaticRaise, Laws, Level
@@ -45,19 +46,22 @@ Games: TypeAlias = tuple[Game, ...]
 """The games of a match."""
 MatchGenerator: TypeAlias = Generator[AskedQuestion, StrategyAnswer, Games]
 _QuestionGenerator: TypeAlias = Generator[AskedQuestion, StrategyAnswer, None]
+_BACKGAMMON: Final = Position.start()
 LOWEST_RESIGNATION: Final = 1
 """The lowest level of a resignation. One that was rejected is not offered again in the same game, nor a lower one."""
 
 
-def play_match(laws: Laws, length: int, dice: Callable[[int], GameDice]) -> MatchGenerator:
+def play_match(
+    laws: Laws, length: int, dice: Callable[[int], GameDice], start: Position = _BACKGAMMON
+) -> MatchGenerator:
     """Play a match of `length` points, or one money game if the length is 0.
 
-    `dice` returns the dice of a game by its number, counted from 0.
+    `dice` returns the dice of a game by its number, counted from 0; `start` is the position in which each begins.
     """
     state = rules.start_match(laws, length)
     games: list[Game] = []
     while True:
-        game = _GameInProgress(state)
+        game = _GameInProgress(evolve(state, position=start))
         yield from game.play(dice(len(games)))
         games.append(Game(len(games) + 1, game.start, tuple(game.entries), game.state.result))
         if not length or rules.match_winner(game.state) is not None:

@@ -217,7 +217,7 @@ class PairPlayer:
     def _transcript(self, number: int, seat: Seat) -> Transcript:
         """Play one game or match with A at this seat."""
         plan = self._plan
-        match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number))
+        match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number), plan.start)
         games = play_out(match, [self._players[it ^ seat].ask for it in Seat])
         names = [Player(plan.labels[it ^ seat]) for it in Seat]
         given_id = f"duel-{plan.seed}-{number + 1:06}{'ab'[seat]}"

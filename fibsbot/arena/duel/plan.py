@@ -8,7 +8,10 @@ from typing import Any, Final
 from attrs import asdict, evolve, field, frozen
 from attrs.validators import ge, gt
 
+from fibsbot.games import load_ruleset
+from fibsbot.games.backgammons import position_of
 from fibsbot.match import Dice
+from fibsbot.position import Position
 from fibsbot.rules.law_words import parse_law_words
 from fibsbot.rules.laws import FIBS, Laws
 
@@ -42,6 +45,13 @@ class DuelPlan:
     """Seconds for a decision, after which a fallback decides."""
     other_laws: str = ""
     """The words of other laws than those of FIBS; whether there is a cube is in `cube`."""
+    game: str = ""
+    """The tables game that is played, one for which `is_another_set_up` is true; empty for backgammon."""
+
+    @property
+    def start(self) -> Position:
+        """The position before the first roll."""
+        return position_of(load_ruleset(self.game).start()) if self.game else Position.start()
 
     @property
     def laws(self) -> Laws:
@@ -64,7 +74,7 @@ class DuelPlan:
     def settings(self) -> dict[str, Any]:
         """Return everything that the results depend on, in JSON types."""
         settings = {**asdict(self), "strategies": list(self.strategies)}
-        return settings if self.other_laws else {key: value for key, value in settings.items() if key != "other_laws"}
+        return {key: value for key, value in settings.items() if value or key not in {"other_laws", "game"}}
 
 
 OPENINGS: Final[tuple[Dice, ...]] = tuple((a, b) for a in range(1, 7) for b in range(1, 7) if a != b)

@@ -1,11 +1,15 @@
 """Duels in tables games: two of the strategies of `fibsbot.strategies.table_games`, in compiled games.
 
+Where the engine plays by the networks of backgammon (`fibsbot.games.backgammons.is_backgammon`), the rules core
+plays the games instead, with the strategies themselves.
+
 Every game is played twice with the same dice and swapped seats, as in other duels. There are no matches and no cube.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +22,12 @@ from fibsbot.engine.family.game_loop import BLOTS, NETWORK, PIPS, RANDOM, new_ga
 from fibsbot.engine.family.network import Network, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of
 from fibsbot.games import load_ruleset
+from fibsbot.games.backgammons import is_backgammon
+from fibsbot.games.game import play, roll, roll_opening, start_match
+from fibsbot.games.ruleset import Ruleset
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.strategies import base_name
+from fibsbot.strategies.table_games import ENGINE, TableStrategy, load_table_strategy
 
 KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS, "engine": NETWORK}
 """The players of compiled games, by the names of the strategies."""
@@ -78,11 +88,35 @@ def play_table_duel(plan: TableDuelPlan, network: Network | None = None) -> Iter
     damaged.
     """
     rules = load_ruleset(plan.game)
-    weights = network or (bundled_network(rules.name) if "engine" in plan.strategies else _UNUSED)
+    with_engine = ENGINE in map(base_name, plan.strategies)
+    if with_engine and is_backgammon(rules):
+        yield from _play_by_strategies(rules, plan)
+        return
+    weights = network or (bundled_network(rules.name) if with_engine else _UNUSED)
     buffers = new_game_buffers(start_of(rules), weights)
-    players = [KINDS[name] for name in plan.strategies]
+    players = [KINDS[base_name(name)] for name in plan.strategies]
     kinds = np.array([players, players[::-1]], np.int64)
     for first in range(0, plan.pairs, BLOCK):
         points: Int64s = np.zeros(2 * min(BLOCK, plan.pairs - first), np.int64)
         play_pairs(parameters_of(rules), kinds, weights, weights, buffers, plan.seed, first, points)
         yield points.tolist()
+
+
+def _play_by_strategies(rules: Ruleset, plan: TableDuelPlan) -> Iterator[list[int]]:
+    """Yield what A wins in both games of each pair."""
+    a, b = (load_table_strategy(name, seed=plan.seed) for name in plan.strategies)
+    for pair in range(plan.pairs):
+        dice = f"{plan.seed} {pair}"
+        yield [_play_game(rules, (a, b), Random(dice)), -_play_game(rules, (b, a), Random(dice))]
+
+
+def _play_game(rules: Ruleset, players: tuple[TableStrategy, TableStrategy], random: Random) -> int:
+    """Play a game without a cube; return the points of the first player."""
+    state = start_match(rules, 0)
+    while state.stage is not Stage.OVER:
+        if state.stage is Stage.MOVE:
+            state = play(state, state.turn, players[state.turn].choose_play(state))
+            continue
+        dice = random.randint(1, 6), random.randint(1, 6)
+        state = roll_opening(state, *dice) if state.stage is Stage.OPENING else roll(state, state.turn, dice)
+    return state.scores[Seat.A] - state.scores[Seat.B]

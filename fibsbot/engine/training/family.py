@@ -32,6 +32,7 @@ from fibsbot.engine.family.parameters import Rules, parameters_of, start_of
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import load_arrays, write_whole
 from fibsbot.games import load_ruleset
+from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.ruleset import Ruleset
 
 BLOCK: Final = 200
@@ -62,12 +63,20 @@ class FamilyRecipe:
         return self.rate * (self.last_rate / self.rate) ** share, self.trace * (1 - share / 2)
 
 
+class NoNetworkError(ValueError):
+    """A game has no network of its own."""
+
+
 def bundled_recipe(game: str) -> FamilyRecipe:
     """Return the recipe of a game, by its name with options, which has that of the game without them.
 
-    Raises UnknownGameError if there is none of this name.
+    Raises UnknownGameError if there is none of this name, and NoNetworkError if the game needs no network.
     """
     rules = load_ruleset(game)
+    if is_backgammon(rules):
+        raise NoNetworkError(
+            f"{rules.title} has the rules of backgammon, whose networks play it: it needs none of its own"
+        )
     recipes = tomllib.loads(RECIPES.read_text("utf-8"))
     return FamilyRecipe(rules.full_name, **recipes[rules.name])
 

@@ -17,11 +17,14 @@ from fibsbot.engine.family.network import load_network, new_network, save_networ
 from fibsbot.engine.network import NetworkError
 from fibsbot.engine.training import family
 from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
-from fibsbot.games import GAMES
+from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.backgammons import is_backgammon
 
 RECIPE = FamilyRecipe("hyper", games=500, hidden=8)
 LARGEST = 200_000
 """Bytes of a network's file, at most."""
+LEARNED = ("portes:tavla", *(game for game in GAMES if not is_backgammon(load_ruleset(game))))
+"""The games that have a network."""
 
 
 def share(game: str, opponent: str, games: int, network: Path | None = None) -> float:
@@ -65,15 +68,27 @@ def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
         load_network(path)
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_every_game_has_a_recipe_and_a_small_network(game: str) -> None:
-    path = GAME_NETWORKS / f"{game}.npz"
+@pytest.mark.parametrize("game", LEARNED)
+def test_every_game_but_backgammon_has_a_recipe_and_a_small_network(game: str) -> None:
+    path = GAME_NETWORKS / f"{load_ruleset(game).name}.npz"
     assert bundled_recipe(game).hidden == len(load_network(path).hidden_bias)
     assert path.stat().st_size <= LARGEST
 
 
+def test_there_are_no_other_networks() -> None:
+    assert {load_ruleset(game).name for game in LEARNED} == {path.stem for path in GAME_NETWORKS.glob("*.npz")}
+
+
+@pytest.mark.parametrize("game", ["nackgammon", "longgammon", "portes"])
+def test_a_game_by_the_rules_of_backgammon_needs_no_network(game: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["train", "--game", game, "-o", str(tmp_path)])
+    assert 2 == result.exit_code
+    assert f"{load_ruleset(game).title} has the rules of backgammon, whose networks play it" in result.output
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", LEARNED)
 def test_the_bundled_network_beats_the_simple_players(game: str) -> None:
     assert all(share(game, opponent, 24) > 0.5 for opponent in ("random", "pips", "blots"))
 
