@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -17,6 +18,9 @@ _BYTE: Final = ir.IntType(8)
 _WORD: Final = ir.IntType(16)
 _INT: Final = ir.IntType(32)
 _LONG: Final = ir.IntType(64)
+_FLOAT: Final = ir.FloatType()
+_INTEGERS: Final = ir.VectorType(_INT, GROUP)
+_FLOATS: Final = ir.VectorType(_FLOAT, GROUP)
 
 _COMPARED: Final = 16
 """Cells of a board that are compared at once."""
@@ -69,7 +73,7 @@ def accumulate(form: VectorForm) -> Any:
 
             tiles = [pointer(number, _INT, size(2)) for number in range(2)]
             rows = pointer(3, _WORD, size(4)), pointer(5, _INT)
-            _build_tile(builder, form, tiles, rows, pointer(6, _INT), size(7))
+            _build_tile(builder, form, [tiles], rows, [pointer(6, _INT)], size(7))
             return context.get_dummy_value()
 
         return types.void(before, sums, unit, weights, begin, places, values, pairs), build
@@ -77,34 +81,83 @@ def accumulate(form: VectorForm) -> Any:
     return add
 
 
-def _build_tile(builder: ir.IRBuilder, form: VectorForm, tiles: Any, rows: Any, values: Any, pairs: Any) -> None:
-    """Build the loop over pairs. `values` are read by pairs, each as one integer of 32 bits."""
+def accumulate_two(form: VectorForm) -> Any:
+    """Return numba's form of what `simd.accumulate_two_by` returns."""
+
+    @intrinsic
+    def add(
+        _: Any, sums: Any, sums_of_other: Any, unit: Any, weights: Any, begin: Any, places: Any, values: Any,
+        values_of_other: Any, pairs: Any,
+    ) -> Any:  # fmt: skip
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            given = [*zip(called.args, given, strict=True)]
+            unit, begin, pairs = (context.cast(builder, given[it][1], given[it][0], types.int64) for it in (2, 4, 8))
+            for half in (0, TILE // 2):  # a whole tile of two rows would not fit into the registers
+                first = builder.add(unit, _LONG(half))
+                tiles = [builder.gep(_address(context, builder, it, _INT), [first]) for it in given[:2]]
+                weights = builder.gep(_address(context, builder, given[3], _WORD), [builder.add(begin, _LONG(half))])
+                rows = weights, _address(context, builder, given[5], _INT)
+                values = [_address(context, builder, it, _INT) for it in given[6:8]]
+                _build_tile(builder, form, [(None, tile) for tile in tiles], rows, values, pairs, TILE // 2)
+            return context.get_dummy_value()
+
+        types_given = sums, sums_of_other, unit, weights, begin, places, values, values_of_other, pairs
+        return types.void(*types_given), build
+
+    return add
+
+
+def _build_tile(
+    builder: ir.IRBuilder, form: VectorForm, tiles: Any, rows: Any, values: list[Any], pairs: Any, width: int = TILE
+) -> None:
+    """Build the loop over pairs, for one row of sums or more.
+
+    Args:
+        builder: The builder.
+        form: The form of the vectors.
+        tiles: For each row of sums where to begin (None: with zeros) and where the results go.
+        rows: The weights and the places.
+        values: The values by row, which are read by pairs, each as one integer of 32 bits.
+        pairs: The number of pairs.
+        width: The number of sums.
+    """
     lanes = form.lanes
     words, wide = ir.VectorType(_WORD, lanes), ir.VectorType(_INT, lanes // 2)
     weights, places = rows
-    before, after = (
-        [builder.bitcast(builder.gep(tile, [_LONG(first)]), wide.as_pointer()) for first in range(0, TILE, lanes // 2)]
-        for tile in tiles
-    )
-    held = [_variable(builder, builder.load(place, align=4)) for place in before]
+
+    def vectors(tile: Any) -> list[Any]:
+        firsts = range(0, width, lanes // 2)
+        return [builder.bitcast(builder.gep(tile, [_LONG(first)]), wide.as_pointer()) for first in firsts]
+
+    zeros = ir.Constant(wide, [0] * wide.count)
+    held = [
+        [_variable(builder, builder.load(place, align=4)) for place in vectors(before)]
+        if before is not None
+        else [_variable(builder, zeros) for _ in range(0, width, lanes // 2)]
+        for before, _ in tiles
+    ]
     with _loop(builder, pairs) as index:
         first = builder.shl(index, _LONG(1))
         pair = [
             builder.gep(weights, [builder.sext(builder.load(builder.gep(places, [it]), align=4), _LONG)])
             for it in (first, builder.add(first, _LONG(1)))
         ]
-        value = builder.load(builder.gep(values, [index]), align=2)
-        both = builder.bitcast(_same(builder, value, wide), words)
-        for number, held_sum in enumerate(held):
+        both = [
+            builder.bitcast(_same(builder, builder.load(builder.gep(it, [index]), align=2), wide), words)
+            for it in values
+        ]
+        for number in range(len(held[0])):
             place = _LONG(number // 2 * lanes)
             one, other = (
                 builder.load(builder.bitcast(builder.gep(row, [place]), words.as_pointer()), align=2) for row in pair
             )
             interleaved = builder.shuffle_vector(one, other, _interleaving(lanes, number % 2))
-            products = _add_products(builder, form, interleaved, both)
-            builder.store(builder.add(builder.load(held_sum), products), held_sum)
-    for place, held_sum in zip(after, held, strict=True):
-        builder.store(builder.load(held_sum), place, align=4)
+            for sums, value in zip(held, both, strict=True):
+                products = _add_products(builder, form, interleaved, value)
+                builder.store(builder.add(builder.load(sums[number]), products), sums[number])
+    for (_, after), sums in zip(tiles, held, strict=True):
+        for place, held_sum in zip(vectors(after), sums, strict=True):
+            builder.store(builder.load(held_sum), place, align=4)
 
 
 def _add_products(builder: ir.IRBuilder, form: VectorForm, one: Any, other: Any) -> Any:
@@ -120,40 +173,200 @@ def _add_products(builder: ir.IRBuilder, form: VectorForm, one: Any, other: Any)
     return builder.add(even, odd)
 
 
-def find_nonzero() -> Any:
-    """Return numba's form of `simd.find_nonzero`."""
+def rectify() -> Any:
+    """Return numba's form of `simd.rectify`."""
 
     @intrinsic
-    def find(_: Any, words: Any, count: Any, table: Any, places: Any) -> Any:
+    def rectify_sums(
+        _: Any, sums: Any, scales: Any, biases: Any, step: Any, units: Any, outputs: Any, total: Any, most: Any
+    ) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
-            words, table, places = (
+            arrays = [
                 _pointer(context, builder, called.args[number], given[number], element)
-                for number, element in ((0, _WORD), (2, _BYTE), (3, _INT))
+                for number, element in ((0, _INT), (1, _FLOAT), (2, _FLOAT), (5, _FLOAT))
+            ]
+            step, by_total, by_most = (
+                context.cast(builder, given[number], called.args[number], types.float32) for number in (3, 6, 7)
             )
-            size = context.cast(builder, given[1], called.args[1], types.int64)
-            return _build_find(builder, words, table, places, size)
+            units = context.cast(builder, given[4], called.args[4], types.int64)
+            return _build_rectify(builder, arrays, step, units, (by_total, by_most))
 
-        return types.int64(words, count, table, places), build
+        return types.float32(sums, scales, biases, step, units, outputs, total, most), build
+
+    return rectify_sums
+
+
+def _build_rectify(builder: ir.IRBuilder, arrays: list[Any], step: Any, units: Any, factors: tuple[Any, Any]) -> Any:
+    """Build the loop over groups of units, of which there is an even number: sums of even and odd groups are apart."""
+    zeros = ir.Constant(_FLOATS, [0.0] * GROUP)
+    steps = _same(builder, step, _FLOATS)
+    totals, mosts = ([_variable(builder, zeros) for _ in range(2)] for _ in range(2))
+    with _loop(builder, builder.udiv(units, _LONG(2 * GROUP))) as index:
+        for half in range(2):
+            first = builder.add(builder.mul(index, _LONG(2 * GROUP)), _LONG(half * GROUP))
+            places = [
+                builder.bitcast(builder.gep(array, [first]), kind.as_pointer())
+                for array, kind in zip(arrays, (_INTEGERS, _FLOATS, _FLOATS, _FLOATS), strict=True)
+            ]
+            sums, scales, biases = (builder.load(place, align=4) for place in places[:3])
+            value = builder.fmul(builder.sitofp(sums, _FLOATS), builder.fmul(scales, steps))
+            value = _larger(builder, builder.fadd(value, biases), zeros)
+            builder.store(value, places[3], align=4)
+            builder.store(builder.fadd(builder.load(totals[half]), value), totals[half])
+            builder.store(_larger(builder, value, builder.load(mosts[half])), mosts[half])
+    total = builder.fadd(*map(builder.load, totals))
+    most = _larger(builder, *map(builder.load, mosts))
+    while total.type.count > 1:
+        total = builder.fadd(*_halves(builder, total))
+        most = _larger(builder, *_halves(builder, most))
+    total, most = (
+        builder.fmul(builder.extract_element(it, _INT(0)), factor)
+        for it, factor in zip((total, most), factors, strict=True)
+    )
+    return _larger(builder, total, most)
+
+
+def _larger(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", one, other), one, other)
+
+
+def _halves(builder: ir.IRBuilder, vector: Any) -> list[Any]:
+    """Return both halves of a vector."""
+    half = vector.type.count // 2
+    nothing = ir.Constant(vector.type, ir.Undefined)
+    return [builder.shuffle_vector(vector, nothing, _mask(range(first, first + half))) for first in (0, half)]
+
+
+def list_words(form: VectorForm) -> Any:
+    """Return numba's form of what `simd.list_words_by` returns."""
+
+    @intrinsic
+    def find(
+        _: Any, one: Any, other: Any, scale: Any, scale_of_other: Any, count: Any, table: Any, places: Any,
+        values: Any, values_of_other: Any,
+    ) -> Any:  # fmt: skip
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            given = [*zip(called.args, given, strict=True)]
+            lists = _Lists(context, builder, form, given[5], given[6], given[7:])
+            numbers = [_Scaled(context, builder, *it) for it in zip(given[:2], given[2:4], strict=True)]
+            with _loop(builder, _groups(context, builder, given[4])) as index:
+                lists.add(index, [it.rounded(index) for it in numbers])
+            return lists.count
+
+        types_given = one, other, scale, scale_of_other, count, table, places, values, values_of_other
+        return types.int64(*types_given), build
 
     return find
 
 
-def _build_find(builder: ir.IRBuilder, words: Any, table: Any, places: Any, count: Any) -> Any:
-    """Build the loop over groups: a byte says which words are not 0, and the table has the places of its bits."""
-    group, wide = ir.VectorType(_WORD, GROUP), ir.VectorType(_INT, GROUP)
-    found = _variable(builder, _LONG(0))
-    with _loop(builder, builder.udiv(count, _LONG(GROUP))) as index:
-        first = builder.mul(index, _LONG(GROUP))
-        some = builder.load(builder.bitcast(builder.gep(words, [first]), group.as_pointer()), align=2)
-        mask = builder.bitcast(builder.icmp_signed("!=", some, ir.Constant(group, [0] * GROUP)), _BYTE)
-        row = builder.gep(table, [builder.mul(builder.zext(mask, _LONG), _LONG(GROUP))])
-        bits = builder.load(builder.bitcast(row, ir.VectorType(_BYTE, GROUP).as_pointer()), align=1)
-        which = builder.add(builder.zext(bits, wide), _same(builder, builder.trunc(first, _INT), wide))
-        known = builder.load(found)
-        target = builder.bitcast(builder.gep(places, [known]), wide.as_pointer())
-        builder.store(builder.mul(which, ir.Constant(wide, [TILE] * GROUP)), target, align=4)
-        builder.store(builder.add(known, builder.zext(builder.ctpop(mask), _LONG)), found)
-    return builder.load(found)
+def list_changes(form: VectorForm) -> Any:
+    """Return numba's form of what `simd.list_changes_by` returns."""
+
+    @intrinsic
+    def find(_: Any, numbers: Any, before: Any, scale: Any, count: Any, table: Any, places: Any, values: Any) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            given = [*zip(called.args, given, strict=True)]
+            lists = _Lists(context, builder, form, given[4], given[5], given[6:])
+            scaled = _Scaled(context, builder, given[0], given[2])
+            with _loop(builder, _groups(context, builder, given[3])) as index:
+                now = scaled.rounded(index)
+                place = _group(builder, _address(context, builder, given[1], _WORD), index)
+                was = builder.load(place, align=2)
+                builder.store(builder.trunc(now, was.type), place, align=2)
+                lists.add(index, [builder.sub(now, builder.sext(was, now.type))])
+            return lists.count
+
+        return types.int64(numbers, before, scale, count, table, places, values), build
+
+    return find
+
+
+def _address(context: Any, builder: ir.IRBuilder, array: tuple[Any, Any], element: ir.Type) -> Any:
+    """Return the address of the elements of an array, given with its type."""
+    return _pointer(context, builder, *array, element)
+
+
+def _group(builder: ir.IRBuilder, address: Any, index: Any) -> Any:
+    """Return the address of a group of elements, as one of a vector."""
+    element = address.type.pointee
+    place = builder.gep(address, [builder.mul(index, _LONG(GROUP))])
+    return builder.bitcast(place, ir.VectorType(element, GROUP).as_pointer())
+
+
+def _groups(context: Any, builder: ir.IRBuilder, count: tuple[Any, Any]) -> Any:
+    return builder.udiv(context.cast(builder, count[1], count[0], types.int64), _LONG(GROUP))
+
+
+class _Scaled:
+    """Numbers that are scaled and rounded by groups."""
+
+    def __init__(self, context: Any, builder: ir.IRBuilder, numbers: tuple[Any, Any], scale: tuple[Any, Any]) -> None:
+        self._builder = builder
+        self._numbers = _address(context, builder, numbers, _FLOAT)
+        self._scales = _same(builder, context.cast(builder, scale[1], scale[0], types.float32), _FLOATS)
+
+    def rounded(self, index: Any) -> Any:
+        """Build a group of integers."""
+        build = self._builder
+        some = build.load(_group(build, self._numbers, index), align=4)
+        rounding = ir.Constant(_FLOATS, [0.5] * GROUP)
+        return build.fptosi(build.fadd(build.fmul(some, self._scales), rounding), _INTEGERS)
+
+
+class _Lists:
+    """The lists of words of one row or two, with the places where any of them is not 0."""
+
+    def __init__(
+        self, context: Any, builder: ir.IRBuilder, form: VectorForm, table: Any, places: Any, values: Any
+    ) -> None:
+        self._builder = builder
+        self._form = form
+        self._table = _address(context, builder, table, _BYTE)
+        self._places = _address(context, builder, places, _INT)
+        self._values = [_address(context, builder, it, _WORD) for it in values]
+        self._found = _variable(builder, _LONG(0))
+
+    @property
+    def count(self) -> Any:
+        """The length of the lists."""
+        return self._builder.load(self._found)
+
+    def add(self, index: Any, rows: list[Any]) -> None:
+        """Append a group of numbers of each row."""
+        first = self._builder.trunc(self._builder.mul(index, _LONG(GROUP)), _INT)
+        either = functools.reduce(self._builder.or_, rows)
+        if self._form is VectorForm.AVX2:
+            self._compress(first, either, rows)
+        else:
+            self._select(first, either, rows)
+
+    def _compress(self, first: Any, either: Any, rows: list[Any]) -> None:
+        """Append them all at once: the bits of a byte say which are not 0, and the table has the places of the bits."""
+        build = self._builder
+        mask = build.bitcast(build.icmp_signed("!=", either, ir.Constant(_INTEGERS, [0] * GROUP)), _BYTE)
+        row = build.gep(self._table, [build.mul(build.zext(mask, _LONG), _LONG(GROUP))])
+        bits = build.load(build.bitcast(row, ir.VectorType(_BYTE, GROUP).as_pointer()), align=1)
+        which, known = build.zext(bits, _INTEGERS), self.count
+        places = build.mul(build.add(which, _same(build, first, _INTEGERS)), ir.Constant(_INTEGERS, [TILE] * GROUP))
+        build.store(places, build.bitcast(build.gep(self._places, [known]), _INTEGERS.as_pointer()), align=4)
+        permuted = _declared(build.module, ir.FunctionType(_INTEGERS, [_INTEGERS, _INTEGERS]), "llvm.x86.avx2.permd")
+        for values, numbers in zip(self._values, rows, strict=True):
+            words = build.trunc(build.call(permuted, [numbers, which]), ir.VectorType(_WORD, GROUP))
+            build.store(words, build.bitcast(build.gep(values, [known]), words.type.as_pointer()), align=2)
+        build.store(build.add(known, build.zext(build.ctpop(mask), _LONG)), self._found)
+
+    def _select(self, first: Any, either: Any, rows: list[Any]) -> None:
+        """Append them one by one: a 0 is written over by the next."""
+        build = self._builder
+        for lane in range(GROUP):
+            known = self.count
+            place = build.mul(build.add(first, _INT(lane)), _INT(TILE))
+            build.store(place, build.gep(self._places, [known]), align=4)
+            for values, numbers in zip(self._values, rows, strict=True):
+                value = build.extract_element(numbers, _INT(lane))
+                build.store(build.trunc(value, _WORD), build.gep(values, [known]), align=2)
+            one = build.icmp_signed("!=", build.extract_element(either, _INT(lane)), _INT(0))
+            build.store(build.add(known, build.zext(one, _LONG)), self._found)
 
 
 def find_changes() -> Any:

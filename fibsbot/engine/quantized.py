@@ -26,9 +26,12 @@ from fibsbot.engine.simd import (
     Sums,
     Words,
     accumulate_by,
-    find_nonzero,
+    accumulate_two_by,
     host_form,
     layout,
+    list_changes_by,
+    list_words_by,
+    rectify,
 )
 
 _LARGEST_WEIGHT: Final = (1 << 13) - 1
@@ -40,10 +43,14 @@ _TOTAL: Final = 200_000
 """Limit of the sum of a layer's activations as integers, before rounding: sums overflow beyond 262,000."""
 _BLOCK: Final = 32
 """Rows that go through a layer together, so that its weights stay in the processor's nearest cache."""
-_SHIFT: Final = np.uint32(TILE.bit_length() - 1)
+_LINE: Final = 64
+"""Bytes of a line of the processor's cache."""
 
 _FORM: Final = host_form()
 _accumulate = accumulate_by(_FORM)
+_accumulate_two = accumulate_two_by(_FORM)
+_list_words = list_words_by(_FORM)
+_list_changes = list_changes_by(_FORM)
 
 
 class QuantizedNetwork(NamedTuple):
@@ -65,28 +72,24 @@ class QuantizedNetwork(NamedTuple):
 class _Buffers(NamedTuple):
     """Working memory of one call."""
 
-    inputs: Words
-    """The inputs of the row before and of a row, shape (2, width), padded with zeros."""
+    inputs: Floats32
+    """The inputs of a row, padded with zeros."""
+    words: Words
+    """Those of the row before as integers."""
     before: Sums
     """The sums of the first layer in the last row of the previous block, shape (units,)."""
-    zeros: Sums
-    """Zeros, as many as the widest layer has units."""
     sums: Sums
     """Sums of a layer by row and unit, shape (_BLOCK, units)."""
     outputs: Floats32
     """Activations by row and unit: the sums with biases added, rectified."""
-    words: Words
-    """The integer inputs of a layer for one row."""
     places: Sums
-    """For each row TILE times the indices of the nonzero words, padded to an even number by a word of 0."""
+    """For each row, or each two rows, TILE times the indices of the nonzero words, padded to an even number."""
     values: Words
-    """These words."""
+    """These words, by row."""
     pairs: Sums
     """Half the number of these words, by row."""
     steps: Floats32
     """The value of a word of 1, by row."""
-    most: Floats32
-    """The largest activation of a row, shape (1,)."""
 
 
 def quantize(network: Network) -> QuantizedNetwork:
@@ -111,12 +114,21 @@ def quantize(network: Network) -> QuantizedNetwork:
     output_weights[:, : len(network.weights[-1])] = network.weights[-1].T
     return QuantizedNetwork(
         np.array(layers, np.int64),
-        np.concatenate(weights),
+        aligned(np.concatenate(weights)),
         np.concatenate(scales),
         np.concatenate(biases),
         output_weights,
         network.biases[-1].astype(np.float32),
     )
+
+
+def aligned(words: Words) -> Words:
+    """Return a copy that begins at a multiple of 64 bytes: no vector of weights then lies in two lines of the cache."""
+    held = np.empty(words.nbytes + _LINE, np.uint8)
+    begin = -held.ctypes.data % _LINE
+    copy = held[begin : begin + words.nbytes].view(words.dtype)
+    copy[:] = words
+    return copy
 
 
 def output_sums(network: QuantizedNetwork, inputs: Floats32) -> Floats32:
@@ -125,17 +137,15 @@ def output_sums(network: QuantizedNetwork, inputs: Floats32) -> Floats32:
     width = -(-inputs.shape[1] // GROUP) * GROUP
     widest = max(width, int(network.layers[:, 1].max()))
     buffers = _Buffers(
-        np.zeros((2, width), np.int16),
+        np.zeros(width, np.float32),
+        np.zeros(width, np.int16),
         np.zeros(network.layers[0, 1], np.int32),
-        np.zeros(widest, np.int32),
         np.empty((_BLOCK, widest), np.int32),
-        np.empty((_BLOCK, widest), np.float32),
-        np.empty(widest, np.int16),
+        np.zeros((_BLOCK, widest), np.float32),
         np.empty((_BLOCK, widest + GROUP), np.int32),
         np.empty((_BLOCK, widest + GROUP), np.int16),
         np.empty(_BLOCK, np.int32),
-        np.empty(_BLOCK, np.float32),
-        np.empty(1, np.float32),
+        np.ones(_BLOCK, np.float32),
     )
     _write_sums(network, buffers, inputs, sums, BIT_PLACES)
     return sums
@@ -145,82 +155,92 @@ def output_sums(network: QuantizedNetwork, inputs: Floats32) -> Floats32:
 def _write_sums(network: QuantizedNetwork, buffers: _Buffers, inputs: Floats32, sums: Floats32, table: Bytes) -> None:
     for start in range(0, len(inputs), _BLOCK):
         rows = min(len(inputs) - start, _BLOCK)
+        _sum_first(network, buffers, inputs[start : start + rows], table)
         for layer in range(len(network.layers)):
-            width, units, weights = network.layers[layer, 0], network.layers[layer, 1], network.layers[layer, 2]
+            if layer:
+                _sum_later(network, buffers, layer, rows, table)
+            units, begin = network.layers[layer, 1], network.layers[layer, 3]
+            scales, biases = network.scales[begin : begin + units], network.biases[begin : begin + units]
             for row in range(rows):
-                if layer == 0:
-                    _write_changes(buffers, row, inputs[start + row])
-                else:
-                    _write_words(buffers, row, width)
-                _list_words(buffers, row, width if layer else buffers.inputs.shape[1], table)
-            for unit in range(0, units, TILE):
-                for row in range(rows):
-                    begin = buffers.zeros if layer else buffers.sums[row - 1] if row else buffers.before
-                    places, values, pairs = buffers.places[row], buffers.values[row], buffers.pairs[row]
-                    _accumulate(begin, buffers.sums[row], unit, network.weights, weights, places, values, pairs)
-                weights += width * TILE
-            if layer == 0:
-                for unit in range(units):
-                    buffers.before[unit] = buffers.sums[rows - 1, unit]
-            for row in range(rows):
-                _write_outputs(buffers, row, network, layer)
+                step = rectify(
+                    buffers.sums[row],
+                    scales,
+                    biases,
+                    buffers.steps[row],
+                    units,
+                    buffers.outputs[row],
+                    np.float32(1 / _TOTAL),
+                    np.float32(1 / _LARGEST_WORD),
+                )
+                buffers.steps[row] = step if step > 0 else np.float32(1)
         for row in range(rows):
             _write_last(buffers.outputs[row], network, sums[start + row])
 
 
 @inner
-def _write_changes(buffers: _Buffers, row: int, inputs: Floats32) -> None:
-    """Write the differences between the inputs of a row and those of the row before."""
-    before, now = buffers.inputs[0], buffers.inputs[1]
-    for place in range(len(inputs)):
-        now[place] = np.int16(inputs[place] * np.float32(_STEPS) + np.float32(0.5))
-    for place in range(len(before)):
-        buffers.words[place] = now[place] - before[place]
-        before[place] = now[place]
-    buffers.steps[row] = np.float32(1 / _STEPS)
+def _sum_first(network: QuantizedNetwork, buffers: _Buffers, inputs: Floats32, table: Bytes) -> None:
+    """Write the sums of the first layer: those of the row before and the products of the inputs that changed."""
+    units, weights, padded = network.layers[0, 1], 0, len(buffers.inputs)
+    for row in range(len(inputs)):
+        for place in range(len(inputs[row])):
+            buffers.inputs[place] = inputs[row, place]
+        places, values = buffers.places[row], buffers.values[row]
+        count = _list_changes(buffers.inputs, buffers.words, np.float32(_STEPS), padded, table, places, values)
+        _end(buffers, row, count)
+        buffers.steps[row] = np.float32(1 / _STEPS)
+    for unit in range(0, units, TILE):
+        for row in range(len(inputs)):
+            before = buffers.sums[row - 1] if row else buffers.before
+            places, values, pairs = buffers.places[row], buffers.values[row], buffers.pairs[row]
+            _accumulate(before, buffers.sums[row], unit, network.weights, weights, places, values, pairs)
+        weights += network.layers[0, 0] * TILE
+    for unit in range(units):
+        buffers.before[unit] = buffers.sums[len(inputs) - 1, unit]
 
 
 @inner
-def _write_words(buffers: _Buffers, row: int, width: int) -> None:
-    """Write the activations of a layer as words, scaled as far as the sums of the next layer allow."""
-    outputs, words = buffers.outputs[row], buffers.words
-    bits = outputs.view(np.int32)  # of numbers that are not negative in the same order; the compiler has vectors for it
-    total, most = np.float32(0), np.int32(0)
-    for place in range(width):
-        total += outputs[place]
-        most = max(most, bits[place])
-    buffers.most.view(np.int32)[0] = most
-    step = max(total * np.float32(1 / _TOTAL), buffers.most[0] * np.float32(1 / _LARGEST_WORD))
-    if step == 0:
-        step = np.float32(1)
-    scale = np.float32(1) / step
-    for place in range(width):
-        words[place] = np.int16(outputs[place] * scale + np.float32(0.5))
-    buffers.steps[row] = step
+def _sum_later(network: QuantizedNetwork, buffers: _Buffers, layer: int, rows: int, table: Bytes) -> None:
+    """Write the sums of another layer, by two rows: most of their activations that are not 0 are the same ones.
+
+    If the number of rows is odd, the last one has an old one beside it.
+    """
+    width, units, weights = network.layers[layer, 0], network.layers[layer, 1], network.layers[layer, 2]
+    for row in range(0, rows, 2):
+        count = _list_words(
+            buffers.outputs[row],
+            buffers.outputs[row + 1],
+            np.float32(1) / buffers.steps[row],
+            np.float32(1) / buffers.steps[row + 1],
+            width,
+            table,
+            buffers.places[row],
+            buffers.values[row],
+            buffers.values[row + 1],
+        )
+        buffers.values[row + 1, count] = 0
+        _end(buffers, row, count)
+    for unit in range(0, units, TILE):
+        for row in range(0, rows, 2):
+            _accumulate_two(
+                buffers.sums[row],
+                buffers.sums[row + 1],
+                unit,
+                network.weights,
+                weights,
+                buffers.places[row],
+                buffers.values[row],
+                buffers.values[row + 1],
+                buffers.pairs[row],
+            )
+        weights += width * TILE
 
 
 @inner
-def _list_words(buffers: _Buffers, row: int, width: int, table: Bytes) -> None:
-    """List the words that are not zero."""
-    places, values, words = buffers.places[row], buffers.values[row], buffers.words
-    count = find_nonzero(words, width, table, places)
-    for number in range(count):
-        values[number] = words[np.uint32(places[number]) >> _SHIFT]
-    places[count] = 0
-    values[count] = 0
+def _end(buffers: _Buffers, row: int, count: int) -> None:
+    """Pad the list of a row to an even number of words."""
+    buffers.places[row, count] = 0
+    buffers.values[row, count] = 0
     buffers.pairs[row] = (count + 1) >> 1
-
-
-@inner
-def _write_outputs(buffers: _Buffers, row: int, network: QuantizedNetwork, layer: int) -> None:
-    """Write the activations of a layer for a row."""
-    units, begin = network.layers[layer, 1], network.layers[layer, 3]
-    # If the index were a sum, the compiler would test each for being negative: hence the slices.
-    outputs, sums = buffers.outputs[row][:units], buffers.sums[row][:units]
-    scales, biases = network.scales[begin : begin + units], network.biases[begin : begin + units]
-    step = buffers.steps[row]
-    for unit in range(len(outputs)):
-        outputs[unit] = max(np.float32(sums[unit]) * (scales[unit] * step) + biases[unit], np.float32(0))
 
 
 @inner

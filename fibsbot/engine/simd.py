@@ -16,18 +16,21 @@ import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import Board
+from fibsbot.engine.arrays import Board, Floats32
 from fibsbot.engine.jit import Intrinsic
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Words: TypeAlias = npt.NDArray[np.int16]
 Sums: TypeAlias = npt.NDArray[np.int32]
 Accumulate: TypeAlias = Callable[[Sums, Sums, int, Words, int, Sums, Words, int], None]
+AccumulateTwo: TypeAlias = Callable[[Sums, Sums, int, Words, int, Sums, Words, Words, int], None]
+ListWords: TypeAlias = Callable[[Floats32, Floats32, np.float32, np.float32, int, Bytes, Sums, Words, Words], int]
+ListChanges: TypeAlias = Callable[[Floats32, Words, np.float32, int, Bytes, Sums, Words], int]
 
 TILE: Final = 64
 """Sums that are accumulated together: they fill half of the vector registers of a processor with AVX2."""
 GROUP: Final = 8
-"""Words that `find_nonzero` tests together."""
+"""Numbers that are rounded and listed together."""
 BIT_PLACES: Final = np.array(
     [[place for place in range(GROUP) if mask >> place & 1] + [0] * (GROUP - mask.bit_count()) for mask in range(256)],
     np.uint8,
@@ -91,14 +94,57 @@ def accumulate_by(form: VectorForm) -> Accumulate:
     return cast("Accumulate", Intrinsic(_CODE, "accumulate", form))
 
 
-find_nonzero: Final = cast("Callable[[Words, int, Bytes, Sums], int]", Intrinsic(_CODE, "find_nonzero"))
-"""Write TILE times the index of each word that is not 0, and return their number; for compiled functions.
+def accumulate_two_by(form: VectorForm) -> AccumulateTwo:
+    """Return the compiled function that adds a tile of products for two rows, which share the weights.
+
+    Its arguments:
+        sums, sums_of_other: Receive the results, int32.
+        unit, weights, begin, places: As above.
+        values, values_of_other: int16, for each row.
+        pairs: As above.
+    """
+    return cast("AccumulateTwo", Intrinsic(_CODE, "accumulate_two", form))
+
+
+def list_words_by(form: VectorForm) -> ListWords:
+    """Return the compiled function that rounds the numbers of two rows and lists those that are not 0 in both.
+
+    It returns how many there are. Its arguments:
+        numbers, numbers_of_other: float32.
+        scale, scale_of_other: The factors by which they become integers.
+        count: How many there are, a multiple of GROUP.
+        table: BIT_PLACES.
+        places: Receives TILE times the index of each, int32; longer than the list by GROUP or more.
+        values, values_of_other: Receive the integers, int16; as long.
+    """
+    return cast("ListWords", Intrinsic(_CODE, "list_words", form))
+
+
+def list_changes_by(form: VectorForm) -> ListChanges:
+    """Return the compiled function that rounds the numbers of a row and lists how those that are new differ.
+
+    It returns how many there are. Its arguments:
+        numbers: float32.
+        before: The integers of the row before, int16, which are replaced.
+        scale, count, table, places: As above.
+        values: Receives the differences, int16.
+    """
+    return cast("ListChanges", Intrinsic(_CODE, "list_changes", form))
+
+
+rectify: Final = cast(
+    "Callable[[Sums, Floats32, Floats32, np.float32, int, Floats32, np.float32, np.float32], np.float32]",
+    Intrinsic(_CODE, "rectify"),
+)
+"""Write the activations of a layer, and return the larger one of a multiple of their sum and one of the largest.
 
 Its arguments:
-    words: int16.
-    count: The number of words, a multiple of GROUP.
-    table: BIT_PLACES.
-    places: int32, longer than the number of nonzero words by GROUP or more.
+    sums: The integer sums, int32.
+    scales, biases: float32; an activation is its sum times its scale and the step, its bias added, or 0 if negative.
+    step: The value of a word of 1.
+    units: Their number, a multiple of 2 GROUP.
+    outputs: Receives the activations, float32.
+    by_total, by_most: The factors of the two results.
 """
 
 find_changes: Final = cast("Callable[[Board, Board], int]", Intrinsic(_CODE, "find_changes"))
