@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Board, Boards, swapped
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Board, Boards
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.simd import bit_count, find_cells, highest_bit, lowest_bit
 from fibsbot.match import ROLLS
 
 Inputs: TypeAlias = npt.NDArray[np.float32]
@@ -114,6 +115,39 @@ _WITH: Final = np.array([sum(1 << bit for bit, roll in enumerate(ROLLS) if numbe
 _DOUBLES: Final = sum(1 << bit for bit, (high, low) in enumerate(ROLLS) if high == low)
 
 
+def _combinations() -> npt.NDArray[np.int64]:
+    """Return the rolls of two different numbers that move a checker by their sum, by the sum and the open points.
+
+    Shape (12 * 64,): bit n - 1 of the second index is set if the point n pips from the target is blocked, where the
+    checker may not stop in between.
+    """
+    rolls = np.zeros((12, 64), np.int64)
+    for blocked in range(64):
+        for bit, (high, low) in enumerate(ROLLS):
+            if high != low and not blocked >> (high - 1) & blocked >> (low - 1) & 1:
+                rolls[high + low, blocked] |= 1 << bit
+    return rolls.reshape(-1)
+
+
+_HOME: Final = (1 << 7) - 2
+"""The bits of the points 1 to 6."""
+_ANCHORS: Final = (1 << BAR) - (1 << 19)
+"""The bits of the points 19 to 24."""
+_BAR_POINT: Final = 18
+"""The opponent's bar point."""
+_ON_POINTS: Final = (1 << BAR) - 2
+"""The bits of the points 1 to 24."""
+_NEAR: Final = 63
+"""The bits of the six points before a target."""
+_DIRECT: Final = np.array(
+    [sum(1 << bit for bit, roll in enumerate(ROLLS) if any(mask >> (it - 1) & 1 for it in roll)) for mask in range(64)]
+)
+"""The rolls that show one of a set of numbers; bit n - 1 of the index is set if n is one of them."""
+_COMBINATIONS: Final = _combinations()
+_STEPS: Final = np.array([sum(1 << (step * number - 1) for step in range(1, 5) if number) for number in range(7)])
+"""The points from which one to four moves by a number lead to a target, by the number."""
+
+
 @compiled
 def write_shots(sides: Boards, inputs: Inputs) -> None:
     """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), as if it rolled next.
@@ -122,13 +156,19 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
     """
     for row in range(len(sides)):
         board = sides[row]
+        blots = find_cells(board, -1, -1) & _ON_POINTS
+        own, blocked = find_cells(board, 1, CHECKERS), find_cells(board, -CHECKERS, -2)
         some, two, cost = 0, 0, 0
-        for point in range(BAR - 1, 0, -1):
-            if board[point] == -1:
-                rolls = _shots_from_the_bar(board, point) if board[BAR] else _shots(board, point)
-                cost += point * _weight(rolls & ~some)
-                two |= rolls & some
-                some |= rolls
+        while blots:
+            point = highest_bit(blots)
+            blots ^= 1 << point
+            if board[BAR]:
+                rolls = _shots_from_the_bar(board, point)
+            else:
+                rolls = _shots(own >> (point + 1), blocked >> (point + 1))
+            cost += point * _weight(rolls & ~some)
+            two |= rolls & some
+            some |= rolls
         # `two` is a subset of `some`. For either alone numba would infer another type from the initial 0.
         inputs[row, SideFeature.HIT] = _weight(some | two) / 36
         inputs[row, SideFeature.DOUBLE_HIT] = _weight(some & two) / 36
@@ -138,39 +178,21 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
 @inner
 def _weight(rolls: int) -> int:
     """Return how many of 36 rolls show one of the rolls."""
-    count = 0
-    left = rolls
-    while left:
-        left &= left - 1
-        count += 2
-    left = rolls & _DOUBLES
-    while left:
-        left &= left - 1
-        count -= 1
-    return count
+    return 2 * bit_count(rolls) - bit_count(rolls & _DOUBLES)
 
 
 @inner
-def _shots(board: Board, point: int) -> int:
-    """Return the rolls that hit the blot on a point, with no checker on the bar."""
-    rolls = 0
-    farthest = min(6, BAR - 1 - point)  # with a plain 6 the compiler unrolls each loop, which takes it a second
-    for number in range(1, farthest + 1):
-        if board[point + number] > 0:
-            rolls |= _WITH[number]
-    for high in range(2, farthest + 1):
-        for low in range(1, min(high, BAR - point - high)):
-            if board[point + high + low] > 0 and (board[point + high] > -2 or board[point + low] > -2):
-                rolls |= 1 << (high * (high - 1) // 2 + low - 1)
-    for number in range(1, farthest + 1):
-        source = point
-        for _ in range(4):
-            source += number
-            if source >= BAR or board[source] <= -2:
-                break
-            if board[source] > 0:
-                rolls |= 1 << (number * (number + 1) // 2 - 1)
-                break
+def _shots(own: int, blocked: int) -> int:
+    """Return the rolls that hit a blot, with no checker on the bar; bit n - 1 is for the point n pips from it."""
+    rolls = _DIRECT[own & _NEAR]
+    for total in range(3, 12):
+        if own >> (total - 1) & 1:
+            rolls |= _COMBINATIONS[64 * total + (blocked & _NEAR)]
+    for number in range(1, 7):
+        sources = own & _STEPS[number]
+        nearer = (sources & -sources) - 1
+        if sources and not blocked & _STEPS[number] & nearer:
+            rolls |= 1 << (number * (number + 1) // 2 - 1)
     return rolls
 
 
@@ -232,9 +254,19 @@ ESCAPES: Final = _escapes()
 
 def encode_all(boards: Boards) -> Inputs:
     """Return the inputs of boards, shape (n, INPUTS) for n boards of shape (n, 26)."""
-    inputs = np.empty((len(boards), INPUTS), np.float32)
-    _encode(np.stack((boards, swapped(boards)), axis=1).reshape(-1, CELLS), inputs.reshape(-1, SIDE_INPUTS), ESCAPES)
+    inputs, sides = np.empty((len(boards), INPUTS), np.float32), np.empty((2 * len(boards), CELLS), np.int8)
+    _write_sides(boards, sides)
+    _encode(sides, inputs.reshape(-1, SIDE_INPUTS), ESCAPES)
     return inputs
+
+
+@compiled
+def _write_sides(boards: Boards, sides: Boards) -> None:
+    """Write each board and, in the next row, the same board swapped."""
+    for row in range(len(boards)):
+        for cell in range(CELLS):
+            sides[2 * row, cell] = boards[row, cell]
+            sides[2 * row + 1, cell] = -boards[row, BAR - cell]
 
 
 def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
@@ -268,10 +300,11 @@ def write_counts(sides: Boards, inputs: Inputs) -> None:
 def _write_checkers(board: Board, inputs: Inputs) -> None:
     pips, squares, checkers, rearmost = 0, 0, 0, 0
     outfield, rear, deep, stacked, crossovers, to_come, spare = 0, 0, 0, 0, 0, 0, 0
-    for point in range(1, CELLS):
+    left = find_cells(board, 1, CHECKERS)
+    while left:
+        point = lowest_bit(left)
+        left &= left - 1
         count = AS_INT + board[point]
-        if count <= 0:
-            continue
         pips += point * count
         squares += point * point * count
         checkers += count
@@ -320,21 +353,14 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
 
 @inner
 def _write_points(board: Board, inputs: Inputs) -> None:
-    home, run, longest, place, anchors, foremost, deepest = 0, 0, 0, 0, 0, 0, 0
-    for point in range(1, BAR):
-        if board[point] < 2:
-            run = 0
-            continue
-        run += 1
-        if run > longest:
-            longest, place = run, point
-        if point < 7:
-            home += 1
-        if point > 17:
-            anchors += point > 18
-            deepest = BAR - point
-            if foremost == 0:
-                foremost = BAR - point
+    made = find_cells(board, 2, CHECKERS) & _ON_POINTS
+    home, anchors = bit_count(made & _HOME), bit_count(made & _ANCHORS)
+    foremost, deepest, longest, place = 0, 0, 0, 0
+    if anchors or made >> _BAR_POINT & 1:
+        foremost, deepest = BAR - lowest_bit(made >> _BAR_POINT << _BAR_POINT), BAR - highest_bit(made)
+    while made:  # the highest point of each prime of more than `longest` points
+        longest, place = longest + 1, lowest_bit(made)
+        made &= made << 1
     inputs[SideFeature.HOME] = home / 6
     inputs[SideFeature.HOME_SQUARED] = home * home / 36
     inputs[SideFeature.PRIME] = longest / 6
@@ -351,14 +377,10 @@ def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
     """Write how freely a side's checkers come home, how the opponent blocks them, and whether this is a race."""
     for row in range(len(sides)):
         board, own, theirs = sides[row], inputs[row], inputs[row ^ 1]
-        rearmost, last, blocked = BAR, 0, 0
-        while rearmost > 0 and board[rearmost] <= 0:
-            rearmost -= 1
-        while last < BAR and board[last] >= 0:
-            last += 1
-        for point in range(1, BAR):
-            if board[point] < -1:
-                blocked |= 1 << (BAR - point)
+        checkers, others = find_cells(board, 1, CHECKERS), find_cells(board, -CHECKERS, -1)
+        rearmost = highest_bit(checkers) if checkers else 0
+        last = lowest_bit(others) if others else BAR
+        blocked = find_cells(sides[row ^ 1], 2, CHECKERS) & _ON_POINTS
         least = escape = np.float32(1)
         caught, free, stuck = 0.0, 0.0, 0.0
         for point in range(7, rearmost + 1):

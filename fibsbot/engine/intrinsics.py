@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from llvmlite import ir
@@ -24,6 +24,7 @@ _FLOATS: Final = ir.VectorType(_FLOAT, GROUP)
 
 _COMPARED: Final = 16
 """Cells of a board that are compared at once."""
+_CELLS: Final = ir.VectorType(_BYTE, _COMPARED)
 
 
 def _variable(builder: ir.IRBuilder, value: Any) -> Any:
@@ -376,20 +377,45 @@ def find_changes() -> Any:
     def find(_: Any, board: Any, other: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             both = [_pointer(context, builder, of, array, _BYTE) for of, array in zip(called.args, given, strict=True)]
-            some = ir.VectorType(_BYTE, _COMPARED)
-            mask: Any = _LONG(0)
-            for first in (0, CELLS - _COMPARED):  # two loads that overlap
-                one, two = (
-                    builder.load(builder.bitcast(builder.gep(it, [_LONG(first)]), some.as_pointer()), align=1)
-                    for it in both
-                )
-                bits = builder.bitcast(builder.icmp_signed("!=", one, two), _WORD)
-                mask = builder.or_(mask, builder.shl(builder.zext(bits, _LONG), _LONG(first)))
-            return mask
+            return _build_mask(builder, both, lambda one, two: builder.icmp_signed("!=", one, two))
 
         return types.int64(board, other), build
 
     return find
+
+
+def find_cells() -> Any:
+    """Return numba's form of `simd.find_cells`."""
+
+    @intrinsic
+    def find(_: Any, board: Any, least: Any, most: Any) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            limits = [
+                _same(builder, context.cast(builder, given[it], called.args[it], types.int8), _CELLS) for it in (1, 2)
+            ]
+
+            def compare(cells: Any) -> Any:
+                above = builder.icmp_signed(">=", cells, limits[0])
+                return builder.and_(above, builder.icmp_signed("<=", cells, limits[1]))
+
+            return _build_mask(builder, [_pointer(context, builder, called.args[0], given[0], _BYTE)], compare)
+
+        return types.int64(board, least, most), build
+
+    return find
+
+
+def _build_mask(builder: ir.IRBuilder, boards: list[Any], compare: Callable[..., Any]) -> Any:
+    """Build the integer whose bits are the results of comparing the cells of boards."""
+    mask: Any = _LONG(0)
+    for first in (0, CELLS - _COMPARED):  # two loads that overlap
+        cells = [
+            builder.load(builder.bitcast(builder.gep(it, [_LONG(first)]), _CELLS.as_pointer()), align=1)
+            for it in boards
+        ]
+        bits = builder.bitcast(compare(*cells), _WORD)
+        mask = builder.or_(mask, builder.shl(builder.zext(bits, _LONG), _LONG(first)))
+    return mask
 
 
 def lowest_bit() -> Any:
@@ -403,6 +429,32 @@ def lowest_bit() -> Any:
         return types.int64(types.int64), build
 
     return lowest
+
+
+def highest_bit() -> Any:
+    """Return numba's form of `simd.highest_bit`."""
+
+    @intrinsic
+    def highest(_: Any, mask: Any) -> Any:  # noqa: ARG001 - numba passes it
+        def build(_: Any, builder: ir.IRBuilder, __: Any, given: Any) -> Any:
+            return builder.sub(_LONG(63), builder.ctlz(given[0], ir.Constant(ir.IntType(1), 1)))
+
+        return types.int64(types.int64), build
+
+    return highest
+
+
+def bit_count() -> Any:
+    """Return numba's form of `simd.bit_count`."""
+
+    @intrinsic
+    def count(_: Any, mask: Any) -> Any:  # noqa: ARG001 - numba passes it
+        def build(_: Any, builder: ir.IRBuilder, __: Any, given: Any) -> Any:
+            return builder.ctpop(given[0])
+
+        return types.int64(types.int64), build
+
+    return count
 
 
 def _pointer(context: Any, builder: ir.IRBuilder, of: Any, array: Any, element: ir.Type) -> Any:

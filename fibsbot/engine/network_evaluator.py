@@ -10,6 +10,7 @@ import numpy.typing as npt
 from attrs import field, frozen
 
 from fibsbot.engine.arrays import (
+    AS_INT,
     BAR,
     CELLS,
     CHECKERS,
@@ -18,6 +19,7 @@ from fibsbot.engine.arrays import (
     LOSE_GAMMON,
     OUTCOMES,
     Boards,
+    Bools,
     Floats32,
     Outcomes,
 )
@@ -28,6 +30,7 @@ from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, logistic
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 from fibsbot.engine.race_network import RaceNetwork, is_race
+from fibsbot.engine.simd import find_cells, highest_bit, lowest_bit
 
 _THEIR_HOME: Final = BAR - 6
 """The first cell from which a gammon lost is a backgammon: their home board and the bar."""
@@ -84,11 +87,13 @@ def evaluate_with(
     if race is not None and (racing := unknown & is_race(boards)).any():
         outcomes[racing] = race.evaluate(boards[racing], columns)
         unknown &= ~racing
-    rest = boards[unknown]
-    if len(rest):
+    rest = np.flatnonzero(unknown)
+    if len(rest) == len(boards):
+        _write_outcomes(boards, chances(boards), outcomes)
+    elif len(rest):
         found = np.empty((len(rest), OUTCOMES), np.float32)
-        _write_outcomes(rest, chances(rest), found)
-        outcomes[unknown] = found
+        _write_outcomes(boards[rest], chances(boards[rest]), found)
+        outcomes[rest] = found
     return outcomes
 
 
@@ -99,14 +104,24 @@ def is_known(boards: Boards, columns: TableArrays) -> npt.NDArray[np.bool_]:
 
 def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats32) -> npt.NDArray[np.bool_]:
     """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
-    unknown = np.asarray((boards < 0).any(axis=1))
-    if not unknown.all():
+    unknown = np.empty(len(boards), np.bool_)
+    if _write_playing(boards, unknown) < len(boards):
         outcomes[~unknown] = _lost(boards[~unknown])
     places, own, opponent = look_up(boards, columns.rolls)
     if len(places):
         outcomes[places] = covered_chances(own, opponent, columns)
         unknown[places] = False
     return unknown
+
+
+@compiled
+def _write_playing(boards: Boards, playing: Bools) -> int:
+    """Write for each board whether the opponent has checkers left, and return for how many."""
+    count = 0
+    for row in range(len(boards)):
+        playing[row] = find_cells(boards[row], -CHECKERS, -1) != 0
+        count += playing[row]
+    return count
 
 
 def _lost(boards: Boards) -> Outcomes:
@@ -131,16 +146,14 @@ def _write_outcomes(boards: Boards, chances: Floats32, outcomes: Floats32) -> No
     in the other's home board loses no backgammon.
     """
     for row in range(len(boards)):
-        own, theirs, rearmost, theirs_rearmost = 0, 0, 0, 0
+        board = boards[row]
+        own, theirs = 0, 0
         for cell in range(CELLS):
-            count = boards[row, cell]
-            if count > 0:
-                own += count
-                rearmost = cell
-            elif count < 0:
-                theirs -= count
-                if theirs_rearmost == 0:
-                    theirs_rearmost = BAR - cell
+            own += max(AS_INT + board[cell], 0)
+            theirs += max(-(AS_INT + board[cell]), 0)
+        ours, others = find_cells(board, 1, CHECKERS), find_cells(board, -CHECKERS, -1)
+        rearmost = highest_bit(ours) if ours else 0
+        theirs_rearmost = BAR - lowest_bit(others) if others else 0
         race = rearmost + theirs_rearmost < BAR
         win = chances[row, 0]
         win_gammon = min(chances[row, 1], win) if theirs == CHECKERS else np.float32(0)

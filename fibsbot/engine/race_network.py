@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Boards, Bools, Floats32, Outcomes
+from fibsbot.engine.arrays import BAR, CHECKERS, Boards, Bools, Floats32, Outcomes
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bearoff.lookup import MAX_ROLLS, chances_from_rolls, first_off, indices_of
 from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
@@ -25,6 +25,7 @@ from fibsbot.engine.hashing import distinct
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
+from fibsbot.engine.simd import find_cells, highest_bit, lowest_bit
 
 POINTS: Final = 18
 MAX_PIPS: Final = 180
@@ -58,17 +59,20 @@ def is_race(boards: Boards) -> Bools:
 @compiled
 def _write_races(boards: Boards, found: Bools) -> None:
     for row in range(len(boards)):
-        pips, their_pips, rearmost, theirs_rearmost = 0, 0, 0, 0
-        for cell in range(1, CELLS):
-            own, theirs = AS_INT + boards[row, cell], -(AS_INT + boards[row, BAR - cell])
-            if own > 0:
-                rearmost = cell
-                pips += cell * own
-            if theirs > 0:
-                theirs_rearmost = cell
-                their_pips += cell * theirs
-        near = min(rearmost, theirs_rearmost) > 0 and max(rearmost, theirs_rearmost) <= POINTS
-        found[row] = near and rearmost + theirs_rearmost < BAR and max(pips, their_pips) <= MAX_PIPS
+        board = boards[row]
+        own, theirs = find_cells(board, 1, CHECKERS), find_cells(board, -CHECKERS, -1)
+        found[row] = False
+        if own and theirs:
+            rearmost, theirs_rearmost = highest_bit(own), BAR - lowest_bit(theirs)
+            if max(rearmost, theirs_rearmost) <= POINTS and rearmost + theirs_rearmost < BAR:
+                pips, their_pips = 0, 0
+                while own:
+                    pips += lowest_bit(own) * board[lowest_bit(own)]
+                    own &= own - 1
+                while theirs:
+                    their_pips -= (BAR - lowest_bit(theirs)) * board[lowest_bit(theirs)]
+                    theirs &= theirs - 1
+                found[row] = max(pips, their_pips) <= MAX_PIPS
 
 
 def encode_sides(sides: Sides) -> Floats32:

@@ -149,5 +149,11 @@ Its arguments:
 
 find_changes: Final = cast("Callable[[Board, Board], int]", Intrinsic(_CODE, "find_changes"))
 """Return an integer whose bit n is set if cell n of two boards differs; for compiled functions."""
+find_cells: Final = cast("Callable[[Board, int, int], int]", Intrinsic(_CODE, "find_cells"))
+"""Return an integer whose bit n is set if cell n of a board is not below a number nor above another; likewise."""
 lowest_bit: Final = cast("Callable[[int], int]", Intrinsic(_CODE, "lowest_bit"))
 """Return the number of the lowest bit that is set in a number other than 0; for compiled functions."""
+highest_bit: Final = cast("Callable[[int], int]", Intrinsic(_CODE, "highest_bit"))
+"""Return the number of the highest bit that is set in a number other than 0; for compiled functions."""
+bit_count: Final = cast("Callable[[int], int]", Intrinsic(_CODE, "bit_count"))
+"""Return how many bits of a number are set; for compiled functions."""

@@ -25,7 +25,6 @@ import numpy.typing as npt
 from fibsbot.engine.arrays import (
     AS_INT,
     BAR,
-    CELLS,
     CHECKERS,
     LOSE,
     LOSE_GAMMON,
@@ -37,6 +36,7 @@ from fibsbot.engine.arrays import (
 )
 from fibsbot.engine.arrays import WIN as WINS
 from fibsbot.engine.jit import compiled
+from fibsbot.engine.simd import find_cells
 
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
 """Checkers on the points 1 to 6, shape (..., 6)."""
@@ -74,17 +74,19 @@ def indices_on_boards(boards: Boards) -> tuple[Int64s, Int64s, Int64s]:
     return places[:count], own[:count], opponent[:count]
 
 
+_HOME: Final = (1 << (POINTS + 1)) - 1
+"""The bits of the points 1 to 6 and of cell 0, where the player has no checkers."""
+_THEIR_HOME: Final = _HOME << (BAR - POINTS)
+"""The bits of the same points as the opponent sees them."""
+
+
 @compiled
 def _write_indices(boards: Boards, choose: Int64s, places: Int64s, own: Int64s, opponent: Int64s) -> int:
     """Write what `indices_on_boards` returns, and return the number of rows; `choose` is _CHOOSE."""
     count = 0
     for row in range(len(boards)):
         board = boards[row]
-        outside = 0
-        for cell in range(POINTS + 1, CELLS):
-            outside += board[cell] > 0
-            outside += board[BAR - cell] < 0
-        if outside:
+        if find_cells(board, 1, CHECKERS) & ~_HOME or find_cells(board, -CHECKERS, -1) & ~_THEIR_HOME:
             continue
         mine, theirs, index, other = 0, 0, 0, 0
         for k in range(1, POINTS + 1):
