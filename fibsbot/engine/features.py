@@ -162,10 +162,8 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
         while blots:
             point = highest_bit(blots)
             blots ^= 1 << point
-            if board[BAR]:
-                rolls = _shots_from_the_bar(board, point)
-            else:
-                rolls = _shots(own >> (point + 1), blocked >> (point + 1))
+            ours, closed = own >> (point + 1), blocked >> (point + 1)
+            rolls = _shots_from_the_bar(board, point) if board[BAR] else _shots(ours, closed)
             cost += point * _weight(rolls & ~some)
             two |= rolls & some
             some |= rolls
@@ -184,10 +182,10 @@ def _weight(rolls: int) -> int:
 @inner
 def _shots(own: int, blocked: int) -> int:
     """Return the rolls that hit a blot, with no checker on the bar; bit n - 1 is for the point n pips from it."""
-    rolls = _DIRECT[own & _NEAR]
+    rolls = int(_DIRECT[own & _NEAR])
     for total in range(3, 12):
         if own >> (total - 1) & 1:
-            rolls |= _COMBINATIONS[64 * total + (blocked & _NEAR)]
+            rolls |= int(_COMBINATIONS[64 * total + (blocked & _NEAR)])
     for number in range(1, 7):
         sources = own & _STEPS[number]
         nearer = (sources & -sources) - 1

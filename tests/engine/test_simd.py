@@ -81,16 +81,16 @@ def test_words_that_are_not_zero_in_either_row_are_listed_in_their_order(form: V
     list_words = list_words_by(form)
 
     @compiled
-    def find(numbers: Floats32, scale: float, count: int, table: Bytes, places: Sums, values: Words) -> int:
-        one, other = np.float32(scale), np.float32(2 * scale)
+    def find(numbers: Floats32, count: int, table: Bytes, places: Sums, values: Words) -> int:
+        one, other = np.float32(100), np.float32(200)
         return list_words(numbers[0], numbers[1], one, other, count, table, places, values[0], values[1])
 
     rng = np.random.default_rng(2)
     numbers = (rng.random((2, 40)) * (rng.random((2, 40)) < share)).astype(np.float32)
-    words = np.floor(numbers * np.float32([[100], [200]]) + np.float32(0.5)).astype(np.int16)
+    words = np.floor(numbers * np.array([[100], [200]], np.float32) + np.float32(0.5)).astype(np.int16)
     for count in (0, GROUP, 40):
         places, values = np.full(40 + GROUP, -1, np.int32), np.zeros((2, 40 + GROUP), np.int16)
-        found = find(numbers, 100.0, count, BIT_PLACES, places, values)
+        found = find(numbers, count, BIT_PLACES, places, values)
         expected = np.flatnonzero(words[:, :count].any(axis=0))
         assert (TILE * expected).tolist() == places[:found].tolist()
         assert words[:, expected].tolist() == values[:, :found].tolist()
