@@ -28,9 +28,8 @@ DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
 
 def to_fibs(move: Move, direction: int) -> FibsMove:
     """Return one move in the server's numbering for a player who moves in this direction (-1 or 1)."""
-    source = None if move.source == BAR else _mirror(move.source, direction)
-    target = None if move.target == OFF else _mirror(move.target, direction)
-    return FibsMove(source, target)
+    source, target = (move.source, move.target) if direction < 0 else (BAR - move.source, BAR - move.target)
+    return FibsMove(None if move.source == BAR else source, None if move.target == OFF else target)
 
 
 def from_fibs(move: FibsMove, direction: int) -> Move:
@@ -44,7 +43,7 @@ def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
     Any legal order of a play stays legal when it is sorted so (docs/protocol.md, pitfall 22).
     """
     ordered = sorted(play.moves, key=lambda m: (m.source != BAR, m.target == OFF, -m.source if m.target == OFF else 0))
-    return tuple(to_fibs(move, direction) for move in ordered)
+    return tuple([to_fibs(move, direction) for move in ordered])
 
 
 def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:
@@ -58,9 +57,9 @@ class _Moves(dict[tuple[int | None, int | None, bool], Move]):
 
     def __missing__(self, key: tuple[int | None, int | None, bool]) -> Move:
         source, target, downward = key
-        direction = -1 if downward else 1
         move = Move(
-            BAR if source is None else _mirror(source, direction), OFF if target is None else _mirror(target, direction)
+            BAR if source is None else source if downward else BAR - source,
+            OFF if target is None else target if downward else BAR - target,
         )
         if 0 <= move.target <= BAR and 0 <= move.source <= BAR:
             self[key] = move
@@ -68,10 +67,6 @@ class _Moves(dict[tuple[int | None, int | None, bool], Move]):
 
 
 _moves: Final = _Moves()
-
-
-def _mirror(point: int, direction: int) -> int:
-    return point if direction < 0 else BAR - point
 
 
 # -- cells ----------------------------------------------------------------------------------------------------------
@@ -105,7 +100,7 @@ def cells_from_position(position: Position, colour: Colour, direction: int) -> t
 
 def player_position(board: BoardState) -> Position:
     """Return the position seen by the board's player (us, or a player we watch), no matter who is on turn."""
-    return position_from_cells(board.points, board.colour, board.direction)
+    return _position(board.points, board.colour > 0, board.direction < 0)
 
 
 # -- the match ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Final, Self
 
-from attrs import field, frozen
+from attrs import frozen
 
 CHECKERS: Final = 15
 """Checkers of each side."""
@@ -46,10 +46,6 @@ _move: Final = lru_cache(1024)(Move)
 """All moves of a board are a few hundred, and each is needed very often."""
 
 
-def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
-    return tuple(moves)
-
-
 def _make(cells: list[int], move: Move) -> None:
     """Make a move on the cells of a position; legality is not checked."""
     cells[move.source] -= 1
@@ -60,21 +56,17 @@ def _make(cells: list[int], move: Move) -> None:
         cells[move.target] += 1
 
 
-def _cells(cells: Iterable[int]) -> tuple[int, ...]:
-    return tuple(cells)
-
-
 @frozen
 class Play:
     """A whole turn: no move (a dance) to four."""
 
-    moves: tuple[Move, ...] = field(default=(), converter=_moves)
+    moves: tuple[Move, ...] = ()
     """In an order in which they can be made."""
 
     @classmethod
     def of(cls, *moves: tuple[int, int]) -> Self:
         """Build a play from the source and target of each move."""
-        return cls(_move(source, target) for source, target in moves)
+        return cls(tuple([_move(source, target) for source, target in moves]))
 
     def __len__(self) -> int:
         """Return how many moves the play has."""
@@ -105,7 +97,7 @@ class Flaw(enum.Flag):
 class Position:
     """Where the checkers stand, seen by the player on roll."""
 
-    points: tuple[int, ...] = field(converter=_cells)
+    points: tuple[int, ...]
     """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar.
 
     Own checkers count positive, the opponent's negative.
@@ -125,17 +117,17 @@ class Position:
         cells[BAR] = mine[24]
         for point in range(1, 25):
             cells[point] = mine[point - 1] - theirs[24 - point]
-        return cls(cells)
+        return cls(tuple(cells))
 
     @cached_property
     def off(self) -> int:
         """Own checkers borne off."""
-        return CHECKERS - sum(n for n in self.points if n > 0)
+        return CHECKERS - sum([n for n in self.points if n > 0])
 
     @cached_property
     def opponent_off(self) -> int:
         """The opponent's checkers borne off."""
-        return CHECKERS + sum(n for n in self.points if n < 0)
+        return CHECKERS + sum([n for n in self.points if n < 0])
 
     @property
     def bar(self) -> int:
@@ -165,7 +157,7 @@ class Position:
     @property
     def over(self) -> bool:
         """Whether one side has borne off all its checkers."""
-        return CHECKERS in (self.off, self.opponent_off)
+        return max(self.points) <= 0 or min(self.points) >= 0
 
     @property
     def contact(self) -> bool:

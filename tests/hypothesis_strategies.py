@@ -23,7 +23,7 @@ def position_with(own: Iterable[int], theirs: Iterable[int]) -> Position:
         cells[point] += 1
     for point in theirs:
         cells[point] -= 1
-    return Position(cells)
+    return Position(tuple(cells))
 
 
 Edit: TypeAlias = tuple[int, str, int]

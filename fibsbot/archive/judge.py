@@ -271,7 +271,7 @@ class _MatchJudgement:
         engine, made = self._judge.engine, self._made(plays)
         limits = SearchLimits(self._judge.plies)
         for place, row in enumerate(plays):
-            position = Position(self._boards[row].tolist())
+            position = Position(tuple(self._boards[row].tolist()))
             dice = dice_of(self._rows["dice"][row])
             every = legal_plays(position, dice) or (Play(),)
             after = tuple(made[place].tolist())

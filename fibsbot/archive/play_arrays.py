@@ -59,7 +59,7 @@ def successors_of_rolls(boards: Boards, dice: list[Dice]) -> tuple[Boards, npt.N
 
 def play_text(board: npt.NDArray[np.int8], dice: Dice, after: npt.NDArray[np.int8]) -> str:
     """Return the play that leads from a position to another one."""
-    position, cells = Position(board.tolist()), tuple(after.tolist())
+    position, cells = Position(tuple(board.tolist())), tuple(after.tolist())
     steps = play_between(position.points, dice, cells)
     if steps:
         return format_play(Play.of(*steps), position)

@@ -155,7 +155,7 @@ class Agent:
 
     def _after_event(self) -> None:
         self._decisions.update()
-        ending = self._logout.ending
+        ending = self._context.ending
         in_lobby = self._context.session.state is State.LOBBY and self._login.done
         if in_lobby and not ending and not self._match_search.is_on:
             self._lobby.step()

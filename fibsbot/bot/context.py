@@ -239,6 +239,8 @@ class AgentContext:
     """Whether the run is over."""
     finishing: bool = False
     """Whether to log out once the match is over."""
+    going_down: bool = False
+    """Whether the server has announced that it restarts or shuts down."""
     paused: bool = False
     """Whether no new match is to be started."""
     now: float = 0.0
@@ -270,6 +272,11 @@ class AgentContext:
         self.do(Disconnect(reason, end, restarting))
         self.disconnecting = True
         self.ended = self.ended or end is not None
+
+    @property
+    def ending(self) -> bool:
+        """Whether no new match is started any more on this connection."""
+        return self.finishing or self.going_down
 
     # -- the server's features ------------------------------------------------------------------------------------
 

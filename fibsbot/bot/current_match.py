@@ -218,9 +218,11 @@ class Matches:
 
         Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
         """
+        if self.current is None:
+            return None
         tracked = self._context.tracked
         state, known = tracked.state, tracked.known
-        if known is None or not known.length or self.current is None:
+        if known is None or not known.length:
             return None
         mine, theirs = known.score
         if tracked.running and state is not None and state.position.over:

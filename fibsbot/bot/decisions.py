@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable
+from functools import cached_property
 from typing import Final
 
 from attrs import define, evolve, frozen
@@ -113,7 +114,7 @@ class PendingDecision:
     boards_seen: int = 0
     """Boards that have come since it became unconfirmed."""
 
-    @property
+    @cached_property
     def situation(self) -> Hashable:
         """The situation that a refusal applies to: the same roll in the same position may occur again."""
         key = self.key

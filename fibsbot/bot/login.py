@@ -288,16 +288,10 @@ class Logout:
         self._context = context
         self._queue = queue
         self._matches = matches
-        self._going_down = False
 
     @on(Connected)
     def _on_connected(self, _: Connected) -> None:
-        self._going_down = False
-
-    @property
-    def ending(self) -> bool:
-        """Whether no new match is started any more on this connection."""
-        return self._context.finishing or self._going_down
+        self._context.going_down = False
 
     # -- the operator -------------------------------------------------------------------------------------------
 
@@ -318,19 +312,19 @@ class Logout:
 
     @on(m.RestartNotice)
     def _on_restart_notice(self, message: m.RestartNotice) -> None:
-        if not self._going_down:
-            self._going_down = True
+        if not self._context.going_down:
+            self._context.going_down = True
             margin = RESTART_MARGIN * self._context.settings.timings.watchdog
             self._context.set_timer("restart", max(_restart_delay(message.delay) - margin, 0.0))
 
     @on(m.Shutdown)
     def _on_shutdown(self, _: m.Shutdown) -> None:
-        self._going_down = True
+        self._context.going_down = True
         self._disconnect("the server shuts down")
 
     @on(m.Goodbye)
     def _on_goodbye(self, _: m.Goodbye) -> None:
-        self._disconnect("logged out before the server restarts" if self._going_down else "logged out")
+        self._disconnect("logged out before the server restarts" if self._context.going_down else "logged out")
 
     @on(m.ConnectionTimedOut)
     def _on_timed_out(self, _: m.ConnectionTimedOut) -> None:
@@ -343,7 +337,7 @@ class Logout:
 
     def _disconnect(self, reason: str) -> None:
         end = End.FINISHED if self._context.finishing else None
-        self._context.disconnect(reason, end, restarting=self._going_down)
+        self._context.disconnect(reason, end, restarting=self._context.going_down)
 
     # -- going --------------------------------------------------------------------------------------------------
 
@@ -353,7 +347,7 @@ class Logout:
 
     def step(self) -> None:
         """Log out if that is requested and there is no match."""
-        if not self.ending or self._context.ended or self._matches.current is not None:
+        if not self._context.ending or self._context.ended or self._matches.current is not None:
             return
         state = self._context.session.state
         if state in (State.LOBBY, State.WATCHING) and self._queue.empty:

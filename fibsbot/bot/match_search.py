@@ -60,21 +60,18 @@ class MatchSearch:
     def _on_connected(self, _: Connected) -> None:
         self._own_line_opponent = self._opponent_line = None
 
-    @on(m.Board, m.TableBoard)
-    def _on_any_board(self, message: m.Board | m.TableBoard) -> None:
-        if message.state.player == YOU:
-            self._on_sign_of_match(message)
-
-    @on(m.GameStarts, m.OpeningRoll, m.FirstMove)
-    def _on_sign_of_match(self, _: Message) -> None:
-        """Find out whether we are in a match that we do not know of."""
-        if self._context.session.state is State.LOBBY:
+    @on(m.Board, m.TableBoard, m.GameStarts, m.OpeningRoll, m.FirstMove)
+    def _on_sign_of_match(self, message: Message) -> None:
+        """Find out whether we are in a match that we do not know of; the board of another player's is no sign."""
+        if self._context.session.state is State.LOBBY and (
+            not isinstance(message, m.Board | m.TableBoard) or message.state.player == YOU
+        ):
             self.start()
 
     @on(m.NotPlaying)
-    def _on_not_playing(self, message: m.NotPlaying) -> None:
-        if self._listed_opponent:
-            self._on_sign_of_match(message)
+    def _on_not_playing(self, _: m.NotPlaying) -> None:
+        if self._listed_opponent and self._context.session.state is State.LOBBY:
+            self.start()
 
     @on(m.YouArePlaying, m.TwoGamesAtOnce)
     def _on_playing(self, _: Message) -> None:

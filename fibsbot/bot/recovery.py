@@ -41,7 +41,8 @@ IN_MATCH_WAITS: Final = frozenset(
     {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
 )
 """The waits in a match, of which one is open at a time."""
-
+_WAITS_OUTSIDE_THE_LOBBY: Final = IN_MATCH_WAITS | {Awaited.MATCH}
+"""The same, and the search for a match, which is on in the lobby only."""
 
 _AWAITED: Final = {
     **dict.fromkeys((State.UNCLEAR, State.MY_MOVE, State.THEY_DOUBLED, State.THEY_RESIGNED), Awaited.BOARD),
@@ -192,14 +193,12 @@ class Recovery:
         if state not in IN_MATCH:
             self.leave_reason = None
             self._opponent_left_suspected = False
-        if state is not State.LOBBY:
-            self._timeouts.stop(Awaited.MATCH)
         self._note_progress()
         match = self._matches.current
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
         awaited = None if self.leave_reason is not None else self._next(deciding, sent=sent, match_over=match_over)
-        self._timeouts.stop_others(awaited, IN_MATCH_WAITS)
+        self._timeouts.stop_others(awaited, IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY)
         if awaited is None:
             return
         subject = deciding if awaited is Awaited.DECISION else (state, self._context.tracked.turn_count)

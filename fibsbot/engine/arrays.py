@@ -45,7 +45,7 @@ def boards_of(positions: Iterable[Position]) -> Boards:
 
 def position_of(board: Board) -> Position:
     """Return a board as a position."""
-    return Position(board.tolist())
+    return Position(tuple(board.tolist()))
 
 
 def swapped(boards: Boards) -> Boards:

@@ -143,7 +143,7 @@ def _converter() -> Converter:
     converter.register_unstructure_hook(float, lambda number: number if math.isfinite(number) else None)
     converter.register_structure_hook(Seat, lambda name, _: Seat[_checked_type(name, str)])
     converter.register_unstructure_hook(Seat, lambda seat: seat.name)
-    converter.register_structure_hook(Play, lambda rows, _: Play(_read_move(row) for row in _checked_type(rows, list)))
+    converter.register_structure_hook(Play, lambda rows, _: Play(tuple(map(_read_move, _checked_type(rows, list)))))
     converter.register_unstructure_hook(Play, lambda play: [[move.source, move.target] for move in play.moves])
     converter.register_structure_hook(Position, lambda row, _: Position(tuple(_read_numbers(row))))
     converter.register_unstructure_hook(Position, lambda position: list(position.points))

@@ -92,7 +92,7 @@ def _shortened(path: Path, blots: set[int]) -> Path:
 def _format_path(path: Path, blots: set[int]) -> str:
     source, *targets = path
     start = "bar" if source == BAR else str(source)
-    return "/".join([start, *((str(point) if point else "off") + "*" * (point in blots) for point in targets)])
+    return "/".join([start, *[(str(point) if point else "off") + "*" * (point in blots) for point in targets]])
 
 
 def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bool = False) -> Play:
@@ -114,7 +114,7 @@ def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bo
         if moves is None:
             continue
         try:
-            play = check_play(position, dice, Play(moves))
+            play = check_play(position, dice, Play(tuple(moves)))
         except IllegalPlayError as error:
             errors.append(error)
         else:

@@ -148,7 +148,7 @@ class GameBuilder:
             return False
         if not isinstance(last, Throw) or not last.rebuilt or last.seat is not seat or self.settled_state.turn is seat:
             return False
-        reported = evolve(last, play=Play(play.ordered), rebuilt=False)
+        reported = evolve(last, play=Play(tuple(play.ordered)), rebuilt=False)
         try:
             matches = apply(before, reported).position == self.settled_state.position
         except RuleError:
@@ -487,7 +487,7 @@ class GameBuilder:
 def _with_play(rolled: Throw, play: Play, at: dt.datetime | None) -> Throw:
     """Return a roll with its play, the moves in the usual order, and the seconds between the two."""
     seconds = (at - rolled.at).total_seconds() if at and rolled.at and at > rolled.at else None
-    return Throw(seat=rolled.seat, dice=rolled.dice, play=Play(play.ordered), at=at or rolled.at, seconds=seconds)
+    return Throw(seat=rolled.seat, dice=rolled.dice, play=Play(tuple(play.ordered)), at=at or rolled.at, seconds=seconds)
 
 
 def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:

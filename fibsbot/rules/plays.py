@@ -46,7 +46,7 @@ def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
 
 def can_move(position: Position, dice: Dice) -> bool:
     """Return whether these dice allow any move, which is faster than generating all plays."""
-    return any(True for number in set(dice) for _ in _moves(position.points, number, BAR))
+    return any(next(_moves(position.points, number, BAR), None) for number in set(dice))
 
 
 @lru_cache(CACHED_ROLLS)
@@ -246,7 +246,7 @@ def check_play(position: Position, dice: Dice, play: Play) -> Play:
     Raises InvalidPlayError for a move between points that do not exist, IllegalPlayError for a play that breaks a law,
     DiceError for impossible dice.
     """
-    return Play(_checked(position, dice, play)[0])
+    return Play(tuple(_checked(position, dice, play)[0]))
 
 
 def play_legally(position: Position, dice: Dice, play: Play) -> Position:

@@ -28,6 +28,7 @@ _OTHERS: Final = (
     *("can_move", "forced_move", "post_crawford", "redoubles"),
 )
 """The last fields, whose tokens are their values."""
+_TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
@@ -84,15 +85,19 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show."""
     numbers = _numbers(tokens)
     turn, a, b, c, d, cube, may_double, opponent_may_double, was_doubled, colour, *others = numbers
+    if turn not in _TURNS:
+        raise BoardError(f"expected the turn -1, 0 or 1, got {turn}")
+    if colour not in _TURNS or not colour:
+        raise BoardError(f"expected the colour -1 or 1, got {colour}")
     fields: dict[str, Any] = {
-        "turn": _turn(turn),
+        "turn": _TURNS[turn],
         "dice": (a, b),
         "opponent_dice": (c, d),
         "cube": cube,
         "may_double": may_double != 0,
         "opponent_may_double": opponent_may_double != 0,
         "was_doubled": was_doubled != 0,
-        "colour": _colour(colour),
+        "colour": _TURNS[colour],
     }
     fields |= zip(_OTHERS, others, strict=True)
     own, other = (fields["off"], fields["on_bar"]), (fields["opponent_off"], fields["opponent_on_bar"])
@@ -299,20 +304,3 @@ def _name(token: str) -> str:
     if not _NAME.fullmatch(name):
         raise BoardError("expected two names")
     return name
-
-
-_TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}
-
-
-def _turn(value: int) -> Colour | None:
-    try:
-        return _TURNS[value]
-    except KeyError:
-        raise BoardError(f"expected the turn -1, 0 or 1, got {value}") from None
-
-
-def _colour(value: int) -> Colour:
-    colour = _TURNS.get(value)
-    if colour is None:
-        raise BoardError(f"expected the colour -1 or 1, got {value}")
-    return colour

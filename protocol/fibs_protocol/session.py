@@ -126,15 +126,15 @@ _WHOSE: Final[Mapping[type[Message], str]] = {
 """The kinds of messages that name the player concerned, with the name of that field."""
 
 
-def trigger_of(event: Message | Command) -> Trigger:
-    """Return the trigger of a message or a command."""
-    if isinstance(event, m.Board):
-        return Trigger(m.Board, _board_case(event.state))
-    if isinstance(event, m.TableBoard):
-        return Trigger(m.TableBoard, _table_case(event.state))
-    kind = type(event)
-    if isinstance(event, Message) and (name := _WHOSE.get(type(event))):
-        return Trigger(kind, TriggerCase.YOU if getattr(event, name) == YOU else TriggerCase.OTHER)
+def trigger_of(message: Message) -> Trigger:
+    """Return the trigger of a message; that of a command is its class alone."""
+    if isinstance(message, m.Board):
+        return Trigger(m.Board, _board_case(message.state))
+    if isinstance(message, m.TableBoard):
+        return Trigger(m.TableBoard, _table_case(message.state))
+    kind = type(message)
+    if name := _WHOSE.get(kind):
+        return Trigger(kind, TriggerCase.YOU if getattr(message, name) == YOU else TriggerCase.OTHER)
     return Trigger(kind)
 
 
@@ -305,14 +305,15 @@ class Session:
 
     def may_say(self, command: Command) -> bool:
         """Return whether the command is allowed in the current state."""
-        return trigger_of(command) in TABLE[Role.CLIENT][self.state]
+        return Trigger(type(command)) in TABLE[Role.CLIENT][self.state]
 
     def client_says(self, command: Command) -> State:
         """Update the state with a command and return it. Raises LocalProtocolError if it is not allowed now."""
-        if not self.may_say(command):
+        following = TABLE[Role.CLIENT][self.state].get(Trigger(type(command)))
+        if following is None:
             raise LocalProtocolError(f"expected a command for the state {self.state.value!r}, got {command.kind()!r}")
-        self.state = TABLE[Role.CLIENT][self.state][trigger_of(command)]
-        return self.state
+        self.state = following
+        return following
 
 
 # -- the diagram ----------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_entering_is_compared_with_its_expectation() -> None:
     cells = [0] * 26
     cells[25], cells[1] = 1, 5
     cells[18] = cells[19] = cells[20] = cells[21] = cells[22] = -2  # 18 is outside
-    from_bar = evolve(START, stage=Stage.ROLL, turns=8, position=Position(cells))
+    from_bar = evolve(START, stage=Stage.ROLL, turns=8, position=Position(tuple(cells)))
     for dice, entered in (((6, 5), 0), ((2, 5), 1)):
         play = next(iter(legal_plays(from_bar.position, dice)), Play())
         a, _ = dice_statistics(match(Game(1, from_bar, (Throw(seat=Seat.A, dice=dice, play=play),))))

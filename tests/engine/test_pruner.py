@@ -38,7 +38,7 @@ def test_a_finished_game_is_worth_the_points_lost(point: int, left: int) -> None
     cells = [0] * 26
     cells[point] = left
     gammon = left == 15
-    assert -1 - gammon - (gammon and point > 18) == pruner_equity(PRUNER, board_of(Position(cells)))
+    assert -1 - gammon - (gammon and point > 18) == pruner_equity(PRUNER, board_of(Position(tuple(cells))))
 
 
 def test_it_sees_the_counts_of_checkers_of_both_sides() -> None:

@@ -288,7 +288,7 @@ def _told_game(game: Game, *, money: bool) -> Game:
             case Throw(play=None) if any(isinstance(later, Throw) for later in entries[place:][1:]):
                 continue
             case Throw(dice=dice, play=play):
-                moves = play and Play(play.ordered)
+                moves = play and Play(tuple(play.ordered))
                 kept.append(evolve(bare, dice=(max(dice), min(dice)), play=moves))
             case Resign(accepted=False):
                 continue

@@ -24,7 +24,7 @@ def board(**cells: int) -> Position:
     points = [0] * 26
     for name, count in cells.items():
         points[int(name[1:])] = count
-    return Position(points)
+    return Position(tuple(points))
 
 
 @given(st.one_of(positions(), bear_offs()), dice())

@@ -68,7 +68,7 @@ def test_a_double_is_offered_only_on_turn_and_before_the_roll() -> None:
 
 def test_a_player_on_the_bar_against_a_closed_board_may_double() -> None:
     """1997: "Although he does not roll the dice, for he cannot make a move, he still has the right to double"."""
-    closed = Position([0] + [0] * 12 + [1] + [0] * 5 + [-2] * 6 + [1])
+    closed = Position((*(0,) * 13, 1, *(0,) * 5, *(-2,) * 6, 1))
     assert Stage.DOUBLED is double(evolve(b_to_roll(), position=closed), B).stage
 
 

@@ -22,7 +22,7 @@ def board(own: dict[int, int], theirs: dict[int, int]) -> Position:
         cells[point] = count
     for point, count in theirs.items():
         cells[point] = -count
-    return Position(cells)
+    return Position(tuple(cells))
 
 
 def plays(position: Position, dice: Dice) -> set[str]:

@@ -41,15 +41,15 @@ def test_contact_ends_when_the_last_checkers_have_passed() -> None:
     assert Position.start().contact
     cells = [0] * 26
     cells[6], cells[7] = 2, -2
-    assert not Position(cells).contact
+    assert not Position(tuple(cells)).contact
     cells[8] = 1
-    assert Position(cells).contact
+    assert Position(tuple(cells)).contact
 
 
 def test_a_checker_on_the_bar_is_in_contact() -> None:
     cells = [0] * 26
     cells[25], cells[24] = 1, -1
-    assert Position(cells).contact
+    assert Position(tuple(cells)).contact
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_checker_on_the_bar_is_in_contact() -> None:
     ],
 )
 def test_all_flaws_of_a_position_are_reported(cells: list[int], flaws: Flaw) -> None:
-    assert flaws == Position(cells).status()
+    assert flaws == Position(tuple(cells)).status()
 
 
 def test_moves_are_written_as_people_write_them() -> None:

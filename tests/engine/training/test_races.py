@@ -55,7 +55,7 @@ def almost_home(count: int, seed: int) -> Sides:
 
 def position(side: Sides) -> Position:
     """Return a side as a position; the opponent is far behind it."""
-    return Position([0, *side.tolist(), 0, 0, 0, 0, 0, -1, 0])
+    return Position((0, *side.tolist(), 0, 0, 0, 0, 0, -1, 0))
 
 
 def labels_of(sides: Sides, tables: BearoffTables, trace: float) -> SideLabels:

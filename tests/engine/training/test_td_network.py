@@ -26,7 +26,7 @@ def lost(draw: st.DrawFn) -> tuple[Position, list[int]]:
     cells = [0] * 26
     for point in points:
         cells[point] += 1
-    return Position(cells), points
+    return Position(tuple(cells)), points
 
 
 @given(lost())
