@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import BAR, OFF, Move, Position
-from fibsbot.rules.plays import ROLLS, Cells, check_play, legal_plays, resulting_positions
+from fibsbot.rules.plays import Cells, check_play, legal_plays, resulting_positions
 
 DATA: Final = Path(__file__).parent.parent / "tests" / "data" / "rules" / "legal_moves.jsonl.gz"
 EVERY: Final = 10

@@ -8,13 +8,14 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.analysis.luck import RollValues, equity_of_points
+from fibsbot.analysis.luck import RollValues, equity_of_points, high_die_first
 from fibsbot.analysis.model import AnalysedDecision, PlayOption, ResignationValues
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import Level
+from fibsbot.rules.plays import resulting_positions
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.evaluator import (
     CubeValues,
@@ -82,11 +83,9 @@ class DecisionAnalyser:
     def _play(self, decision: Decision, play: Play) -> AnalysedDecision:
         state = decision.state
         plays = self.rolls.plays(state)
-        after = state.position.play(play)
-        # Compare positions: the same play can be written with its moves in another order.
-        same = next((it for it in plays if state.position.play(it) == after), None)
-        values = self._values(state, plays, same or plays[0])
-        made = values[plays.index(same)] if same else self._values(state, (play,), play)[0]
+        listed = _index_of(state, play)
+        values = self._values(state, plays, plays[listed or 0])
+        made = self._values(state, (play,), play)[0] if listed is None else values[listed]
         if decision.forced:
             return AnalysedDecision(decision, made.equity, best=decision.text, counts=False)
         ranked = sorted(zip(plays, values, strict=True), key=lambda it: (-(it[1].plies or 0), -it[1].equity))
@@ -182,6 +181,13 @@ class DecisionAnalyser:
         else:
             value = PositionValue(self.value(game, on_move))
         return value if seat is on_move else value.reversed()
+
+
+def _index_of(state: MatchState, play: Play) -> int | None:
+    """Return which of the legal plays leads to the same position; the same play may have another order of moves."""
+    after = state.position.play(play).points
+    reached = list(resulting_positions(state.position.points, high_die_first(state))) or [state.position.points]
+    return reached.index(after) if after in reached else None
 
 
 def _deepest_first(value: PlayValue) -> tuple[int, float]:

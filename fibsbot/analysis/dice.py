@@ -11,8 +11,8 @@ from typing import Final, Self
 
 from attrs import define, field, frozen
 
-from fibsbot.analysis.luck import ROLL_INDEX, ROLLS, is_opening
-from fibsbot.match import Dice
+from fibsbot.analysis.luck import is_opening
+from fibsbot.match import ROLL_WAYS, ROLLS, Dice
 from fibsbot.position import BAR, Position
 from fibsbot.transcript import Gap, Step, Throw, Transcript, walk
 
@@ -98,7 +98,7 @@ class DiceStatistics:
     def faces(self) -> tuple[int, ...]:
         """Count of each number from 1 to 6; a doublet shows its number twice."""
         shown = [0] * 6
-        for (dice, _), count in zip(ROLLS, self.counts, strict=True):
+        for dice, count in zip(ROLLS, self.counts, strict=True):
             for number in dice:
                 shown[number - 1] += count
         return tuple(shown)
@@ -106,20 +106,20 @@ class DiceStatistics:
     @property
     def doublets(self) -> int:
         """Number of doublets."""
-        return sum(count for (dice, _), count in zip(ROLLS, self.counts, strict=True) if dice[0] == dice[1])
+        return sum(count for dice, count in zip(ROLLS, self.counts, strict=True) if dice[0] == dice[1])
 
     @property
     def pips(self) -> float | None:
         """Mean pips of a roll, doublets played four times: 8 1/6 with fair dice. None without a roll."""
         if not self.rolls:
             return None
-        worth = [sum(dice) * (2 if dice[0] == dice[1] else 1) for dice, _ in ROLLS]
+        worth = [sum(dice) * (2 if dice[0] == dice[1] else 1) for dice in ROLLS]
         return sum(pips * count for pips, count in zip(worth, self.counts, strict=True)) / self.rolls
 
     @property
     def rolls_test(self) -> ChiSquare | None:
         """Test whether the 21 rolls are as frequent as with fair dice."""
-        return chi_square(self.counts, [ways for _, ways in ROLLS])
+        return chi_square(self.counts, ROLL_WAYS)
 
     @property
     def faces_test(self) -> ChiSquare | None:
@@ -191,7 +191,7 @@ class _RollCounter:
         if is_opening(before):
             self.openings += 1
             return
-        self.counts[ROLL_INDEX[max(roll.dice), min(roll.dice)]] += 1
+        self.counts[ROLLS.index((max(roll.dice), min(roll.dice)))] += 1
         self._enter(before.position_for(roll.seat), roll.dice)
         doublet = roll.dice[0] == roll.dice[1]
         self.doublets = [max(self.doublets), self.doublets[-1] + 1 if doublet else 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -16,17 +16,12 @@ from attrs import evolve, frozen
 
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.analysis.results import Z_95, wilson
-from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.evaluator import Evaluator, RollEvaluator
 
-ROLLS: Final[tuple[tuple[Dice, int], ...]] = tuple(
-    ((high, low), 1 if high == low else 2) for high in range(1, 7) for low in range(1, high + 1)
-)
-"""The 21 rolls, each with its weight: in how many of the 36 cases two dice show it."""
-ROLL_INDEX: Final[Mapping[Dice | None, int]] = {dice: number for number, (dice, _) in enumerate(ROLLS)}
 CACHE_SIZE: Final = 1024
 """Rolls and means to cache: openings recur in every game, and after a dance the opponent's position does."""
 
@@ -57,18 +52,17 @@ class RollValues:
 
     def valued(self, state: MatchState) -> ValuedPlays:
         """Return the plays of the dice on the board, with their values; phase MOVE."""
-        return self._known(_high_die_first(state))
+        return self._known(evolve(state, dice=high_die_first(state)))
 
     def best(self, state: MatchState) -> float:
         """Return the value of the best play of the dice on the board; phase MOVE."""
         if self._rolls is None:
             return self.valued(state).best
-        return self._rolls(evolve(state, dice=None))[ROLL_INDEX[_high_die_first(state).dice]]
+        return self._rolls(evolve(state, dice=None))[ROLLS.index(high_die_first(state))]
 
     def plays(self, state: MatchState) -> tuple[Play, ...]:
         """Return the plays of the dice on the board: at least one, as a dance is the empty play."""
-        assert state.dice  # noqa: S101 - for the type checker: only states with dice come here
-        return legal_plays(state.position, (max(state.dice), min(state.dice))) or (Play(),)
+        return legal_plays(state.position, high_die_first(state)) or (Play(),)
 
     def mean(self, state: MatchState) -> float:
         """Return the mean value over all rolls, each played best."""
@@ -87,11 +81,15 @@ class RollValues:
 
     def _openings(self, state: MatchState) -> float:
         moving = evolve(state, phase=Phase.MOVE)
-        best = [self.best(evolve(moving, dice=dice)) for dice, _ in ROLLS if dice[0] != dice[1]]
+        best = [self.best(evolve(moving, dice=dice)) for dice in ROLLS if dice[0] != dice[1]]
         return sum(best) / len(best)
 
     def _mean(self, state: MatchState) -> float:
-        return sum(ways * self.best(evolve(state, dice=dice)) for dice, ways in ROLLS) / 36
+        if self._rolls is None:
+            values: Iterable[float] = [self.best(evolve(state, dice=dice)) for dice in ROLLS]
+        else:
+            values = self._rolls(state)
+        return sum([ways * value for ways, value in zip(ROLL_WAYS, values, strict=True)]) / 36
 
     def _value(self, state: MatchState) -> ValuedPlays:
         plays = self.plays(state)
@@ -104,11 +102,11 @@ def is_opening(before: GameState) -> bool:
     return before.stage is Stage.OPENING or (before.stage is Stage.MOVE and fresh)
 
 
-def _high_die_first(state: MatchState) -> MatchState:
-    """Return the state with the higher die first, so that both orders share a cache entry."""
+def high_die_first(state: MatchState) -> Dice:
+    """Return the dice on the board, the higher first, so that both orders share a cache entry."""
     if state.dice is None:
         raise ValueError("expected a state with dice on the board")
-    return evolve(state, dice=(max(state.dice), min(state.dice)))
+    return max(state.dice), min(state.dice)
 
 
 def _check_count(values: Sequence[float], count: int) -> tuple[float, ...]:

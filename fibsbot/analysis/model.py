@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import add
 from typing import Self
 
-from attrs import asdict, frozen
+from attrs import astuple, frozen
 
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
@@ -86,8 +87,7 @@ class PlayerStatistics:
         return 500 * self.loss / self.decisions if self.decisions else None
 
     def __add__(self, other: Self) -> PlayerStatistics:
-        more = asdict(other)
-        return PlayerStatistics(**{name: value + more[name] for name, value in asdict(self).items()})
+        return PlayerStatistics(*map(add, astuple(self), astuple(other)))
 
 
 def sum_statistics(

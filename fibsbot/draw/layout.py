@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -62,27 +63,27 @@ class Layout:
     board_only: bool
     facing: Facing = contrary
 
-    @property
+    @cached_property
     def frame_top(self) -> float:
         """Upper edge of the frame."""
         return MARGIN + (0 if self.board_only else STRIP)
 
-    @property
+    @cached_property
     def top(self) -> float:
         """Upper edge of the field."""
         return self.frame_top + NUMBERS
 
-    @property
+    @cached_property
     def middle(self) -> float:
         """The middle of the field."""
         return self.top + HALF
 
-    @property
+    @cached_property
     def bottom(self) -> float:
         """Lower edge of the field."""
         return self.middle + HALF
 
-    @property
+    @cached_property
     def frame_bottom(self) -> float:
         """Lower edge of the frame."""
         return self.bottom + NUMBERS
@@ -96,7 +97,7 @@ class Layout:
         """Return an x for the direction of play; `x` is that with home on the right."""
         return WIDTH - x if self.left else x
 
-    @property
+    @cached_property
     def off(self) -> float:
         """The middle of the tray for checkers that are off, from the left."""
         return self.mirrored(WIDTH - MARGIN - EDGE - TRAY / 2)
@@ -105,7 +106,7 @@ class Layout:
         """Return the middle of the tray for a side's checkers that are off: the one beside the end of its course."""
         return self.off if below or self.facing(1) in {1, 24} else self.cube
 
-    @property
+    @cached_property
     def cube(self) -> float:
         """The middle of the other tray, from the left; it has the cube."""
         return self.mirrored(MARGIN + EDGE + TRAY / 2)

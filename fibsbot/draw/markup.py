@@ -23,7 +23,9 @@ _BOLD: Final = 1.1
 def clean(text: str, longest: int | None = None) -> str:
     """Return text in one line of printable characters, shortened with an ellipsis."""
     cut = text if longest is None else text[: 4 * longest]
-    line = "".join(it if it.isprintable() else UNPRINTABLE for it in " ".join(cut.split()))
+    line = " ".join(cut.split())
+    if not line.isprintable():
+        line = "".join([it if it.isprintable() else UNPRINTABLE for it in line])
     if longest is None or (len(line) <= longest and len(cut) == len(text)):
         return line
     return f"{line[: longest - 1].rstrip()}…"
@@ -31,7 +33,9 @@ def clean(text: str, longest: int | None = None) -> str:
 
 def escape(text: str) -> str:
     """Return text as it may stand between tags and in attributes; line breaks stay."""
-    return "".join(it if it.isprintable() or it == "\n" else UNPRINTABLE for it in text).translate(_ENTITIES)
+    if not text.isprintable():
+        text = "".join([it if it.isprintable() or it == "\n" else UNPRINTABLE for it in text])
+    return text.translate(_ENTITIES)
 
 
 def svg_document(  # noqa: PLR0913, PLR0917 - the parts of a picture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Final
 
 from attrs import frozen
@@ -155,6 +156,7 @@ DARK: Final[Palette] = {
 }
 
 
+@cache
 def paint(role: Role, theme: Theme) -> str:
     """Return the attributes that give an element its colours."""
     colours = (DARK if theme is Theme.DARK else LIGHT)[role].attributes()

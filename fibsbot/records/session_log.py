@@ -118,9 +118,9 @@ def unpacked(file: IO[bytes]) -> IO[bytes]:
     return file
 
 
-def without_decisions(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a session log except the records of decisions, which are many and slow to parse."""
-    return (line for line in lines if _DECISION not in line)
+def is_decision(line: bytes) -> bool:
+    """Whether a line records a decision; such records are many and slow to parse."""
+    return _DECISION in line
 
 
 def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
@@ -137,14 +137,20 @@ def read_session_log(source: str | Path | Iterable[bytes]) -> Iterator[Record]:
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise SessionLogError(f"expected a whole gzip file, got {str(source)!r}: {error}") from None
         return
-    started = False
+    first = True
     for line in source:
-        record = _parse(line)
-        if not started and not isinstance(record, Header):
-            raise SessionLogError(f"expected a first line with {FIRST_KEY!r}: {VERSION}, got {line[:80]!r}")
-        started = True
+        record = parse_first_record(line) if first else parse_record(line)
+        first = False
         if record is not None:
             yield record
+
+
+def parse_first_record(line: bytes) -> Header:
+    """Parse the first line of a file. Raises SessionLogError if it is no header of this version."""
+    record = parse_record(line)
+    if not isinstance(record, Header):
+        raise SessionLogError(f"expected a first line with {FIRST_KEY!r}: {VERSION}, got {line[:80]!r}")
+    return record
 
 
 def _loads(line: bytes) -> Any:
@@ -158,7 +164,8 @@ def _loads(line: bytes) -> Any:
     return data
 
 
-def _parse(line: bytes) -> Record | None:
+def parse_record(line: bytes) -> Record | None:
+    """Parse a line; return None for one that is incomplete. Raises SessionLogError for a header of another version."""
     try:
         data = _loads(line)
         time = dt.datetime.fromisoformat(data.pop("time"))

@@ -215,17 +215,17 @@ class _SessionLogReader:
         self._at: dt.datetime | None = None
 
     def read(self, pieces: Iterator[bytes], start_offset: int) -> Iterator[CaptureEvent]:
-        place = start_offset
-
-        def each() -> Iterator[bytes]:
-            nonlocal place
-            for offset, line in match_files.lines_with_offsets(pieces):
-                place = start_offset + offset
-                yield line
-
+        skips = not self._decisions
+        parse: Callable[[bytes], log.Record | None] = log.parse_first_record
         try:
-            lines = each() if self._decisions else log.without_decisions(each())
-            for record in log.read_session_log(lines):
+            for offset, line in match_files.lines_with_offsets(pieces):
+                if skips and log.is_decision(line):
+                    continue
+                record = parse(line)
+                parse = log.parse_record
+                if record is None:
+                    continue
+                place = start_offset + offset
                 self._at = at = record.time
                 if isinstance(record, log.Received):
                     if record.data:  # no data would be the end

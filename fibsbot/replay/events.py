@@ -214,10 +214,10 @@ def events_from(events: Iterable[MatchEvent], start: Place | None) -> Iterator[M
 
     Raises PlaceError at the end if the place was not reached.
     """
-    if start is None:
-        yield from events
-        return
-    waiting = iter(events)
+    return iter(events) if start is None else _events_from(iter(events), start)
+
+
+def _events_from(waiting: Iterator[MatchEvent], start: Place) -> Iterator[MatchEvent]:
     context: list[MatchEvent] = []
     last = Place(0)
     for event in waiting:

@@ -96,7 +96,7 @@ class GameBuilder:
     @property
     def is_known(self) -> bool:
         """Whether the game is running and its state is known."""
-        return self._set_aside is None and not self.over
+        return self._set_aside is None and self._reported_result is None and self.settled_state.result is None
 
     @property
     def result(self) -> Result | None:
@@ -487,7 +487,9 @@ class GameBuilder:
 def _with_play(rolled: Throw, play: Play, at: dt.datetime | None) -> Throw:
     """Return a roll with its play, the moves in the usual order, and the seconds between the two."""
     seconds = (at - rolled.at).total_seconds() if at and rolled.at and at > rolled.at else None
-    return Throw(seat=rolled.seat, dice=rolled.dice, play=Play(tuple(play.ordered)), at=at or rolled.at, seconds=seconds)
+    return Throw(
+        seat=rolled.seat, dice=rolled.dice, play=Play(tuple(play.ordered)), at=at or rolled.at, seconds=seconds
+    )
 
 
 def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:

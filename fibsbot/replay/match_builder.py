@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from attrs import define, evolve, field
 
@@ -297,6 +297,10 @@ class MatchBuilder:
         self._games.append(transcript)
         self._emit(GameEnded(self.number, transcript))
 
+    def interrupt(self) -> None:
+        """Note that the match broke off."""
+        self.end_game()
+
     def end_game(self) -> None:
         """Finish the game if it is over."""
         if self.game is not None and self.game.over:
@@ -346,7 +350,7 @@ class MatchBuilder:
             self._emit(MatchEnded(self.number, self.transcript))
 
     def _emit_step(self, step: Step) -> None:
-        if self.game is not None:
+        if self.game is not None and not self._game_start_emitted:
             self._emit_starts(self.game)
         self._emit(EntryAdded(self.number, step))
 
@@ -373,62 +377,3 @@ def _with_raised_cube(start: GameState, cube: int) -> GameState:
     raised = cube == 1 or start.laws.automatic is not AutomaticRaise.NONE
     laws = start.laws if raised else evolve(start.laws, automatic=AutomaticRaise.DOUBLE)
     return evolve(start, cube=cube, laws=laws)
-
-
-MatchKey: TypeAlias = tuple[int, frozenset[str]]
-"""Number of the user's account and the opponent's name; 0 and both names for a match that is watched."""
-MAX_INTERRUPTED: Final = 16
-"""Interrupted matches that are kept because they may be resumed."""
-
-
-class MatchSelection:
-    """The current match of a session, and the interrupted ones that may be resumed."""
-
-    def __init__(self) -> None:
-        """Start without matches."""
-        self.current: MatchBuilder | None = None
-        self._key: MatchKey | None = None
-        self._interrupted: dict[MatchKey, MatchBuilder] = {}
-
-    def select(self, key: MatchKey, make: Callable[[], MatchBuilder], *, new: bool = False) -> MatchBuilder:
-        """Make a match current: one that is resumed, unless it is `new`, else one that `make` returns."""
-        match = self.current
-        if match is not None and key == self._key and not new and not match.is_full:
-            return match
-        self.interrupt()
-        match = self._interrupted.pop(key, None)
-        if match is not None and (new or match.is_won or match.is_full):
-            match.close()
-            match = None
-        if match is not None:
-            match.resume()
-        self.current, self._key = match or make(), key
-        return self.current
-
-    def interrupt(self) -> None:
-        """Put the current match aside, as it may be resumed."""
-        match, key = self.current, self._key
-        if match is None or key is None:
-            return
-        match.end_game()
-        self.current = self._key = None
-        if match.is_won:
-            match.close()
-            return
-        self._interrupted[key] = match
-        if len(self._interrupted) > MAX_INTERRUPTED:
-            oldest = next(iter(self._interrupted))
-            self._interrupted.pop(oldest).close()
-
-    def close_current(self) -> None:
-        """Finish the current match, which is over."""
-        if self.current is not None:
-            self.current.close()
-        self.current = self._key = None
-
-    def close(self) -> None:
-        """Finish every match, as nothing more will come."""
-        self.interrupt()
-        for match in sorted(self._interrupted.values(), key=lambda match: match.number):
-            match.close()
-        self._interrupted.clear()

@@ -75,6 +75,14 @@ class TableMatch:
         """The play that was sent, before any answer."""
         self._at: _Time = None
 
+    is_full: Final = False
+    """Nothing is kept of it that could grow."""
+
+    @property
+    def is_won(self) -> bool:
+        """Whether a player has all points of the match."""
+        return self.winner is not None
+
     @property
     def is_under_way(self) -> bool:
         """Whether any game of it was seen."""
@@ -114,6 +122,9 @@ class TableMatch:
     def interrupt(self) -> None:
         """Note that the match broke off: what happens until it is resumed is not seen."""
         self._state = self._unconfirmed = None
+
+    def resume(self) -> None:
+        """Note that it goes on; the next line shows where it stands."""
 
     def close(self) -> None:
         """Finish the match, of which nothing more will be seen."""

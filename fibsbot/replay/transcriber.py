@@ -38,10 +38,10 @@ from fibsbot.replay.game_messages import (
     play_of_server_moves,
     players_of_end,
 )
-from fibsbot.replay.match_builder import MatchBuilder, MatchSelection
+from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
+from fibsbot.replay.session_matches import ENTERED, SessionMatches, TableMatches, match_key
 from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
-from fibsbot.replay.table_matches import ENTERED, TableMatches
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Seat
@@ -60,7 +60,7 @@ class Transcriber:
         self._account_number = 1
         self._site = site
         self._tracker = SessionTracker(self._user)
-        self._matches = MatchSelection()
+        self._matches: SessionMatches[MatchBuilder] = SessionMatches()
         self._match_count = 0
         self._watched: str | None = None
         self._watched_laws: Laws | None = None
@@ -131,11 +131,12 @@ class Transcriber:
                 handler(message, at)
             elif isinstance(message, Refusal) and self._match and self._match.game:
                 self._match.game.drop_sent_play()
-        if isinstance(message, m.Board) and not differences and self._match and self._match.own and self._match.game:
-            tracker.begin_regular_turns(message.state, self._match.game)
-        if differences and (match := self._match):
+        match = self._match
+        if match is not None and differences:
             game, turn = match.place
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
+        elif match is not None and match.own and match.game and isinstance(message, m.Board):
+            tracker.begin_regular_turns(message.state, match.game)
         return self._pop_events() if self._events else []
 
     def _receive_regular(self, regular: RegularTurns, message: Message, at: Time) -> bool:
@@ -224,7 +225,7 @@ class Transcriber:
     def _select_match(self, player: str, opponent: str, *, new: bool = False) -> MatchBuilder:
         """Make the match of two players current, one that is resumed unless it is `new`; the user is YOU."""
         own = player == YOU
-        key = (self._account_number, frozenset([opponent])) if own else (0, frozenset([player, opponent]))
+        key = match_key(self._account_number, player, opponent)
         before = self._match
         match = self._matches.select(key, lambda: self._new_match(player, opponent), new=new)
         if match is before:
@@ -437,7 +438,7 @@ class Transcriber:
         if game is None or match is None:
             return
         name = getattr(message, "player", None)
-        seat = self._seat(name) if name else game.state.turn if isinstance(message, BY_PLAYER_ON_TURN) else Seat.A
+        seat = match.seat_of(name) if name else game.state.turn if isinstance(message, BY_PLAYER_ON_TURN) else Seat.A
         if seat is not None:
             match.touch(at)
             ENTRY_HANDLERS[type(message)](game, seat, message, at)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
-from fibsbot.analysis.luck import ROLLS, luck_adjusted_result
+from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.draw.axes import Tick
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
 from fibsbot.draw.themes import Role, Theme
+from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import GRADE_THRESHOLDS, LUCK_THRESHOLD, EntryKind, Grade, MatchTimeline, TimelineEntry
@@ -348,6 +349,6 @@ def _chart(who: str, statistics: DiceStatistics) -> str:
 
 def _bars(statistics: DiceStatistics) -> Iterator[Bar]:
     """Yield a bar for each roll, with the expected count."""
-    ways_of_all = sum(ways for _, ways in ROLLS)
-    for ((high, low), ways), count in zip(ROLLS, statistics.counts, strict=True):
+    ways_of_all = sum(ROLL_WAYS)
+    for (high, low), ways, count in zip(ROLLS, ROLL_WAYS, statistics.counts, strict=True):
         yield Bar(f"{high}{low}", count, expected=statistics.rolls * ways / ways_of_all)

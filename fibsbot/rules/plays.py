@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement
 from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.match import Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
 from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, Law
 
@@ -369,8 +368,6 @@ def _omission(numbers: tuple[int, ...], made: int, possible: int) -> Law:
     return Law.HIGHER_NUMBER if made else Law.MUST_PLAY
 
 
-ROLLS: Final = tuple(combinations_with_replacement(range(1, 7), 2))
-"""The 21 rolls."""
 PositionCounts: TypeAlias = Mapping[Cells, int]
 """The number of times that each position is reached, seen by the player on roll."""
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.analysis.luck import ROLLS
-from fibsbot.match import CubeAction, MatchState, Owner, Phase
+from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
@@ -84,7 +83,7 @@ class ExactEvaluator:
 
     def _roll(self, state: MatchState) -> float:
         total = 0.0
-        for dice, ways in ROLLS:
+        for dice, ways in zip(ROLLS, ROLL_WAYS, strict=True):
             total += ways * max(self._after(state, play) for play in legal_plays(state.position, dice))
         return total / 36
 

@@ -12,8 +12,8 @@ from attrs import evolve
 
 from fibsbot.analysis.decision_analysis import CLOSE_CUBE_DECISION, EQUITY_TOLERANCE
 from fibsbot.analysis.dice import LEAST_RELIABLE
-from fibsbot.analysis.luck import ROLLS
 from fibsbot.cli.stats import stats
+from fibsbot.match import ROLL_WAYS
 from tests.formats.simulated_matches import simulate
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "analysis.md").read_text("utf-8")
@@ -30,7 +30,7 @@ def test_thresholds_are_documented() -> None:
     assert EQUITY_TOLERANCE == 1e-9
     assert "less than 1e-9 is none" in PAGE
     assert LEAST_RELIABLE == 5
-    least = min(ways for _, ways in ROLLS)
+    least = min(ROLL_WAYS)
     assert f"fewer than {36 * LEAST_RELIABLE / least:.0f} times" in PAGE
 
 

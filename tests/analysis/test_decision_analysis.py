@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fibsbot.analysis.decision_analysis import LISTED_PLAYS, _options
-from fibsbot.analysis.luck import ROLLS, RollValues, equity_of_points
+from fibsbot.analysis.luck import RollValues, equity_of_points
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, analyse_match
 from fibsbot.analysis.model import PlayerStatistics
-from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
@@ -292,7 +292,9 @@ def test_an_evaluator_without_chances_gives_none_for_resignations() -> None:
 def test_luck_averages_out_over_all_rolls(state: MatchState) -> None:
     throws = RollValues(PipEvaluator())
     state = evolve(state, phase=Phase.MOVE)
-    lucks = [ways * throws.luck(evolve(state, dice=dice), opening=False) for dice, ways in ROLLS]
+    lucks = [
+        ways * throws.luck(evolve(state, dice=dice), opening=False) for dice, ways in zip(ROLLS, ROLL_WAYS, strict=True)
+    ]
     assert pytest.approx(0, abs=1e-9) == sum(lucks)
 
 
@@ -300,7 +302,7 @@ def test_luck_averages_out_over_all_rolls(state: MatchState) -> None:
 def test_luck_averages_out_over_the_opening_rolls_of_both_players(length: int, score: tuple[int, int]) -> None:
     throws = RollValues(HEURISTIC)
     state = MatchState(Position.start(), length=length, score=score, phase=Phase.MOVE)
-    opening = [dice for dice, _ in ROLLS if dice[0] != dice[1]]
+    opening = [dice for dice in ROLLS if dice[0] != dice[1]]
     ours, theirs = (
         [throws.luck(evolve(seen, dice=dice), opening=True) for dice in opening] for seen in (state, state.swapped())
     )

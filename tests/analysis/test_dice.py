@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibsbot.analysis.dice import DiceStatistics, chance_of_run, chi_square, dice_statistics, survival
-from fibsbot.analysis.luck import ROLLS
+from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.position import Play, Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -163,7 +163,7 @@ def test_a_run_of_doublets_ends_at_a_gap() -> None:
 
 
 def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
-    fair = DiceStatistics(counts=tuple(100 * ways for _, ways in ROLLS))
+    fair = DiceStatistics(counts=tuple(100 * ways for ways in ROLL_WAYS))
     assert pytest.approx(49 / 6) == fair.pips
     for test in (fair.rolls_test, fair.faces_test, fair.doublets_test):
         assert test is not None
@@ -178,7 +178,7 @@ def test_statistics_begin_at_zero() -> None:
 
 def test_loaded_dice_are_detected_with_enough_rolls() -> None:
     """One roll in twenty too many is a six: not detected in 100 rolls, but in 10,000."""
-    loaded = [ways + (0.5 if 6 in dice else 0) for dice, ways in ROLLS]
+    loaded = [ways + (0.5 if 6 in dice else 0) for dice, ways in zip(ROLLS, ROLL_WAYS, strict=True)]
     for throws, sure in ((100, False), (10_000, True)):
         test = DiceStatistics(counts=tuple(round(throws * weight / sum(loaded)) for weight in loaded)).faces_test
         assert test is not None
