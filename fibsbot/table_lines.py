@@ -1,20 +1,22 @@
-"""Games as the `table:` line of the protocol has them (docs/protocol.md), and back.
+"""Games as the `table:` line of the protocol has them (docs/protocol.md), their moves in messages, and back.
 
 A server makes the line of a TableGame; a client makes the TableGame again, as seat A, and asks the rules core.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from fibs_protocol.table_state import SideState, TableCourse, TablePlayer, TableStage, TableState
-from fibs_protocol.words import Colour, TableNaming
+from fibs_protocol.words import Colour, FibsMove, TableNaming
 from fibsbot import fibs_numbering
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import Naming, TableGame, choices
 from fibsbot.games.ruleset import Ruleset
-from fibsbot.games.table import Mark, Side, Table
+from fibsbot.games.table import HAND, OFF, Mark, Side, Table
 from fibsbot.games.text import format_turn, parse_turn
+from fibsbot.position import Move, Play
 from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Resignation, Seat, Stage
@@ -25,6 +27,27 @@ MOST_SHOWN: Final = 9999
 
 class TableLineError(ValueError):
     """A line that shows no state of the game that it names."""
+
+
+# -- moves ------------------------------------------------------------------------------------------------------------
+
+
+def moves_to_fibs(play: Play) -> tuple[FibsMove, ...]:
+    """Return the moves of a play as commands and messages have them: in the player's own numbers, the hand as bar."""
+    return tuple(
+        FibsMove(None if move.source == HAND else move.source, None if move.target == OFF else move.target)
+        for move in play.moves
+    )
+
+
+def play_of_moves(moves: Iterable[FibsMove]) -> Play:
+    """Return the moves of a command or a message as a play."""
+    return Play(
+        tuple(
+            Move(HAND if move.source is None else move.source, OFF if move.target is None else move.target)
+            for move in moves
+        )
+    )
 
 
 # -- writing --------------------------------------------------------------------------------------------------------

@@ -28,14 +28,12 @@ from fibsbot.evolve import evolve as fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame
 from fibsbot.games.plays import check_play
-from fibsbot.games.table import HAND, OFF
 from fibsbot.notation.table_plays import format_play
-from fibsbot.position import Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
-from fibsbot.table_lines import game_from_state
+from fibsbot.table_lines import game_from_state, play_of_moves
 from fibsbot.text import plural
 
 LAST_LINES: Final = 8
@@ -218,7 +216,7 @@ class TableCommentator(Observer):
 
 def _played(game: TableGame, moves: tuple[FibsMove, ...]) -> tuple[str, TableGame]:
     """Return the numbers and the play of the side on turn as text, and the game with the board after it."""
-    play = Play(tuple(Move(it.source or HAND, it.target or OFF) for it in moves))
+    play = play_of_moves(moves)
     if game.stage is not Stage.MOVE:
         return " ".join(map(str, play.moves)), game
     try:

@@ -10,24 +10,22 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol.session import State
 from fibs_protocol.table_state import TablePlayer
-from fibs_protocol.words import FibsMove
 from fibsbot.bot.decisions import DecisionCommand, command_without_moves
 from fibsbot.bot.events_and_actions import TableKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch
 from fibsbot.games.game import TableGame, choices
 from fibsbot.games.plays import check_play, legal_plays
-from fibsbot.games.table import HAND, OFF
 from fibsbot.match import Phase
 from fibsbot.notation.table_plays import format_play
-from fibsbot.position import Move, Play
+from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, NameAnswer, StrategyAnswer
 from fibsbot.strategies.table_questions import TableQuestion
-from fibsbot.table_lines import game_from_state
+from fibsbot.table_lines import game_from_state, moves_to_fibs
 
 _PHASES: Final = {
     State.MY_ROLL: Phase.ROLL,
@@ -80,17 +78,12 @@ def table_command(key: TableKey, answer: StrategyAnswer) -> DecisionCommand:
     game = game_from_state(key.position)
     play = _legal(game, answer.play)
     text = format_play(play, game.rules, game.table, game.part)
-    return DecisionCommand(c.Move(tuple(map(_fibs_move, play.moves))), text, play)
+    return DecisionCommand(c.Move(moves_to_fibs(play)), text, play)
 
 
 def table_plays(game: TableGame) -> tuple[Play, ...]:
     """Return the legal plays; none if nothing is to be played."""
     return legal_plays(game.rules, game.table, game.part) if game.stage is Stage.MOVE else ()
-
-
-def _fibs_move(move: Move) -> FibsMove:
-    """Return a move as the protocol has it: own numbering, None for hand, bar and off."""
-    return FibsMove(None if move.source == HAND else move.source, None if move.target == OFF else move.target)
 
 
 def _legal(game: TableGame, play: Play) -> Play:

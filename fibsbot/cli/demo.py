@@ -25,8 +25,7 @@ from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
-from fibsbot.cli.laws_options import LAWS_PARAMETERS, laws_from, laws_options
-from fibsbot.cli.options import FiniteRange, GameName
+from fibsbot.cli.options import LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS

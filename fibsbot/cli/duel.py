@@ -19,8 +19,7 @@ from fibsbot.analysis.results import Z_95
 from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.laws_options import laws_from, laws_options
-from fibsbot.cli.options import FiniteRange, GameName, WorkerOptions, worker_options
+from fibsbot.cli.options import FiniteRange, GameName, WorkerOptions, laws_from, laws_options, worker_options
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws

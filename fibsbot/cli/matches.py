@@ -47,8 +47,9 @@ class MatchSelection:
     last: int | None
 
     @classmethod
-    def of(  # noqa: PLR0913, PLR0917 - one argument an option
+    def of(  # noqa: PLR0913 - one argument an option
         cls,
+        *,
         files: tuple[Path, ...],
         number: int | None,
         store: str | None,
@@ -108,22 +109,17 @@ _OPTIONS: Final = (
     ),
     click.option("--player", metavar="NAME", help="Select matches with this player."),
 )
+_PARAMETERS: Final = ("files", "number", "store", "config", "last", "player")
+"""The names of their parameters, as `MatchSelection.of` takes them."""
 
 
 def match_options(command: _Command) -> _Command:
     """Add arguments and options that select matches, and call the command with one MatchSelection in their place."""
 
     @functools.wraps(command)
-    def run(  # noqa: PLR0913, PLR0917 - one argument an option
-        files: tuple[Path, ...],
-        number: int | None,
-        store: str | None,
-        config: Path | None,
-        last: int | None,
-        player: str | None,
-        **options: Any,
-    ) -> None:
-        command(MatchSelection.of(files, number, store, config, last, player), **options)
+    def run(**options: Any) -> None:
+        chosen = {name: options.pop(name) for name in _PARAMETERS}
+        command(MatchSelection.of(**chosen), **options)
 
     decorated: Any = run
     for option in reversed(_OPTIONS):

@@ -1,4 +1,4 @@
-"""Option types and options that several commands share: numbers, player names, configuration files, the match store.
+"""Option types and options that several commands share: numbers, names, workers, laws, configuration file, store.
 
 Imports nothing slow: settings and SQLAlchemy are imported only if a command needs them.
 """
@@ -12,12 +12,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from attrs import frozen
 
 from fibsbot.cli import ConfigError, RunError, UserError
+from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse_law_words
+from fibsbot.rules.laws import FIBS, LAWS, Laws
 from fibsbot.workers.pool import TlsFiles, WorkerPool, open_pool
 from fibsbot.workers.processes import WorkError
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fibsbot.config import Config
 
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _TLS_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A certificate or key."""
 
@@ -126,6 +129,54 @@ def worker_options(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, workers=WorkerOptions(scheduler, jobs, tls), **options)
 
     return with_workers
+
+
+_LAWS_OPTIONS: Final = (
+    click.option("--laws", type=click.Choice(list(LAWS)), help="Laws to play by.  [default: fibs]"),
+    click.option("--point-game", is_flag=True, help="Score for each checker that the loser has left."),
+    click.option(
+        "--automatic",
+        type=click.Choice(["double", "add-one"]),
+        help="What a tie in the opening roll does to the cube.",
+    ),
+    click.option(
+        "--limit", type=click.IntRange(2, MOST_LIMIT), metavar="N", help="Highest cube by ties and rejected rolls."
+    ),
+    click.option("--reject-first", is_flag=True, help="Allow to reject the first roll, which doubles the cube."),
+    click.option("--no-triple", is_flag=True, help="Count a backgammon as a gammon."),
+    click.option("--cube/--no-cube", default=True, help="Play with the doubling cube."),
+)
+
+LAWS_PARAMETERS: Final = frozenset({"laws", "point_game", "automatic", "limit", "reject_first", "no_triple", "cube"})
+"""The names of the parameters that a command gets, as `laws_from` takes them."""
+
+
+def laws_options(command: _Command) -> _Command:
+    """Add the options; the command gets them as keywords, for `laws_from`."""
+    for option in reversed(_LAWS_OPTIONS):
+        command = option(command)
+    return command
+
+
+def laws_from(  # noqa: PLR0913 - one argument an option
+    *,
+    laws: str | None = None,
+    point_game: bool = False,
+    automatic: str | None = None,
+    limit: int | None = None,
+    reject_first: bool = False,
+    no_triple: bool = False,
+    cube: bool = True,
+) -> Laws | None:
+    """Return the laws that the options name; None if they change nothing of those of FIBS. Raises click.UsageError."""
+    given = (("point", point_game), (automatic or "", automatic), ("reject", reject_first), ("no-triple", no_triple))
+    words = [laws or FIBS.name, *(word for word, chosen in given if chosen), *([] if cube else ["no-cube"])]
+    words += [LIMIT_WORD, str(limit)] if limit is not None else []
+    try:
+        named = parse_law_words(" ".join(words))
+    except LawWordsError as error:
+        raise click.UsageError(f"laws: {error}") from None
+    return None if named == FIBS else named
 
 
 def load_config_file(path: Path | None) -> Config:

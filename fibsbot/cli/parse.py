@@ -12,8 +12,8 @@ import click
 from fibs_protocol.messages import RefusedBoard, Unknown
 from fibs_protocol.stream import MessageReader, Received
 from fibsbot.cli import UserError
-from fibsbot.cli.message_json import write_line
 from fibsbot.formats import FormatError, read_chunks
+from fibsbot.json_lines import write_message
 from fibsbot.records.session_log import (
     CONNECTION_END_EVENTS,
     Event,
@@ -47,7 +47,7 @@ def parse(*, file: str, unknown: bool) -> None:
         with click.open_file(file, "rb") as source:
             for received in _messages(output.written_before(read_chunks(cast("IO[bytes]", _UnbufferedReader(source))))):
                 if not unknown or isinstance(received.message, Unknown | RefusedBoard):
-                    output.add(write_line(received))
+                    output.add(write_message(received))
         output.write()
     except (OSError, FormatError, SessionLogError) as error:
         output.write()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.laws_options import laws_from, laws_options
+from fibsbot.cli.options import laws_from, laws_options
 from fibsbot.log import configure_log
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Decisions as text: the board as FIBS draws it, and its facts."""
+"""Boards as text, as FIBS draws them, and sentences about who has to do what."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fibs_protocol.words import Colour
 from fibsbot.fibs_numbering import board_of
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.rules.state import GameState, MatchGame, Seat, Stage
 
 COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
 """Sign and style of each colour in a terminal; the signs differ also without colours."""
@@ -34,7 +34,7 @@ def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]
         length=state.length,
         score=(state.scores[seat], state.scores[seat.other]),
         cube=state.cube,
-        owner=Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT,
+        owner=state.owner_for(seat),
     )
     board = board_of(seen, names[seat], names[seat.other])
     if state.stage in {Stage.OPENING, Stage.OVER}:
@@ -96,3 +96,27 @@ def _score(state: MatchState) -> str:
         return f"{score} in a match to {state.length}{game}"
     rules = [name for name, holds in (("Jacoby", state.jacoby), ("beavers", state.redoubles)) if holds]
     return f"{score} in an unlimited match" + (f" with {' and '.join(rules)}" if rules else "")
+
+
+def situation(state: MatchGame, names: tuple[str, str]) -> str:
+    """Return who has to do what in a game, or who has won; names are those of seat A and seat B."""
+    if state.resignation:
+        offer = state.resignation
+        return f"{names[offer.seat]} resigns ({offer.level.name.lower()}), {names[offer.seat.other]} to answer"
+    match state.stage:
+        case Stage.OPENING:
+            return "the game begins"
+        case Stage.OVER if state.result:
+            points = "a point" if state.result.points == 1 else f"{state.result.points} points"
+            return f"{names[state.result.winner]} wins {points}"
+        case Stage.DOUBLED if state.answering is not None:
+            seat = state.answering
+            return f"{names[seat.other]} doubles to {state.offered}, {names[seat]} to answer"
+        case Stage.MOVE if state.dice:
+            return f"{names[state.turn]} to play{dice_text(state.dice)}"
+    return f"{names[state.turn]} to roll"
+
+
+def dice_text(dice: tuple[int, ...] | None) -> str:
+    """Return dice after a blank, the highest first; nothing if there are none."""
+    return f" {'-'.join(map(str, sorted(dice, reverse=True)))}" if dice else ""

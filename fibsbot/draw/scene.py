@@ -6,10 +6,9 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.draw.board_text import describe_state, draw_game, draw_state
+from fibsbot.draw.board_text import describe_state, dice_text, draw_game, draw_state, situation
 from fibsbot.draw.layout import IN_HAND, Facing, contrary
 from fibsbot.draw.markup import clean
-from fibsbot.draw.situation import dice_text, situation
 from fibsbot.draw.themes import Theme
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation.play_notation import CANNOT_MOVE, Path, format_play, paths_of
@@ -189,7 +188,7 @@ def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[
     sides = [_side(state, it, shown_names[it], dark=view.dark is (it is seat)) for it in Seat]
     deciding = next((it for it in Seat if sides[it].on_turn), state.turn)
     last_play = _last_play_text(last, shown_names)
-    owner = Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
+    owner = state.owner_for(seat)
     scene = Scene(
         below=sides[seat],
         above=sides[seat.other],

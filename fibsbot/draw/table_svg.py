@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from fibsbot.draw.board_text import dice_text
 from fibsbot.draw.layout import IN_HAND
 from fibsbot.draw.markup import clean
 from fibsbot.draw.scene import NAME, Scene, ShownPlay, Side, ViewOptions, as_viewed
-from fibsbot.draw.situation import dice_text
 from fibsbot.draw.svg import scene_svg
 from fibsbot.draw.table_text import describe_game, draw_table, table_situation
 from fibsbot.games.game import TableGame
 from fibsbot.games.ruleset import Ruleset
 from fibsbot.games.table import HAND, START
 from fibsbot.games.table import Side as Checkers
-from fibsbot.match import Owner
 from fibsbot.notation.table_plays import format_play, paths_of, touches_of
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat, Stage
@@ -44,7 +43,7 @@ def scene_of_table(
 ) -> Scene:
     """Return the scene of a tables game seen from one seat, and of a play of the player on turn if given."""
     shown_names = (clean(names[0], NAME) or "A", clean(names[1], NAME) or "B")
-    owner = Owner.CENTRED if game.owner is None else Owner.PLAYER if game.owner is seat else Owner.OPPONENT
+    owner = game.owner_for(seat)
     title = table_situation(game, shown_names)
     if play is not None:
         text = format_play(play, game.rules, game.table, game.part)

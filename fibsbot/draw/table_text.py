@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fibs_protocol.drawing import LOWER, UPPER, Half, draw_frame, draw_stack
-from fibsbot.draw.situation import situation
+from fibsbot.draw.board_text import situation
 from fibsbot.games.game import Naming, TableGame, choices
 from fibsbot.games.ruleset import Part, Then
 from fibsbot.games.table import HAND, OFF, START, Course, Side, Table

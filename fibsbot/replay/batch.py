@@ -21,12 +21,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import asdict, define, evolve, field, frozen
 
 from fibsbot.draw.markup import clean
 from fibsbot.formats import FormatError, read_chunks
 from fibsbot.replay.captures import OffsetCallback, read_captures, read_parts
-from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison
+from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison, Totals
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text
 from fibsbot.replay.events import (
     DifferenceFound,
@@ -202,7 +202,7 @@ class ReplayTask:
 
 
 @define
-class ReplayCounts:
+class ReplayCounts(Totals):
     """Counts of a replay."""
 
     files: int = 0
@@ -214,14 +214,9 @@ class ReplayCounts:
     differences: int = 0
     gaps: int = 0
 
-    def add(self, other: ReplayCounts) -> None:
-        """Add other counts."""
-        for name in ReplayCounts.__annotations__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
     def row(self) -> Row:
         """Return the counts by name."""
-        return {name: getattr(self, name) for name in ReplayCounts.__annotations__}
+        return asdict(self)
 
 
 @define

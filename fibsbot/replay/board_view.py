@@ -45,9 +45,7 @@ def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
     if not shows_points(board, state.position.points, own=on_turn):
         return False
     owner = None if doubled else cube_owner(board)
-    return owner is None or owner is (
-        Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT
-    )
+    return owner is None or owner is state.owner_for(seat)
 
 
 @frozen(slots=False)

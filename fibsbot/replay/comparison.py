@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field, fields, frozen
 
 from fibsbot.bot.decisions import obvious_answer, question_for
 from fibsbot.bot.settings import AgentSettings
@@ -124,7 +124,17 @@ class ComparedDecision:
 
 
 @define
-class ComparisonTotals:
+class Totals:
+    """Numbers that add up over many sources; the base of classes that have nothing else."""
+
+    def add(self, other: Self) -> None:
+        """Add other totals."""
+        for it in fields(type(self)):
+            setattr(self, it.name, getattr(self, it.name) + getattr(other, it.name))
+
+
+@define
+class ComparisonTotals(Totals):
     """The totals of a comparison."""
 
     compared: int = 0
@@ -163,11 +173,6 @@ class ComparisonTotals:
             self.unvalued += gain is None
         self.gained += max(gain or 0.0, 0.0)
         self.lost += max(-(gain or 0.0), 0.0)
-
-    def add(self, other: ComparisonTotals) -> None:
-        """Add other totals."""
-        for name in ComparisonTotals.__annotations__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @define

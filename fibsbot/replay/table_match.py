@@ -17,17 +17,16 @@ from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.table_state import TableStage, TableState
-from fibs_protocol.words import YOU, FibsMove
+from fibs_protocol.words import YOU
 from fibsbot.bot.tracked_match import Difference
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.games.game import TableGame, name, next_game, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.plays import legal_plays
 from fibsbot.games.ruleset import Numbers
-from fibsbot.games.table import HAND, OFF
 from fibsbot.notation.play_notation import CANNOT_MOVE
 from fibsbot.notation.table_plays import format_play
-from fibsbot.position import Move, Play
+from fibsbot.position import Play
 from fibsbot.replay.events import (
     DifferenceFound,
     MatchEvent,
@@ -40,7 +39,7 @@ from fibsbot.replay.events import (
 from fibsbot.rules import game as match_rules
 from fibsbot.rules.errors import DiceError, RuleError
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.table_lines import game_from_state, table_state
+from fibsbot.table_lines import game_from_state, play_of_moves, table_state
 
 _Time: TypeAlias = dt.datetime | None
 _Place: TypeAlias = tuple[int, _Time]
@@ -99,7 +98,7 @@ class TableMatch:
     def send(self, command: Command) -> None:
         """Note a command of the user."""
         if isinstance(command, c.Move) and self.own:
-            self._unconfirmed = _play(command.moves)
+            self._unconfirmed = play_of_moves(command.moves)
 
     def receive(self, message: Message, at: _Time, offset: int) -> None:
         """Process a message."""
@@ -279,11 +278,11 @@ class TableMatch:
     def _on_moves(self, message: m.Moves, place: _Place) -> None:
         seat = self.seat_of(message.player)
         if seat is not None:
-            self._play(seat, _play(message.moves), place)
+            self._play(seat, play_of_moves(message.moves), place)
 
     def _on_only_move(self, message: m.OnlyMove, place: _Place) -> None:
         if self._state is not None:
-            self._play(self._state.turn, _play(message.moves), place)
+            self._play(self._state.turn, play_of_moves(message.moves), place)
 
     def _on_cannot_move(self, message: m.CannotMove, place: _Place) -> None:
         seat, state = self.seat_of(message.player), self._state
@@ -411,13 +410,6 @@ class TableMatch:
         **dict.fromkeys((m.RestLeft, m.NextPart, m.RollsAgain, m.NamePrompt), _on_what_follows),
     }
     """The messages about such a match; any of them shows that the play that was sent before was accepted."""
-
-
-def _play(moves: Iterable[FibsMove]) -> Play:
-    """Return the moves of a command or message, which have the player's own numbering in these games."""
-    return Play(
-        tuple(Move(HAND if it.source is None else it.source, OFF if it.target is None else it.target) for it in moves)
-    )
 
 
 def _dice(state: TableGame, dice: Numbers) -> Numbers:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from fibsbot.evolve import evolve
-from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.errors import (
     AlreadyRolledError,
@@ -280,7 +280,7 @@ def decision(state: GameState, seat: Seat) -> MatchState | None:
         length=state.length,
         score=(state.scores[seat], state.scores[seat.other]),
         cube=state.cube,
-        owner=Owner.CENTRED if state.owner is None else Owner.PLAYER if state.owner is seat else Owner.OPPONENT,
+        owner=state.owner_for(seat),
         crawford=state.crawford,
         post_crawford=state.post_crawford,
         phase=phase,

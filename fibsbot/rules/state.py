@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import Attribute, frozen
 
-from fibsbot.match import Dice
+from fibsbot.match import Dice, Owner
 from fibsbot.position import Position
 from fibsbot.rules.laws import Laws, Level, point_game_score
 
@@ -121,6 +121,10 @@ class MatchGame:
     def rolls_again(self) -> bool:
         """Whether the player on turn rolls again in this turn, when it is too late to double."""
         return self.rejected
+
+    def owner_for(self, seat: Seat) -> Owner:
+        """Return who owns the cube, seen by one of the players."""
+        return Owner.CENTRED if self.owner is None else Owner.PLAYER if self.owner is seat else Owner.OPPONENT
 
     def point_game_score(self, winner: Seat) -> int:
         """Return what the winner scores in the Point Game for the checkers that the loser has left."""

@@ -80,9 +80,7 @@ def say(world: World, user: User, command: c.Say) -> None:
 @HANDLERS.on(c.Tell, c.Tellx, c.AlertCommand)
 def tell(world: World, user: User, command: c.Tell | c.Tellx | c.AlertCommand) -> None:
     """Talk to one user; `tellx` does it without an echo, `alert` with a line of its own kind."""
-    other = world.find(command.name)
-    if other is None:
-        raise CommandError(m.NoSuchUser(command.name))
+    other = world.named(command.name)
     if other is user:
         world.send(user, m.YouSayToYourself(command.text))
         return
@@ -151,12 +149,7 @@ def gag(world: World, user: User, command: c.Gag) -> None:
     if command.name is None:
         world.send(user, m.GagList(tuple(sorted(user.gagged))))
         return
-    other = world.find(command.name)
-    if other is user:
-        raise CommandError(m.GagSelf())
-    name = other.name if other is not None else command.name
-    if other is None and name not in user.gagged:
-        raise CommandError(m.NoSuchUser(name))
+    name, _ = world.named_for_list(user, user.gagged, command.name, m.GagSelf())
     world.send(user, m.GagSet(name, value=toggle_name(user.gagged, name)))
 
 

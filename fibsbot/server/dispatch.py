@@ -25,7 +25,6 @@ from fibsbot.server import (
     who,
 )
 from fibsbot.server.ruleset_match import RulesetMatch
-from fibsbot.server.texts.games import is_topic
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, Handler, World
 
@@ -83,7 +82,7 @@ def parse_line(text: str) -> Command:
         return parse_command(text)
     except UnknownCommandError:
         topic = text.split(None, 1)[0]
-        if topic not in texts.topics() and not is_topic(topic):
+        if topic not in texts.topics() and not texts.is_game_topic(topic):
             raise
         return c.Help(topic)
 

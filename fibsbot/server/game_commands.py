@@ -163,9 +163,7 @@ def accept(world: World, user: User, command: c.Accept) -> None:  # noqa: ARG001
         match.state = game.accept_resignation(state, seat)
         flows.end_game(world, match)
         return
-    check_no_resignation(match, seat)
-    if state.answering is not seat:
-        raise CommandError(m.NothingToAnswer(match.names[seat.other]))
+    _check_answers(match, seat)
     match.state = game.take(state, seat)
     match.record_action(seat, "accepts")
     redoubled, cube = bool(state.redoubles), match.state.cube
@@ -190,12 +188,17 @@ def reject(world: World, user: User, command: c.Reject) -> None:  # noqa: ARG001
         world.mark_unsaved(match)
         send_to_viewers(world, match, lambda view: m.ResignRejected(view.name(seat)))
         return
-    check_no_resignation(match, seat)
-    if state.answering is not seat:
-        raise CommandError(m.NothingToAnswer(match.names[seat.other]))
+    _check_answers(match, seat)
     match.record_action(seat, "rejects")
     match.state = game.drop(state, seat)
     flows.end_game(world, match)
+
+
+def _check_answers(match: PairMatch[Any], seat: Seat) -> None:
+    """Refuse if no double waits for this player's answer."""
+    check_no_resignation(match, seat)
+    if match.state.answering is not seat:
+        raise CommandError(m.NothingToAnswer(match.names[seat.other]))
 
 
 def check_turn(match: PairMatch[Any], seat: Seat, refusal: Refusal) -> None:
@@ -204,7 +207,7 @@ def check_turn(match: PairMatch[Any], seat: Seat, refusal: Refusal) -> None:
     state = match.state
     if state.stage is Stage.DOUBLED and state.answering is seat.other:
         raise CommandError(m.DoublePending(match.names[seat.other]))
-    if state.stage in (Stage.OVER, Stage.DOUBLED) or state.turn is not seat:
+    if state.stage not in (Stage.ROLL, Stage.MOVE) or state.turn is not seat:
         raise CommandError(refusal)
 
 

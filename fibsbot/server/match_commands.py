@@ -1,6 +1,6 @@
 """Match commands: invite, join, leave; resuming saved matches.
 
-Specification: "Invite", "Join", "Leave".
+Specification: "Invite", "Join", "Leave". At the end are the messages that name the game, if it is not backgammon.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from typing import Any, Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
+from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
+from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games.ruleset import Ruleset
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import flows, game_commands, game_flow, game_invitations, laws, watchers
+from fibsbot.server import flows, game_commands, game_flow, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
@@ -43,17 +46,17 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     guest = _find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
     length, agreed = command.length, None
-    game = game_invitations.ruleset_of(command.game).full_name if isinstance(command, c.InviteToGame) else None
-    game_invitations.check_invited(world, user, guest, game)
+    game = _ruleset_of(command.game).full_name if isinstance(command, c.InviteToGame) else None
+    _check_invited(world, user, guest, game)
     if length is None:
         if saved is None:
             raise CommandError(m.NoSavedMatch(guest.name))
         old = load_match(saved)
         if old is not None:
             laws.check_knows(old, user, guest)
-            game_invitations.check_invited(world, user, guest, old.game)
+            _check_invited(world, user, guest, old.game)
         shown = laws.law_lines(old.agreed if old else None)
-        hears = game_invitations.resume_invitation(user.name, old.game if old else None)
+        hears = _resume_message(user.name, old.game if old else None)
         world.send(guest, hears, *shown, m.JoinHint(user.name))
         world.send(user, m.YouInvitedToResume(guest.name), *shown)
     else:
@@ -63,19 +66,17 @@ def invite(world: World, user: User, command: c.Invite) -> None:
         if agreed is None and SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
             raise CommandError(m.NotExperienced())
         shown = laws.law_lines(agreed)
-        world.send(guest, game_invitations.invitation(user.name, length, game), *shown, m.JoinHint(user.name))
+        world.send(guest, _invitation_message(user.name, length, game), *shown, m.JoinHint(user.name))
         if saved is not None:
             world.send(guest, m.SavedMatchWarning(_saved_length(saved)))
-        world.send(user, game_invitations.invited(guest.name, length, game), *shown)
+        world.send(user, _invited_message(guest.name, length, game), *shown)
     user.invitation = PendingInvitation(guest.name, length, agreed, game)
     if guest.away is not None:
         world.send(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
 
 
 def _find_guest(world: World, user: User, name: str) -> User:
-    guest = world.find(name)
-    if guest is None:
-        raise CommandError(m.NoSuchUser(name))
+    guest = world.named(name)
     if guest is user:
         raise CommandError(m.InviteSelf())
     if guest.busy:
@@ -124,7 +125,7 @@ def join(world: World, user: User, command: c.Join) -> None:
     invitation = host.invitation
     if invitation is None or invitation.name != user.name:
         raise CommandError(m.DidntInvite(host.name))
-    game_invitations.check_joins(host, user, invitation.game)
+    _check_joins(host, user, invitation.game)
     host.invitation = user.invitation = None
     if invitation.length is None:
         _resume(world, host, user)
@@ -149,15 +150,15 @@ def _start(world: World, host: User, guest: User, length: int, invitation: Pendi
     match: PairMatch[Any] = (
         new_match(host, guest, length, serial, invitation.laws)
         if game is None
-        else new_ruleset_match(host, guest, length, serial, game_invitations.ruleset_of(game))
+        else new_ruleset_match(host, guest, length, serial, _ruleset_of(game))
     )
     if world.dice.coin(match.key):
         match.swap_colours()
     _begin_playing(world, match, host, guest)
-    world.send(guest, game_invitations.you_joined(host.name, length, game))
-    world.send(host, game_invitations.opponent_joined(guest.name, length, game))
+    world.send(guest, _you_joined(host.name, length, game))
+    world.send(host, _opponent_joined(guest.name, length, game))
     _show_laws(world, match)
-    _announce_match(world, match, game_invitations.start_report(match, host.name, guest.name))
+    _announce_match(world, match, _start_report(match, host.name, guest.name))
     flows.start_game(world, match)
 
 
@@ -171,7 +172,7 @@ def _resume(world: World, host: User, guest: User) -> None:
         world.send(host, m.SavedMatchCorrupt())
         raise CommandError(m.SavedMatchCorrupt())
     laws.check_knows(match, host, guest)
-    game_invitations.check_joins(host, guest, match.game)
+    _check_joins(host, guest, match.game)
     _begin_playing(world, match, host, guest)
     world.send(guest, m.YouResumed(host.name))
     world.send(host, m.OpponentResumed(guest.name))
@@ -189,7 +190,7 @@ def _resume(world: World, host: User, guest: User) -> None:
             m.ResumeLength(match.length),
             *(m.ResumePoints(match.names[seat], scores[seat]) for seat in (Seat.A, Seat.B)),
         )
-    _announce_match(world, match, game_invitations.resume_report(match, host.name, guest.name))
+    _announce_match(world, match, _resume_report(match, host.name, guest.name))
     if match.between_games:
         flows.start_next_game(world, match, resumed=True)
         return
@@ -275,3 +276,74 @@ def break_off(world: World, user: User, how: Departure) -> None:
         player.match = None
     game_flow.report_match(world, match, m.MatchReportLeft(user.name, opponent.name))
     world.show_status(user, opponent)
+
+
+# -- other games ----------------------------------------------------------------------------------------------------
+
+
+def _ruleset_of(name: str) -> Ruleset:
+    """Return the game that an invitation names. Raises CommandError if there is none, or no such option."""
+    try:
+        return load_ruleset(name)
+    except UnknownGameError:
+        raise CommandError(m.UnknownGame(name)) from None
+
+
+def _check_invited(world: World, inviter: User, guest: User, game: str | None) -> None:
+    """Refuse an invitation to another game if one of the two cannot play it; the guest is told in one line."""
+    if game is None:
+        return
+    if not inviter.plays_games:
+        raise CommandError(m.GamesOff())
+    if not guest.plays_games:
+        world.send(guest, m.InvitedWithoutGames(inviter.name, game))
+        raise CommandError(m.GamesNotWanted(guest.name))
+
+
+def _check_joins(host: User, guest: User, game: str | None) -> None:
+    """Refuse to begin a match of another game if one of the two has turned games off since the invitation."""
+    if game is None:
+        return
+    if not guest.plays_games:
+        raise CommandError(m.GamesOff())
+    if not host.plays_games:
+        raise CommandError(m.GamesNotWanted(host.name))
+
+
+def _invitation_message(name: str, length: int, game: str | None) -> Message:
+    """Return what the invited user reads."""
+    return m.Invitation(name, length) if game is None else m.GameInvitation(name, length, game)
+
+
+def _invited_message(name: str, length: int, game: str | None) -> Message:
+    """Return the answer to the user who has invited."""
+    return m.YouInvited(name, length) if game is None else m.YouInvitedToGame(name, length, game)
+
+
+def _resume_message(name: str, game: str | None) -> Message:
+    """Return what the user reads who is invited to resume a match."""
+    return m.ResumeInvitation(name) if game is None else m.GameResumeInvitation(name, game)
+
+
+def _you_joined(name: str, length: int, game: str | None) -> Message:
+    """Return what the user reads who has joined."""
+    return m.YouJoined(name, length) if game is None else m.YouJoinedGame(name, length, game)
+
+
+def _opponent_joined(name: str, length: int, game: str | None) -> Message:
+    """Return what the user reads who has invited."""
+    return m.OpponentJoined(name, length) if game is None else m.OpponentJoinedGame(name, length, game)
+
+
+def _start_report(match: PairMatch[Any], host: str, guest: str) -> Message:
+    """Return the report that a match begins."""
+    if match.game is None:
+        return m.MatchReportStart(host, guest, match.length)
+    return m.GameReportStart(host, guest, match.length, match.game)
+
+
+def _resume_report(match: PairMatch[Any], host: str, guest: str) -> Message:
+    """Return the report that a match is resumed."""
+    if match.game is None:
+        return m.MatchReportResume(host, guest, match.length)
+    return m.GameReportResume(host, guest, match.length, match.game)

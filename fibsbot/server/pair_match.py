@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Generic, Self, TypeVar
 
 from attrs import define, field
 
@@ -118,4 +120,19 @@ class PairMatch(Generic[Game]):
 
     def to_json(self) -> str:
         """Return everything except the users as JSON."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_saved(cls, saved: SavedMatchRow) -> Self | None:
+        """Read a saved match; None if the row is corrupt."""
+        try:
+            match = cls._from_values(json.loads(saved.state))
+            flaw = match.shown(Seat.A, *match.names).state.flaw()
+        except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
+            return None
+        return None if flaw or sorted(match.names) != list(saved.names) else match
+
+    @classmethod
+    def _from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Return the match that `to_json` has written; raise any exception for other values."""
         raise NotImplementedError

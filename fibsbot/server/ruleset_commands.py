@@ -11,11 +11,8 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Refusal
-from fibs_protocol.words import FibsMove
 from fibsbot.games import game
 from fibsbot.games.game import TableGame
-from fibsbot.games.table import HAND, OFF
-from fibsbot.position import Move, Play
 from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import game_commands, ruleset_flow
@@ -23,6 +20,7 @@ from fibsbot.server.game_commands import check_no_resignation
 from fibsbot.server.ruleset_match import RulesetMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
+from fibsbot.table_lines import play_of_moves
 
 HANDLERS: Final = CommandHandlers()
 """For players of a RulesetMatch."""
@@ -51,12 +49,9 @@ def _check_turn(match: RulesetMatch, seat: Seat, refusal: Refusal) -> None:
     """Refuse if it is not this player's turn to roll, play or double."""
     check_no_resignation(match, seat)
     state = match.state
-    if state.stage is Stage.DOUBLED and state.answering is seat.other:
-        raise CommandError(m.DoublePending(match.names[seat.other]))
     if state.stage is Stage.NAME and state.namer is seat:
         raise CommandError(m.NameFirst(game.choices(state)))
-    if state.stage not in {Stage.ROLL, Stage.MOVE} or state.turn is not seat:
-        raise CommandError(refusal)
+    game_commands.check_turn(match, seat, refusal)
 
 
 @HANDLERS.on(c.Roll)
@@ -78,14 +73,10 @@ def move(world: World, user: User, command: c.Move) -> None:
     if match.state.stage is not Stage.MOVE:
         raise CommandError(m.RollFirst())
     try:
-        ruleset_flow.make_play(world, match, Play(tuple(map(_own_move, command.moves))))
+        ruleset_flow.make_play(world, match, play_of_moves(command.moves))
     except PlayError as error:
         raise CommandError(m.IllegalPlay(str(error))) from None
     ruleset_flow.continue_game(world, match)
-
-
-def _own_move(move: FibsMove) -> Move:
-    return Move(HAND if move.source is None else move.source, OFF if move.target is None else move.target)
 
 
 @HANDLERS.on(c.Off)

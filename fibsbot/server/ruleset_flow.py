@@ -24,8 +24,9 @@ from fibsbot.rules.state import Ending, Seat, Stage
 from fibsbot.server import game_flow
 from fibsbot.server.accounts import RatingCalculation
 from fibsbot.server.audience import MatchView, match_views, send_to_viewers
-from fibsbot.server.ruleset_match import RulesetMatch, moves_in_own_numbering
+from fibsbot.server.ruleset_match import RulesetMatch
 from fibsbot.server.world import World
+from fibsbot.table_lines import moves_to_fibs
 
 NAMINGS: Final = {Naming.DOUBLE: TableNaming.DOUBLE, Naming.POINT: TableNaming.POINT}
 
@@ -168,7 +169,7 @@ def _plays_by_itself(world: World, match: RulesetMatch) -> bool:
         bear_off(world, match, bearing_off)
         return True
     if settings[Toggle.AUTOMOVE] and len(plays) == 1:
-        only = m.OnlyMove(moves_in_own_numbering(plays[0]))
+        only = m.OnlyMove(moves_to_fibs(plays[0]))
         make_play(world, match, plays[0], lambda _: only)
         return True
     return False
@@ -187,7 +188,7 @@ def greedy_play(state: TableGame, plays: tuple[Play, ...] | None = None) -> Play
 
 def bear_off(world: World, match: RulesetMatch, play: Play) -> None:
     """Make a play chosen by the server that only bears off."""
-    off = m.BearsOff(tuple(move.source or 0 for move in moves_in_own_numbering(play)))
+    off = m.BearsOff(tuple(move.source or 0 for move in moves_to_fibs(play)))
     send_to_viewers(world, match, lambda _: off)
     make_play(world, match, play)
 
@@ -204,7 +205,7 @@ def make_play(
     match.state = game.play(before, seat, play)
     match.record_part(seat, before.part.numbers, play)
     if play.moves or message_for is not None:
-        made = moves_in_own_numbering(play)
+        made = moves_to_fibs(play)
         send_to_viewers(
             world,
             match,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, Self
 
 from attrs import define
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
-from fibs_protocol.words import Colour, FibsMove
+from fibs_protocol.words import Colour
 from fibsbot import fibs_numbering
 from fibsbot.evolve import evolve
 from fibsbot.games.game import TableGame, start_match
 from fibsbot.games.ruleset import Numbers, Ruleset
-from fibsbot.games.table import HAND, OFF
 from fibsbot.games.text import game_from_json, game_to_json
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
@@ -23,7 +23,7 @@ from fibsbot.server.database import Database, SavedMatchRow
 from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
 from fibsbot.server.users import User
-from fibsbot.table_lines import table_state
+from fibsbot.table_lines import moves_to_fibs, table_state
 
 _KIND: Final = '{"ruleset": '
 """How the saved state of a match begins that is not of backgammon."""
@@ -66,7 +66,7 @@ class RulesetMatch(PairMatch[TableGame]):
 
     def record_part(self, seat: Seat, numbers: Numbers, play: Play) -> None:
         """Add the play of a part of a turn to the list of moves."""
-        colour, moves = self.colours[seat], moves_in_own_numbering(play)
+        colour, moves = self.colours[seat], moves_to_fibs(play)
         if len(numbers) == 2:
             self.moves.append(write(m.MovesPlay(colour, (numbers[0], numbers[1]), moves)))
         else:
@@ -93,24 +93,18 @@ class RulesetMatch(PairMatch[TableGame]):
         return json.dumps(values)
 
     @classmethod
-    def from_saved(cls, saved: SavedMatchRow) -> RulesetMatch | None:
-        """Read a saved match; None if the row is corrupt."""
-        try:
-            values: dict[str, Any] = json.loads(saved.state)
-            a, b = values["names"]
-            x, o = values["colours"]
-            match = cls(
-                (a, b),
-                with_cube_limit(game_from_json(values["ruleset"])),
-                (Colour(x), Colour(o)),
-                int(values["serial"]),
-                int(values["rolls"]),
-                list(map(str, values["moves"])),
-            )
-            flaw = match.shown(Seat.A, a, b).state.flaw()
-        except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
-            return None
-        return None if flaw or sorted(match.names) != list(saved.names) else match
+    def _from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Return the match that `to_json` has written."""
+        a, b = values["names"]
+        x, o = values["colours"]
+        return cls(
+            (a, b),
+            with_cube_limit(game_from_json(values["ruleset"])),
+            (Colour(x), Colour(o)),
+            int(values["serial"]),
+            int(values["rolls"]),
+            list(map(str, values["moves"])),
+        )
 
 
 def new_ruleset_match(inviter: User, joiner: User, length: int, serial: int, rules: Ruleset) -> RulesetMatch:
@@ -122,14 +116,6 @@ def new_ruleset_match(inviter: User, joiner: User, length: int, serial: int, rul
 def with_cube_limit(state: TableGame) -> TableGame:
     """Return a game with the server's limit of the cube."""
     return evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT))
-
-
-def moves_in_own_numbering(play: Play) -> tuple[FibsMove, ...]:
-    """Return the moves of a play as messages have them: in the player's own numbering, the hand as the bar."""
-    return tuple(
-        FibsMove(None if move.source == HAND else move.source, None if move.target == OFF else move.target)
-        for move in play.moves
-    )
 
 
 def load_match(saved: SavedMatchRow) -> PairMatch[Any] | None:

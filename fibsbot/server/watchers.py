@@ -26,9 +26,7 @@ def watch(world: World, user: User, command: c.Watch) -> None:
         stop_watching(world, user)
     if command.name is None:
         raise CommandError(m.WatchWho())
-    player = world.find(command.name)
-    if player is None:
-        raise CommandError(m.NoSuchUser(command.name))
+    player = world.named(command.name)
     if player is user:
         raise CommandError(m.WatchSelf())
     blocker = _banned_by(player, user)
@@ -97,9 +95,7 @@ def look(world: World, user: User, command: c.Look) -> None:
     """Look at a game once, without the players' knowledge."""
     if command.name is None:
         raise CommandError(m.LookWho())
-    player = world.find(command.name)
-    if player is None:
-        raise CommandError(m.NoSuchUser(command.name))
+    player = world.named(command.name)
     if player is user:
         world.send(user, m.YouLookGreat())
         return
@@ -117,12 +113,7 @@ def blind(world: World, user: User, command: c.Blind) -> None:
     if command.name is None:
         world.send(user, m.BlindList(tuple(sorted(user.blinded))))
         return
-    other = world.find(command.name)
-    if other is user:
-        raise CommandError(m.BlindSelf())
-    if other is None and command.name not in user.blinded:
-        raise CommandError(m.NoSuchUser(command.name))
-    name = other.name if other is not None else command.name
+    name, other = world.named_for_list(user, user.blinded, command.name, m.BlindSelf())
     banned = toggle_name(user.blinded, name)
     world.send(user, m.BlindSet(name, value=banned))
     if banned and other is not None and other.watching is not None and other.watching in (user.name, user.opponent):

@@ -187,9 +187,7 @@ def _date(seconds: int, zone: str) -> str:
 @HANDLERS.on(c.Where)
 def where(world: World, user: User, command: c.Where) -> None:
     """Show the host that a user is connected from."""
-    other = user if command.name is None else world.find(command.name)
-    if other is None:
-        raise CommandError(m.NoSuchUser(command.name or ""))
+    other = user if command.name is None else world.named(command.name)
     world.send(user, m.WhereIs(other.name, other.host), m.WhereHost(other.host))
 
 

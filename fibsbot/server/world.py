@@ -6,14 +6,15 @@ Commands change the world and put messages into its outbox; the server delivers 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import define, evolve, frozen
 
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
-from fibs_protocol.messages import Message
+from fibs_protocol.errors import CommandError
+from fibs_protocol.messages import Message, Refusal
 from fibsbot.rules.laws import Laws
 from fibsbot.server.accounts import Account
 from fibsbot.server.chouette_table import ChouetteTable, saved_tables
@@ -146,6 +147,25 @@ class World:
             if found:
                 return found[0] if len(found) == 1 else None
         return None
+
+    def named(self, name: str) -> User:
+        """Return the logged-in user whom a command names. Raises CommandError."""
+        user = self.find(name)
+        if user is None:
+            raise CommandError(m.NoSuchUser(name))
+        return user
+
+    def named_for_list(self, user: User, listed: Collection[str], name: str, oneself: Refusal) -> tuple[str, User | None]:
+        """Return the user whom a command puts on a list, or takes off, who may be logged out then. Raises CommandError.
+
+        `oneself` is the refusal for users who name themselves.
+        """
+        other = self.find(name)
+        if other is user:
+            raise CommandError(oneself)
+        if other is None and name not in listed:
+            raise CommandError(m.NoSuchUser(name))
+        return (name if other is None else other.name), other
 
     def account(self, name: str) -> Account | None:
         """Return a registered user, logged in or not."""

@@ -14,7 +14,7 @@ from fibs_protocol.grammar import parse
 from fibs_protocol.messages import Message, Unknown
 from fibs_protocol.stream import Received
 from fibs_protocol.words import Colour
-from fibsbot.cli.message_json import write_line
+from fibsbot.json_lines import write_message
 from tests.protocol.message_examples import SPOKEN, messages, said
 
 
@@ -44,7 +44,7 @@ def dumped(received: Received) -> str:
 @given(messages, st.text(), st.integers(0))
 def test_a_message_is_written_as_by_the_standard_library(message: Message, text: str, offset: int) -> None:
     received = Received(message, text, offset)
-    assert dumped(received) == write_line(received)
+    assert dumped(received) == write_message(received)
 
 
 @pytest.mark.parametrize("wording", SPOKEN, ids=repr)
@@ -53,8 +53,10 @@ def test_a_message_is_written_as_by_the_standard_library(message: Message, text:
 def test_what_is_read_in_each_wording_is_written_as_by_the_standard_library(wording: Any, data: st.DataObject) -> None:
     text = wording.write(data.draw(said(wording)))
     received = Received(parse(text), text, 0)
-    assert dumped(received) == write_line(received)
+    assert dumped(received) == write_message(received)
 
 
 def test_quotes_and_other_alphabets_are_escaped() -> None:
-    assert json.loads(write_line(Received(Unknown('"\\ \u00e9\x7f'), "\t", 3)))["fields"] == {"text": '"\\ \u00e9\x7f'}
+    assert json.loads(write_message(Received(Unknown('"\\ \u00e9\x7f'), "\t", 3)))["fields"] == {
+        "text": '"\\ \u00e9\x7f'
+    }

@@ -13,8 +13,7 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.table_state import TablePlayer, TableStage, TableState
 from fibsbot.games.plays import legal_plays
 from fibsbot.position import Play
-from fibsbot.server.ruleset_match import moves_in_own_numbering
-from fibsbot.table_lines import game_from_state
+from fibsbot.table_lines import game_from_state, moves_to_fibs
 
 
 @define
@@ -63,4 +62,4 @@ class RulesetPlayer:
             return f"name {self.random.choice(state.choices)}"
         game = game_from_state(state)
         plays = legal_plays(game.rules, game.table, game.part) or (Play(),)
-        return write_command(c.Move(moves_in_own_numbering(self.random.choice(plays))))
+        return write_command(c.Move(moves_to_fibs(self.random.choice(plays))))

@@ -21,7 +21,7 @@ from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.ruleset_match import RulesetMatch, load_match
-from fibsbot.server.texts.games import help_on_games
+from fibsbot.server.texts import help_on_games
 from fibsbot.server.users import ClientMode, User
 from tests.server.ruleset_players import RulesetPlayer
 from tests.server.simulated_world import Simulation

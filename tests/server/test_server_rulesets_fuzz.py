@@ -19,8 +19,9 @@ from fibsbot.server import dispatch
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
 from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.ruleset_match import RulesetMatch, load_match, moves_in_own_numbering
+from fibsbot.server.ruleset_match import RulesetMatch, load_match
 from fibsbot.server.users import ClientMode, User
+from fibsbot.table_lines import moves_to_fibs
 from tests.server.simulated_world import Simulation
 
 NAMES = ("alice", "bob", "person", "plain")
@@ -100,7 +101,7 @@ class Club(RuleBasedStateMachine):
                 continue
             if state.stage is Stage.MOVE and not state.resignation:
                 found = legal_plays(state.rules, state.table, state.part) or (Play(),)
-                moves = moves_in_own_numbering(found[data.draw(st.integers(0, 20)) % len(found)])
+                moves = moves_to_fibs(found[data.draw(st.integers(0, 20)) % len(found)])
                 line = "move " + " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in moves)
             elif state.stage is Stage.NAME and not state.resignation:
                 line = f"name {choices(state)[-1]}"

@@ -16,10 +16,9 @@ from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.grammar.blocks import BLOCKS
 from fibs_protocol.grammar.clip import BOARD, CLIP, HEARD
 from fibs_protocol.grammar.fields import TEXT
-from fibs_protocol.grammar.game import GAME
+from fibs_protocol.grammar.game import GAME, OTHER_GAMES, TABLE
 from fibs_protocol.grammar.lobby import LOBBY
 from fibs_protocol.grammar.refusals import REFUSALS
-from fibs_protocol.grammar.tables import TABLE, TABLES
 from fibs_protocol.grammar.wording import KEY_WORDS, Key, Slot, Wording
 from fibs_protocol.messages import Board, Message, RefusedBoard, TableBoard, Unknown
 from fibs_protocol.table_state import PREFIX as TABLE_PREFIX
@@ -30,7 +29,7 @@ Shape: TypeAlias = tuple[bool, bool, bool, bool]
 
 CACHED_SENTENCES: Final = 512
 """Number of cached sentences, because a game repeats the same ones."""
-SENTENCES: Final = (*GAME, *TABLES, *LOBBY, *REFUSALS, *HEARD)
+SENTENCES: Final = (*GAME, *OTHER_GAMES, *LOBBY, *REFUSALS, *HEARD)
 """All wordings that are looked up by their first words."""
 WORDINGS: Final = (*CLIP, BOARD, TABLE, *SENTENCES)
 """All wordings that a line can have."""
