@@ -155,10 +155,12 @@ class World:
             raise CommandError(m.NoSuchUser(name))
         return user
 
-    def named_for_list(self, user: User, listed: Collection[str], name: str, oneself: Refusal) -> tuple[str, User | None]:
-        """Return the user whom a command puts on a list, or takes off, who may be logged out then. Raises CommandError.
+    def named_for_list(
+        self, user: User, listed: Collection[str], name: str, oneself: Refusal
+    ) -> tuple[str, User | None]:
+        """Return name and user for a command that adds a name to a list or removes it. Raises CommandError.
 
-        `oneself` is the refusal for users who name themselves.
+        The user may be logged out (None) if the name is listed. `oneself` refuses users who name themselves.
         """
         other = self.find(name)
         if other is user:
