@@ -34,7 +34,7 @@ from fibsbot.cli.matches import (
 from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
-from fibsbot.report.timeline import EntryKind, Grade, MatchTimeline, TimelineEntry, match_timeline
+from fibsbot.report.timeline import Grade, MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.strategies.loader import StrategyError
@@ -226,7 +226,7 @@ def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
             yield f"chances of the doubler:{_chances(cube.chances)}"
     elif analysed and analysed.resigning:
         values = analysed.resigning
-        ending = "resigning" if entry.kind is EntryKind.RESIGNATION else "accepting"
+        ending = "resigning" if entry.kind is TimelineKind.RESIGNATION else "accepting"
         yield f"{ending} {values.settled:+.3f}"
         yield f"{_plies(values.plies)}playing on {values.played_on:+.3f}{_chances(values.chances)}"
 

@@ -104,7 +104,7 @@ def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 
 
 @frozen
-class PlayerHistory:
+class StoredFacts:
     """Facts about a player from the store."""
 
     place: str
@@ -186,7 +186,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     raise SystemExit(1 if found else 0)
 
 
-def _look_up(config: Config, account: str | None, name: str) -> tuple[PlayerHistory | None, str | None]:
+def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFacts | None, str | None]:
     """Look up a player in the store; or return why that cannot be done, which is no error."""
     where, now = config.service.store, utc_now()
     if where is None:
@@ -205,7 +205,7 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[PlayerHist
             opponent = next(iter([*store.opponents(account=own_name, name=name)]), None)
     except StoreError as error:
         return None, str(error)
-    return PlayerHistory(where, recollection, opponent, now), None
+    return StoredFacts(where, recollection, opponent, now), None
 
 
 def _lines(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, ...]) -> Iterator[str]:

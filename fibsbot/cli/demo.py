@@ -35,7 +35,7 @@ from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
-from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablePlayer
+from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50
@@ -182,7 +182,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     names = (options.strategy, options.opponent_strategy)
     players = [DEFAULT_TABLE_STRATEGY if name in (DEFAULT_STRATEGY, FALLBACK_STRATEGY) else name for name in names]
     try:
-        strategies = [TablePlayer(load_table_strategy(name, seed=options.seed)) for name in players]
+        strategies = [TablesOnlyStrategy(load_table_strategy(name, seed=options.seed)) for name in players]
     except UnknownTableStrategyError as error:
         raise UserError(str(error)) from None
     with closing(strategies[0]), closing(strategies[1]):

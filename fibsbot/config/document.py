@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import Any, Final
 
-from fibsbot.config.fields import Section, Setting, sections_of, settings_of
+from fibsbot.config.fields import Section, SettingField, sections_of, settings_of
 from fibsbot.config.settings import Config
 from fibsbot.policy import Lengths
 
@@ -78,12 +78,12 @@ def _description(section: Section) -> str:
     return inspect.cleandoc(section.cls.__doc__ or "")
 
 
-def _line(setting: Setting) -> str:
+def _line(setting: SettingField) -> str:
     missing = setting.default is None
     return f"{'# ' if missing else ''}{setting.name} = {_toml(setting.info.example if missing else setting.default)}"
 
 
-def _explanation(setting: Setting) -> str:
+def _explanation(setting: SettingField) -> str:
     """Return the help of a setting, with an example and its bounds if needed."""
     info = setting.info
     parts = [info.help]
@@ -96,7 +96,7 @@ def _explanation(setting: Setting) -> str:
     return " ".join(parts)
 
 
-def _bounds(setting: Setting) -> str:
+def _bounds(setting: SettingField) -> str:
     """Return the bounds of a setting in a few words; nothing if they are obvious."""
     info = setting.info
     if issubclass(setting.type, enum.Enum):
@@ -171,7 +171,7 @@ def settings_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(setting: Setting) -> str:
+def _row(setting: SettingField) -> str:
     default = "" if setting.default is None else f"`{_toml(setting.default)}`"
     mark = " †" if setting.info.needs_restart else ""
     return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.info.help} |"

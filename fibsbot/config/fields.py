@@ -100,7 +100,7 @@ def sections_of(config: SettingsClass) -> Iterator[Section]:
 
 
 @frozen
-class Setting:
+class SettingField:
     """A setting of a section."""
 
     name: str
@@ -142,7 +142,7 @@ _TYPE_NAMES: Final = {
 }
 
 
-def settings_of(cls: SettingsClass) -> Iterator[Setting]:
+def settings_of(cls: SettingsClass) -> Iterator[SettingField]:
     """Yield the settings of a section in their order."""
     for attribute, info in setting_fields(cls):
         types = [it for it in get_args(attribute.type) or (attribute.type,) if it not in {NoneType, ...}]
@@ -150,4 +150,4 @@ def settings_of(cls: SettingsClass) -> Iterator[Setting]:
             raise TypeError(f"expected one class as the type of {attribute.name}, got {attribute.type!r}")
         is_list = get_origin(attribute.type) is tuple
         optional = NoneType in get_args(attribute.type)
-        yield Setting(attribute.name, attribute.default, types[0], is_list, optional, info)
+        yield SettingField(attribute.name, attribute.default, types[0], is_list, optional, info)

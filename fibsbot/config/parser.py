@@ -19,7 +19,7 @@ from cattrs.gen import make_dict_structure_fn, override
 from fibsbot.config.fields import (
     ConfigProblem,
     ConfigProblemsError,
-    Setting,
+    SettingField,
     format_value,
     sections_of,
     settings_of,
@@ -31,7 +31,7 @@ from fibsbot.setting import SettingsClass
 from fibsbot.text import one_line
 
 
-def parse_value(setting: Setting, value: Any) -> Any:
+def parse_value(setting: SettingField, value: Any) -> Any:
     """Return the value of a setting. Raises ConfigProblemsError with paths relative to the setting."""
     if setting.optional and value is False:
         return None
@@ -44,7 +44,7 @@ def parse_value(setting: Setting, value: Any) -> Any:
     return parsed
 
 
-def _parse_one(setting: Setting, value: Any) -> Any:
+def _parse_one(setting: SettingField, value: Any) -> Any:
     """Return the value, or None if it has the wrong type or is out of bounds."""
     if issubclass(setting.type, enum.Enum):
         return next((choice for choice in setting.type if choice.value == value), None)
@@ -52,7 +52,7 @@ def _parse_one(setting: Setting, value: Any) -> Any:
     return parsed if parsed is not None and setting.info.allows(parsed) else None
 
 
-def _parse_list(setting: Setting, values: Any) -> Any:
+def _parse_list(setting: SettingField, values: Any) -> Any:
     if not isinstance(values, list):
         raise ConfigProblemsError([ConfigProblem("", setting.expected, format_value(values))])
     parsed: list[Any] = [_parse_length(it) if setting.type is Lengths else _parse_one(setting, it) for it in values]

@@ -23,7 +23,7 @@ NAME: Final = 24
 
 @frozen
 class ViewOptions:
-    """Side, direction, colours and size of a picture of a board."""
+    """DrawnSide, direction, colours and size of a picture of a board."""
 
     theme: Theme = Theme.AUTO
     dark: bool = True
@@ -45,7 +45,7 @@ def _name(text: str) -> str:
 
 
 @frozen
-class Side:
+class DrawnSide:
     """One side of the board and its player."""
 
     name: str = field(converter=_name)
@@ -99,8 +99,8 @@ def show_play(play: Play, before: Position, *, below: bool) -> ShownPlay:
 class Scene:
     """Content of a picture of a board."""
 
-    below: Side
-    above: Side
+    below: DrawnSide
+    above: DrawnSide
     numbers_below: bool
     """Whether the points are numbered as the side below counts them."""
     length: int
@@ -129,7 +129,7 @@ def scene_of_state(state: MatchState, view: ViewOptions, play: Play | None, name
     own, other = names or ("", "")
     shown_names = (_name(own) or "player", _name(other) or "opponent")
     over = state.position.over
-    player = Side(
+    player = DrawnSide(
         own,
         view.dark,
         state.score[0],
@@ -137,7 +137,7 @@ def scene_of_state(state: MatchState, view: ViewOptions, play: Play | None, name
         dice=state.dice if state.phase is Phase.MOVE else None,
         on_turn=not over,
     )
-    opponent = Side(
+    opponent = DrawnSide(
         other,
         not view.dark,
         state.score[1],
@@ -204,10 +204,10 @@ def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[
     return as_viewed(scene, view)
 
 
-def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> Side:
+def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
     resignation = state.resignation
     doubles = state.stage is Stage.DOUBLED and state.answering is seat.other
-    return Side(
+    return DrawnSide(
         name,
         dark,
         state.scores[seat],

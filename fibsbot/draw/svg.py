@@ -30,7 +30,7 @@ from fibsbot.draw.layout import (
     Layout,
 )
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
-from fibsbot.draw.scene import Scene, Side, ViewOptions, scene_of_game, scene_of_state
+from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, scene_of_game, scene_of_state
 from fibsbot.draw.themes import Role, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
@@ -187,7 +187,7 @@ def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     yield _group(Role.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
 
 
-def _start(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Mark beside the first point of a side's course where it starts, and in which direction."""
     if not scene.marks_starts:
         return
@@ -206,7 +206,7 @@ def _start(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: boo
 # -- checkers, cube, dice ------------------------------------------------------------------------------------------
 
 
-def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _checkers(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the checkers of a side, except those that lie under others."""
     other = scene.above if below else scene.below
     role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
@@ -228,7 +228,7 @@ def _checkers(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: 
     yield from _slabs(side, IN_HAND, layout, theme, below=below)
 
 
-def _pinned(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _pinned(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the checkers that lie under others."""
     discs = "".join(_disc(layout.stack_spot(point, 0, below=below)) for point in sorted(side.pinned))
     yield _group(Role.DARK if side.dark else Role.LIGHT, theme, discs, 'stroke-width="2"')
@@ -245,7 +245,7 @@ def _lifted(spot: XY, layout: Layout) -> XY:
     return x, y - LIFT if y > layout.middle else y + LIFT
 
 
-def _slabs(side: Side, place: int, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _slabs(side: DrawnSide, place: int, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the checkers of a side that are off or in hand, on edge in their tray, and their number."""
     count = side.row[place]
     if not count:
@@ -261,7 +261,7 @@ def _slabs(side: Side, place: int, layout: Layout, theme: Theme, *, below: bool)
         yield _group(Role.FAINT, theme, label, 'text-anchor="middle" font-size="12"')
 
 
-def _dice(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _dice(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     if side.dice is None:
         return
     role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
@@ -303,7 +303,7 @@ def _cube_at(x: float, y: float, value: int, theme: Theme) -> Iterator[str]:
     yield _group(Role.ON_CUBE, theme, _text(x, y + size * 0.36, text), weight)
 
 
-def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _resignation(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the white flag."""
     if not side.resigns:
         return
@@ -317,7 +317,7 @@ def _resignation(side: Side, layout: Layout, theme: Theme, *, below: bool) -> It
 # -- player strips -------------------------------------------------------------------------------------------------
 
 
-def _strip(scene: Scene, side: Side, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
+def _strip(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the strip of a player: turn, colour, name, pips and score."""
     y = (layout.frame_bottom if below else MARGIN) + (STRIP / 2 if below else STRIP / 2 - 3)
     if side.on_turn:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fibsbot.draw.board_text import dice_text
 from fibsbot.draw.layout import IN_HAND
 from fibsbot.draw.markup import clean
-from fibsbot.draw.scene import NAME, Scene, ShownPlay, Side, ViewOptions, as_viewed
+from fibsbot.draw.scene import NAME, DrawnSide, Scene, ShownPlay, ViewOptions, as_viewed
 from fibsbot.draw.svg import scene_svg
 from fibsbot.draw.table_text import describe_game, draw_table, table_situation
 from fibsbot.games.game import TableGame
 from fibsbot.games.ruleset import Ruleset
-from fibsbot.games.table import HAND, START
-from fibsbot.games.table import Side as Checkers
+from fibsbot.games.table import HAND, START, Side
 from fibsbot.notation.table_plays import format_play, paths_of, touches_of
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat, Stage
@@ -66,9 +65,9 @@ def scene_of_table(
     return as_viewed(scene, view)
 
 
-def _side(game: TableGame, seat: Seat, name: str, *, dark: bool) -> Side:
+def _side(game: TableGame, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
     checkers, resignation = game.table_for(seat).own, game.resignation
-    return Side(
+    return DrawnSide(
         name,
         dark,
         game.scores[seat],
@@ -81,7 +80,7 @@ def _side(game: TableGame, seat: Seat, name: str, *, dark: bool) -> Side:
     )
 
 
-def _row(rules: Ruleset, checkers: Checkers) -> tuple[int, ...]:
+def _row(rules: Ruleset, checkers: Side) -> tuple[int, ...]:
     in_hand = rules.in_hand(checkers)
     return (*checkers.row[:HAND], checkers.row[HAND] - in_hand, in_hand)
 

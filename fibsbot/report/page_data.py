@@ -16,7 +16,7 @@ from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import CubeAction, MatchState, Owner
 from fibsbot.position import Play
 from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_time, plain_player_name
-from fibsbot.report.timeline import EntryKind, MatchTimeline, TimelineEntry
+from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import Chances, CubeValues
 from fibsbot.transcript import Transcript
@@ -122,7 +122,7 @@ def _headline(transcript: Transcript, entry: TimelineEntry) -> str:
 def _verdict(entry: TimelineEntry) -> str:
     analysed = entry.analysed
     if analysed is None:
-        return "" if entry.kind is EntryKind.GAP else "Not analysed."
+        return "" if entry.kind is TimelineKind.GAP else "Not analysed."
     if analysed.decision.forced:
         return "The only legal play." if entry.roll and entry.roll.play else "No legal play."
     if analysed.equity is None:
@@ -204,7 +204,7 @@ def _resigning(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
     analysed = entry.analysed
     if analysed is None or analysed.resigning is None:
         return {}
-    it, offered = analysed.resigning, entry.kind is EntryKind.RESIGNATION
+    it, offered = analysed.resigning, entry.kind is TimelineKind.RESIGNATION
     ending, going_on = ("Resign", "Play on") if offered else ("Accept", "Reject")
     best = max(it.settled, it.played_on)
     settled, played_on = (

@@ -10,7 +10,7 @@ from attrs import define, field
 
 from fibsbot.draw.markup import clean
 from fibsbot.report.html import Html, join_html, tag
-from fibsbot.report.timeline import LUCK_THRESHOLD, EntryKind, GameTimeline, Grade, MatchTimeline, TimelineEntry
+from fibsbot.report.timeline import LUCK_THRESHOLD, GameTimeline, Grade, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.text import plural
@@ -66,7 +66,7 @@ def sheet_rows(entries: Iterable[TimelineEntry]) -> list[SheetRow]:
     for entry in entries:
         if entry.seat is None:
             rows.append(SheetRow(gap=entry))
-        elif last and last.kind is EntryKind.NO_DOUBLE:  # same row as the roll that follows
+        elif last and last.kind is TimelineKind.NO_DOUBLE:  # same row as the roll that follows
             (rows[-1].left if entry.seat is Seat.A else rows[-1].right).append(entry)
         elif entry.seat is Seat.A or not rows or rows[-1].right or rows[-1].gap:
             rows.append(SheetRow([entry], []) if entry.seat is Seat.A else SheetRow([], [entry]))
@@ -147,11 +147,11 @@ def _link(match: MatchTimeline, entry: TimelineEntry) -> Html:
 
 
 def _entry_text(entry: TimelineEntry) -> Iterator[Html | str]:
-    if entry.kind is not EntryKind.GAP:
+    if entry.kind is not TimelineKind.GAP:
         yield tag("small", entry.step.turn, title=f"turn {entry.step.turn}")
     if entry.roll:
         yield join_html(tag("b", entry.roll.numbers), _luck(entry.luck or 0.0), " ")
-    yield tag("span", f"Gap: {clean(entry.words, 200)}" if entry.kind is EntryKind.GAP else entry.words)
+    yield tag("span", f"Gap: {clean(entry.words, 200)}" if entry.kind is TimelineKind.GAP else entry.words)
     if entry.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")
     if entry.grade:

@@ -16,7 +16,7 @@ from fibsbot.draw.themes import Role, Theme
 from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
-from fibsbot.report.timeline import GRADE_THRESHOLDS, LUCK_THRESHOLD, EntryKind, Grade, MatchTimeline, TimelineEntry
+from fibsbot.report.timeline import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
 
@@ -73,7 +73,7 @@ _TURN_WIDTH: Final = 60
 def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
     """Yield a marker for each error and each double or answer."""
     for index, (entry, value) in enumerate(zip(match.entries, values, strict=True)):
-        cube = entry.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}
+        cube = entry.kind in {TimelineKind.DOUBLE, TimelineKind.ANSWER}
         if math.isnan(value) or entry.seat is None or not (entry.grade or cube):
             continue
         text = f"{_turn_label(entry)}: {plain_player_name(match.analysis.transcript, entry.seat)} {entry.words}"
@@ -84,7 +84,7 @@ def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
 
 def _turns(match: MatchTimeline, width: int) -> list[Tick]:
     """Return the turns to label on an axis of this width, counted within each game."""
-    turns = [(index, entry.step.turn) for index, entry in enumerate(match.entries) if entry.kind is EntryKind.THROW]
+    turns = [(index, entry.step.turn) for index, entry in enumerate(match.entries) if entry.kind is TimelineKind.THROW]
     most = max(1, width // _TURN_WIDTH)
     every = next((it for it in _TURN_STEPS if sum(turn % it == 0 for _, turn in turns) <= most), _TURN_STEPS[-1])
     return [Tick(index, str(turn)) for index, turn in turns if turn % every == 0]

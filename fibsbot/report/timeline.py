@@ -38,7 +38,7 @@ def grade(loss: float) -> Grade | None:
     return next((it for it, least in GRADE_THRESHOLDS.items() if loss > least - 1e-9), None)
 
 
-class EntryKind(enum.Enum):
+class TimelineKind(enum.Enum):
     """Kind of a timeline entry; the value is the letter after the turn in its link."""
 
     THROW = ""
@@ -61,7 +61,7 @@ class TimelineEntry:
 
     key: str
     """Name in links, after that of the match, `g2t14`: game and turn, and the letter of the kind."""
-    kind: EntryKind
+    kind: TimelineKind
     step: Step
     seat: Seat | None
     """The player; None in a gap."""
@@ -89,13 +89,13 @@ class TimelineEntry:
     @property
     def luck(self) -> float | None:
         """Luck of the roll; None if there is no roll, or luck was not computed."""
-        return self.analysed.luck if self.analysed and self.kind is EntryKind.THROW else None
+        return self.analysed.luck if self.analysed and self.kind is TimelineKind.THROW else None
 
     @property
     def roll(self) -> Throw | None:
         """The roll, if the entry is one."""
         entry = self.step.entry
-        return entry if isinstance(entry, Throw) and self.kind is EntryKind.THROW else None
+        return entry if isinstance(entry, Throw) and self.kind is TimelineKind.THROW else None
 
     @property
     def best_play(self) -> Play | None:
@@ -179,9 +179,9 @@ def _game_timeline(number: int, game: Game, analysis: GameAnalysis) -> GameTimel
     by_entry: dict[int, list[AnalysedDecision]] = {}
     for analysed in analysis.decisions:
         by_entry.setdefault(analysed.decision.step.index, []).append(analysed)
-    seen: Counter[tuple[int, EntryKind]] = Counter()
+    seen: Counter[tuple[int, TimelineKind]] = Counter()
 
-    def key(step: Step, kind: EntryKind) -> str:
+    def key(step: Step, kind: TimelineKind) -> str:
         """Return the key of an entry; further ones of the same kind in a turn, as after a beaver, are numbered."""
         seen[step.turn, kind] += 1
         again = seen[step.turn, kind]
@@ -191,7 +191,7 @@ def _game_timeline(number: int, game: Game, analysis: GameAnalysis) -> GameTimel
     return GameTimeline(number, game, tuple(entries), analysis.figures)
 
 
-_KeyFunction = Callable[[Step, EntryKind], str]
+_KeyFunction = Callable[[Step, TimelineKind], str]
 
 
 def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) -> Iterator[TimelineEntry]:
@@ -201,16 +201,18 @@ def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) ->
         case RejectedRoll(seat=seat, dice=dice):
             words = f"rejects {max(dice)}{min(dice)}, the cube shows {step.after.cube}"
             state, viewer = _state_to_act(step.before)
-            yield TimelineEntry(key(step, EntryKind.REJECTION), EntryKind.REJECTION, step, seat, words, state, viewer)
+            yield TimelineEntry(
+                key(step, TimelineKind.REJECTION), TimelineKind.REJECTION, step, seat, words, state, viewer
+            )
         case Cube(seat=seat, action=action):
-            kind = EntryKind.DOUBLE if action is CubeAction.DOUBLE else EntryKind.ANSWER
+            kind = TimelineKind.DOUBLE if action is CubeAction.DOUBLE else TimelineKind.ANSWER
             words = _CUBE_WORDS[action].format(2 * (step.before.offered or step.before.cube))
             state = rules.decision(step.before, seat)
             yield TimelineEntry(key(step, kind), kind, step, seat, words, state, seat, *analysed[:1])
         case Resign() as entry:
             yield from _resignation_entries(step, entry, analysed, key)
         case Gap(reason=reason, then=then):
-            yield TimelineEntry(key(step, EntryKind.GAP), EntryKind.GAP, step, None, reason, *_state_to_act(then))
+            yield TimelineEntry(key(step, TimelineKind.GAP), TimelineKind.GAP, step, None, reason, *_state_to_act(then))
 
 
 _CUBE_WORDS: Final = {
@@ -227,8 +229,8 @@ def _resignation_entries(
     """Yield the offer and the answer; both show the position in which they were made."""
     state, viewer = _state_to_act(step.before)
     texts = {
-        EntryKind.RESIGNATION: (resign.seat, f"resigns {resign.level.words}"),
-        EntryKind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
+        TimelineKind.RESIGNATION: (resign.seat, f"resigns {resign.level.words}"),
+        TimelineKind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
     }
     for kind, (seat, words) in texts.items():
         own = [it for it in analysed if it.decision.seat is seat]
@@ -241,7 +243,7 @@ def _roll_entries(
     not_doubled = next((it for it in analysed if it.decision.answer is CubeAction.ROLL), None)
     played = next((it for it in analysed if isinstance(it.decision.answer, Play)), None)
     if not_doubled and grade(not_doubled.loss):
-        kind = EntryKind.NO_DOUBLE
+        kind = TimelineKind.NO_DOUBLE
         yield TimelineEntry(
             key(step, kind),
             kind,
@@ -259,7 +261,7 @@ def _roll_entries(
         made = played.decision if played else decisions(step)[-1]
         state, words = made.state, made.text
     yield TimelineEntry(
-        key(step, EntryKind.THROW), EntryKind.THROW, step, roll.seat, words, state, roll.seat, played, not_doubled
+        key(step, TimelineKind.THROW), TimelineKind.THROW, step, roll.seat, words, state, roll.seat, played, not_doubled
     )
 
 

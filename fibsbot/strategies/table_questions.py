@@ -43,7 +43,7 @@ class PlaysTables(Protocol):
     tables: TableStrategy
 
 
-class TablePlayer(LastResort):
+class TablesOnlyStrategy(LastResort):
     """A strategy for bots that play other games than backgammon only; it accepts every invitation."""
 
     def __init__(self, tables: TableStrategy) -> None:

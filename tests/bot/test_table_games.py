@@ -18,13 +18,13 @@ from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort
 from fibsbot.strategies.table_games import load_table_strategy
-from fibsbot.strategies.table_questions import TablePlayer, TableQuestion
+from fibsbot.strategies.table_questions import TableQuestion, TablesOnlyStrategy
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance
 
 ANY = Policy(games=("any",))
-PLAYER = TablePlayer(load_table_strategy("random", seed=1))
+PLAYER = TablesOnlyStrategy(load_table_strategy("random", seed=1))
 INVITED = "ford wants to play a 1 point match of {} with you."
 
 

@@ -17,7 +17,7 @@ from fibsbot.client.settings import BackoffSettings
 from fibsbot.config import Config, load_config
 from fibsbot.config.build import account_settings, run_settings
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file, settings_page
-from fibsbot.config.fields import Setting, sections_of, settings_of
+from fibsbot.config.fields import SettingField, sections_of, settings_of
 from fibsbot.config.parser import config_from_tables
 from fibsbot.config.settings import AccountConfig
 from fibsbot.policy import Lengths, NamePattern
@@ -103,7 +103,7 @@ def test_an_empty_configuration_gives_the_defaults() -> None:
 
 
 @pytest.mark.parametrize(("section", "setting"), SETTINGS, ids=lambda it: getattr(it, "name", it))
-def test_bounds_hold_for_settings_that_come_from_no_file(section: str, setting: Setting) -> None:
+def test_bounds_hold_for_settings_that_come_from_no_file(section: str, setting: SettingField) -> None:
     cls = next(it.cls for it in sections_of(Config) if it.name == section)
     info = setting.info
     too_low = None if info.minimum is None else info.minimum - 1
@@ -113,7 +113,7 @@ def test_bounds_hold_for_settings_that_come_from_no_file(section: str, setting: 
             cls(**{setting.name: value})
 
 
-def other_value(setting: Setting) -> Any:
+def other_value(setting: SettingField) -> Any:
     """Return a value as a file has it, which is not the default."""
     if setting.type is bool:
         return not setting.default
@@ -139,7 +139,7 @@ def tables(section: str, name: str, value: Any) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("section", "setting"), SETTINGS, ids=lambda it: getattr(it, "name", it))
-def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Setting) -> None:
+def test_every_setting_reaches_the_run_or_the_process(section: str, setting: SettingField) -> None:
     """The few settings named here are used by the commands themselves."""
     by_command = {("log", "format"), ("log", "level")}
     of_secrets = {"password_file", "password_credential", "password_env", "password_keyring"}
@@ -161,7 +161,7 @@ def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Set
         assert told[0] != told[1]
 
 
-def extremes(setting: Setting) -> list[Any]:
+def extremes(setting: SettingField) -> list[Any]:
     """Return values at the edges of what a setting takes, as a file has them."""
     info = setting.info
     above = None if info.above is None else info.above + 1e-9

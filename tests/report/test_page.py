@@ -23,7 +23,7 @@ from fibsbot.formats.sgf import write_sgf
 from fibsbot.report.page import IndexEntry, index_page, report_page
 from fibsbot.report.score_sheet import BAD_LUCK, GOOD_LUCK, score_sheet
 from fibsbot.report.statistics import equity_graph
-from fibsbot.report.timeline import LUCK_THRESHOLD, EntryKind, match_timeline
+from fibsbot.report.timeline import LUCK_THRESHOLD, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Transcript
 from tests.formats.simulated_matches import simulate, transcripts
@@ -206,8 +206,8 @@ def test_points_are_always_numbered_from_the_same_side() -> None:
 def test_the_graph_shows_errors_and_cubes_and_labels_its_axes() -> None:
     match = match_timeline(analysed(eventful()))
     graph = str(equity_graph(match))
-    errors = [it for it in match.entries if it.grade and it.kind not in {EntryKind.DOUBLE, EntryKind.ANSWER}]
-    cubes = [it for it in match.entries if it.kind in {EntryKind.DOUBLE, EntryKind.ANSWER}]
+    errors = [it for it in match.entries if it.grade and it.kind not in {TimelineKind.DOUBLE, TimelineKind.ANSWER}]
+    cubes = [it for it in match.entries if it.kind in {TimelineKind.DOUBLE, TimelineKind.ANSWER}]
     assert errors
     assert cubes
     assert 2 * len(errors) == len(re.findall(r"<circle [^>]*><title>Game", graph))

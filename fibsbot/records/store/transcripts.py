@@ -47,13 +47,13 @@ class GameRows:
 
 
 @frozen
-class Piece:
+class Segment:
     """Consecutive entries, and the state of the game before them."""
 
     at: dt.datetime
     start: GameState
     entries: tuple[Entry, ...]
-    torn: bool = False
+    incomplete: bool = False
     """Whether later entries of the sheet are lost."""
 
 
@@ -62,10 +62,10 @@ def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
     if not any(it.sheets for it in rows):
         name = f"match {match.id} of {match.account} against {match.opponent}"
         raise StoreError(f"nothing is stored of {name} except how its games ended")
-    known = [(it, _all_pieces(it)) for it in rows]
+    known = [(it, _all_segments(it)) for it in rows]
     builder = _TranscriptBuilder(_beginning(known))
-    for game_rows, pieces in known:
-        builder.add(game_rows.game, pieces)
+    for game_rows, segments in known:
+        builder.add(game_rows.game, segments)
     us = Player(match.account, match.rating_before, match.experience_before)
     them = Player(match.opponent, match.opponent_rating, match.opponent_experience)
     return Transcript(
@@ -79,12 +79,12 @@ def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
     )
 
 
-def _beginning(known: Sequence[tuple[GameRows, Sequence[Piece]]]) -> GameState | None:
+def _beginning(known: Sequence[tuple[GameRows, Sequence[Segment]]]) -> GameState | None:
     """Return the initial state of the first game, worked out from the first game whose score is known."""
     a = b = 0
-    for rows, pieces in known:
-        if pieces:
-            first = pieces[0].start
+    for rows, segments in known:
+        if segments:
+            first = segments[0].start
             with contextlib.suppress(RuleError):
                 return rules.start_match(first.laws, first.length, (first.scores[0] - a, first.scores[1] - b))
             return None
@@ -104,25 +104,25 @@ class _TranscriptBuilder:
     _state: GameState | None = None
     """The last known state of the last game."""
 
-    def add(self, game: Game, pieces: Sequence[Piece]) -> None:
+    def add(self, game: Game, segments: Sequence[Segment]) -> None:
         """Add the next game, unless nothing is known about it."""
-        start = self._start(game, pieces)
+        start = self._start(game, segments)
         if start is None:
             self._state = self.beginning = None
             return
         builder = _GameBuilder(start)
-        for piece in pieces:
-            builder.add(piece)
+        for segment in segments:
+            builder.add(segment)
         builder.end(game)
         self._state = builder.state
         self.games.append(Played(game.number, start, tuple(builder.entries), builder.state.result))
 
-    def _start(self, game: Game, pieces: Sequence[Piece]) -> GameState | None:
+    def _start(self, game: Game, segments: Sequence[Segment]) -> GameState | None:
         """Return the first known state of a game."""
-        if not pieces:
+        if not segments:
             is_known = game.ended is None or (game.won is not None and game.points)
             return self._opening() if is_known else None
-        return pieces[0].start
+        return segments[0].start
 
     def _opening(self) -> GameState | None:
         """Return the initial state of the next game; None if it is not known."""
@@ -139,26 +139,26 @@ class _GameBuilder:
 
     state: GameState
     entries: list[Entry] = field(factory=list)
-    _torn: bool = False
+    _incomplete: bool = False
     """Whether entries are missing after the last one."""
 
-    def add(self, piece: Piece) -> None:
-        """Add a piece, after the entries that must have come before it, or a gap."""
-        missed = self._missed(piece)
+    def add(self, segment: Segment) -> None:
+        """Add a segment, after the entries that must have come before it, or a gap."""
+        missed = self._missed(segment)
         if missed is None:
-            then = evolve(piece.start, turns=max(self.state.turns, piece.start.turns))
-            missed = (Gap(reason=_MISSING if self._torn else _BROKEN, then=then, at=piece.at),)
+            then = evolve(segment.start, turns=max(self.state.turns, segment.start.turns))
+            missed = (Gap(reason=_MISSING if self._incomplete else _BROKEN, then=then, at=segment.at),)
         self._write(missed)
-        self._torn = piece.torn
-        self._write(piece.entries)
+        self._incomplete = segment.incomplete
+        self._write(segment.entries)
 
-    def _missed(self, piece: Piece) -> tuple[Entry, ...] | None:
-        """Return the entries that must have come before a piece; None if there are several possibilities."""
-        if (self.state.length, self.state.scores) != (piece.start.length, piece.start.scores):
+    def _missed(self, segment: Segment) -> tuple[Entry, ...] | None:
+        """Return the entries that must have come before a segment; None if there are several possibilities."""
+        if (self.state.length, self.state.scores) != (segment.start.length, segment.start.scores):
             return None
-        if is_same_state(self.state, piece.start):
+        if is_same_state(self.state, segment.start):
             return ()
-        entries = reconstruct(self.state, piece.start, at=piece.at)
+        entries = reconstruct(self.state, segment.start, at=segment.at)
         return None if any(isinstance(it, Gap) for it in entries) else entries
 
     def _write(self, entries: Sequence[Entry]) -> None:
@@ -166,7 +166,7 @@ class _GameBuilder:
             try:
                 self.state = apply(self.state, entry)
             except RuleError:  # the rows were changed from outside: the entries that follow make no sense
-                self._torn = True
+                self._incomplete = True
                 return
             self.entries.append(entry)
 
@@ -197,16 +197,16 @@ class _GameBuilder:
         self._write([Gap(reason=_END, then=over, at=game.ended)])
 
 
-def _all_pieces(rows: GameRows) -> list[Piece]:
-    """Return the readable sheets of a game as pieces, in order."""
-    pieces = [piece for sheet in rows.sheets if (piece := _piece(sheet))]
-    return pieces if all(it.start.crawford for it in pieces) else [_without_crawford(it) for it in pieces]
+def _all_segments(rows: GameRows) -> list[Segment]:
+    """Return the readable sheets of a game as segments, in order."""
+    segments = [segment for sheet in rows.sheets if (segment := _segment(sheet))]
+    return segments if all(it.start.crawford for it in segments) else [_without_crawford(it) for it in segments]
 
 
-def _without_crawford(piece: Piece) -> Piece:
-    """Return a piece of a game that a later double showed to be played without the Crawford rule."""
-    entries = tuple(evolve(it, then=_no_crawford(it.then)) if isinstance(it, Gap) else it for it in piece.entries)
-    return evolve(piece, start=_no_crawford(piece.start), entries=entries)
+def _without_crawford(segment: Segment) -> Segment:
+    """Return a segment of a game that a later double showed to be played without the Crawford rule."""
+    entries = tuple(evolve(it, then=_no_crawford(it.then)) if isinstance(it, Gap) else it for it in segment.entries)
+    return evolve(segment, start=_no_crawford(segment.start), entries=entries)
 
 
 def _no_crawford(state: GameState) -> GameState:
@@ -215,11 +215,11 @@ def _no_crawford(state: GameState) -> GameState:
     return evolve(state, crawford=False, laws=evolve(state.laws, crawford=False))
 
 
-# -- pieces -------------------------------------------------------------------------------------------------------
+# -- segments -------------------------------------------------------------------------------------------------------
 
 
-def _piece(sheet: StoredSheet) -> Piece | None:
-    """Return a sheet as a piece, up to the first missing or wrong entry; None if its state cannot be read."""
+def _segment(sheet: StoredSheet) -> Segment | None:
+    """Return a sheet as a segment, up to the first missing or wrong entry; None if its state cannot be read."""
     try:
         start = read_state(json.loads(sheet.state))
     except ValueError:
@@ -232,7 +232,7 @@ def _piece(sheet: StoredSheet) -> Piece | None:
             entries.append(_entry(row))
         except ValueError:
             break
-    return Piece(sheet.at, start, tuple(entries), torn=len(entries) < len(sheet.entries))
+    return Segment(sheet.at, start, tuple(entries), incomplete=len(entries) < len(sheet.entries))
 
 
 def _entry(row: Mapping[str, Any]) -> Entry:
