@@ -119,6 +119,21 @@ def test_every_package_is_described() -> None:
     assert [] == [name for name in packages if f"`fibsbot/{name}/`" not in ARCHITECTURE]
 
 
+def test_packages_that_list_their_modules_list_them_all() -> None:
+    """The docstring of a package says what is where, a line per module."""
+    lists: dict[str, set[str]] = {}
+    for path in sources():
+        if path.name == "__init__.py":
+            listed = set(
+                re.findall(r"^    (\w+\.py) ", ast.get_docstring(ast.parse(path.read_text())) or "", re.MULTILINE)
+            )
+            if listed:
+                modules = {it.name for it in path.parent.glob("*.py") if not it.name.startswith("__")}
+                lists[str(path.relative_to(ROOT))] = listed ^ modules
+    assert len(lists) > 20
+    assert {} == {package: wrong for package, wrong in lists.items() if wrong}
+
+
 def test_every_file_that_is_named_exists() -> None:
     named = re.findall(r"`((?:fibsbot|protocol|tests|bench)/[\w./]*)`", ARCHITECTURE)
     assert len(named) > 50

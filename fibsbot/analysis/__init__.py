@@ -1,1 +1,11 @@
-"""Match analysis: errors, luck, performance, dice and results."""
+"""Match analysis: errors, luck, performance, dice and results.
+
+The modules:
+
+    match_analysis.py    a match, or many handed out to workers
+    decision_analysis.py a decision: the value of it and of its alternatives
+    luck.py              the luck of rolls, and results adjusted for it
+    dice.py              statistics of rolls, with tests of fairness
+    results.py           wins and losses of an account in a store
+    model.py             what an analysis returns
+"""

@@ -1,5 +1,22 @@
 """Match files of other programs: transcripts to text and back.
 
+The modules:
+
+    conversion.py      the reader and the writer of each format
+    checked_game.py    a game read entry by entry, each checked by the rules core
+    mat.py             `.mat`: the writer
+    mat_reader.py      `.mat`: the reader
+    mat_headers.py     `.mat`: the headers above games
+    mat_game.py        `.mat`: the rows of a game
+    sgf.py             SGF: games to and from nodes
+    sgf_properties.py  SGF: what nodes say
+    sgf_trees.py       SGF: the syntax
+    oldmoves.py        the text of the server's command `oldmoves`
+    oldmoves_game.py   its lines of a game
+    position_lists.py  lists of positions
+    csv_table.py       a table of matches
+    transcript_json.py our own format, with everything that a transcript has
+
 This module has what all formats share: errors, unpacking and decoding, and the detection of a file's format.
 """
 

@@ -1,4 +1,10 @@
-"""The policy about opponents and match lengths, and the rules that refuse matches."""
+"""The policy about opponents and match lengths, and the rules that refuse matches.
+
+The modules:
+
+    policy.py the settings, and the facts of a match to decide about
+    rules.py  the rules, each with a code and a sentence
+"""
 
 from fibsbot.policy.policy import (
     LONGEST_MATCH,

@@ -1,1 +1,11 @@
-"""Reports: analysed matches as HTML pages for any browser, without a network."""
+"""Reports: analysed matches as HTML pages for any browser, without a network.
+
+The modules:
+
+    page.py        a page of matches, and an index of pages
+    timeline.py    the entries of a match, with grades and kinds
+    page_data.py   what the script of a page shows of an entry
+    score_sheet.py the score sheet
+    statistics.py  the statistics and charts of a match
+    html.py        elements with escaping
+"""

@@ -6,6 +6,7 @@
     game.py     the actions that change it: rolls, plays, doubles, resignations, the next game
     chouette.py three to six players at one board: box, team, captain, ledger
     errors.py   the errors of illegal plays and actions
+    law_words.py laws as words, in invitations, options and files
 
 Backgammon is one of the tables games, and others may follow. state.py and game.py hold what all of them share: two
 players, an opening roll, turns, a cube, resignations, matches. Backgammon itself is called by name in few places:

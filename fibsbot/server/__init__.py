@@ -1,1 +1,43 @@
-"""An embedded FIBS-compatible server."""
+"""An embedded FIBS-compatible server.
+
+Users and the network:
+
+    server.py            the server on its port
+    connection.py        a client's connection
+    limits.py            limits that protect users from each other
+    login.py             from the banner to a logged-in user
+    sessions.py          logging in and out
+    world.py             who is logged in, what is played, what is to be sent
+    users.py             a user who is logged in
+    user_settings.py     toggles and variables
+    accounts.py          accounts and ratings
+    database.py          the database
+
+Matches:
+
+    pair_match.py        a match of any game
+    server_match.py      a match of backgammon
+    ruleset_match.py     a match of another game
+    audience.py          who sees a match, and what
+    flows.py             the course of a game, of whichever kind
+    game_flow.py         that of backgammon
+    ruleset_flow.py      that of another game
+    chouette_table.py    a chouette
+    chouette_flow.py     its course
+    dice.py              dice
+
+Commands:
+
+    dispatch.py          from a line to the handler of its command
+    match_commands.py    invite, join, leave
+    game_commands.py     roll, move, double, accept, resign and so on
+    ruleset_commands.py  those that differ in other games
+    chouette_commands.py `chouette`, and those that differ at its table
+    laws.py              `laws`, `rethrow`, matches by other laws
+    chat.py              shout, tell, kibitz, mail, gag, away
+    watchers.py          watch, look, blind
+    who.py               lists of users, ratings and saved matches
+    info.py              help, settings, statistics
+
+The package `texts` has the texts for people. docs/server.md says what the server does.
+"""

@@ -1,4 +1,27 @@
-"""Strategies: programs that decide in a match. This module has only their names, and imports nothing."""
+"""Strategies: programs that decide in a match. This module has only their names, and imports nothing.
+
+What a strategy is, and how it is asked:
+
+    base.py             the interface
+    evaluator.py        the interface of those that also value positions
+    questions.py        questions and answers
+    table_questions.py  those of other games
+    loader.py           finds and loads strategies
+    pool.py             asks them in threads, with deadlines and fallbacks
+    reused.py           keeps them for piece after piece in a worker
+
+The strategies, besides the packages `heuristic` and `gnubg`:
+
+    engine_strategy.py  `engine`
+    engine_decisions.py its decisions, which need the engine
+    random_play.py      `random`
+    ubgi.py             `ubgi:COMMAND`
+    table_games.py      simple strategies for other games
+    table_network.py    `engine` for other games
+    rejection.py        whether to reject the first roll
+
+The package `child_process` runs engines as child processes.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Every source of matches (a session log, a capture, a store, a file of another program) is read as a Transcript, and
 every output (a file, a page, a replay) is made from one.
+
+    model.py          transcripts, and the states before and after each entry
+    reconstruction.py what happened between two views of a game
 """
 
 from __future__ import annotations

@@ -1,4 +1,20 @@
-"""The match store: matches, games, decisions, opponents, ratings and connections, on SQLite or PostgreSQL."""
+"""The match store: matches, games, decisions, opponents, ratings and connections, on SQLite or PostgreSQL.
+
+The modules:
+
+    schema.py          the tables
+    database.py        opens the database
+    writer.py          writes records as they come, in a thread
+    record_queue.py    the records on their way, in memory and in the spill file
+    record_handlers.py what each kind of record changes
+    match_lifecycle.py the start, end and interruption of matches and games
+    account_rows.py    the rows of an account in a transaction
+    reader.py          reads the store
+    transcripts.py     makes a transcript of a match
+    state_json.py      game states as JSON
+    leases.py          which process plays which account
+    maintenance.py     check, backup and export
+"""
 
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.leases import AccountLeases, LeaseHolder, LeaseView

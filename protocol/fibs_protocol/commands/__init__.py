@@ -1,4 +1,12 @@
-"""Commands of clients: one frozen attrs class per command (specification: sections from "Chat" to "Game Commands")."""
+"""Commands of clients: one frozen attrs class per command (specification: sections from "Chat" to "Game Commands").
+
+The modules:
+
+    base.py        the base class
+    people.py      login and chat
+    matches.py     invitations, watching, play
+    information.py settings, users, the server
+"""
 
 # ruff: noqa: F403 - this module re-exports all commands
 

@@ -2,6 +2,20 @@
 
 `parse` and `write` are for messages, `parse_command` and `write_command` for commands, and `write_telnet` writes a
 message for a user without a client.
+
+The modules:
+
+    table.py     parses and writes messages
+    wording.py   one wording, made of a template
+    fields.py    the written forms of fields
+    clip.py      the wordings of numbered lines
+    lobby.py     those outside of matches
+    game.py      those of matches, games and the cube
+    refusals.py  those of refusals
+    blocks.py    lines that are known by the line before them
+    commands.py  parses and writes commands
+    arguments.py the arguments of commands
+    prose.py     lines for users without a client
 """
 
 from fibs_protocol.grammar.commands import parse_command, write_command

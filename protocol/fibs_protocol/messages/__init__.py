@@ -1,4 +1,18 @@
-"""Messages of a server: one frozen attrs class per kind, in files by subject."""
+"""Messages of a server: one frozen attrs class per kind, in files by subject.
+
+The modules:
+
+    base.py          the base classes
+    clip.py          the numbered lines
+    login.py         login, registration, settings
+    people.py        chat and other users
+    information.py   answers about users and the server
+    matches.py       invitations, saved matches, reports
+    game.py          turns, boards, the cube, ends of games
+    tables.py        games other than backgammon
+    refusals.py      refusals outside of games
+    game_refusals.py refusals in games
+"""
 
 # ruff: noqa: F403 - this module re-exports all messages
 
