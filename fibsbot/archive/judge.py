@@ -410,7 +410,7 @@ class _MatchJudgement:
         for row in rows.tolist():
             level = int(self._rows["resignation"][row])
             dice = self._rows["dice"][row]
-            state = self._contexts[row].state(Position(self._boards[row].tolist()))
+            state = self._contexts[row].state(Position(tuple(self._boards[row].tolist())))
             found = judge.judge(
                 OfferedResignation(
                     self._kinds[row],

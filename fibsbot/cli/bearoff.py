@@ -75,8 +75,8 @@ def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"path": str(path_for(checkers or DEFAULT_CHECKERS)), "tables": rows}))
         return
-    told = ["\n".join(f"{name:10}{value}" for name, value in _table_lines(row).items()) for row in rows]
-    click.echo("\n\n".join(told), nl=bool(rows))
+    texts = ["\n".join(f"{name:10}{value}" for name, value in _table_lines(row).items()) for row in rows]
+    click.echo("\n\n".join(texts), nl=bool(rows))
     if not rows:
         click.echo(
             f"no tables at {path_for(checkers or DEFAULT_CHECKERS)}; `fibsbot bearoff --build` computes them in seconds"

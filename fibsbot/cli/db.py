@@ -59,7 +59,7 @@ def check(store: str, *, as_json: bool) -> None:
     """Look for damage and contradictions.
 
     Checks the file, the references between tables, and what has to be true of matches, games and decisions. Each
-    problem is told in a line, and the exit status is 1 if there is any.
+    problem is printed in a line, and the exit status is 1 if there is any.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
     from fibsbot.records.store.database import public_url  # noqa: PLC0415

@@ -56,7 +56,7 @@ def parse(*, file: str, unknown: bool) -> None:
 
 
 class _UnbufferedReader:
-    """A file of which a read returns what has arrived; so what a pipe brings is printed although more may follow."""
+    """A file whose reads return what has arrived, so that input from a pipe is printed although more may follow."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._read = getattr(file, "read1", file.read)

@@ -47,7 +47,7 @@ def run(path: Path, log_format: str | None) -> None:
     """Run all accounts of a configuration file until stopped.
 
     The first SIGTERM or Ctrl-C finishes the matches and logs out, the second logs out at once, the third kills. SIGHUP
-    reads the file again. `fibsbot status` tells what goes on, `fibsbot order` gives orders. The exit status is 78 when
+    reads the file again. `fibsbot status` shows what they do, `fibsbot order` controls them. The exit status is 78 when
     starting again would not help: settings that cannot be used, a password that is refused, a name that somebody else
     has logged in with.
     """

@@ -101,7 +101,7 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
 
 
 def status_table(found: Mapping[str, Any]) -> Group:
-    """Draw what a process told."""
+    """Draw the status that a process has returned."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
     for name in ("account", "doing", "online", "retries", "won", "saved", "invited"):
         text = name in {"account", "doing"}

@@ -1,4 +1,4 @@
-"""The text of the server's command `oldmoves`, which is also what `toggle moves` brings after a game: read and written.
+"""The moves of a game as the command `oldmoves` lists them, and the server after a game with `toggle moves`.
 
 One game after another, each below its score and its players' colours. Written as the server writes it: X is seat A
 and moves up from 1 to 24, O down. GNU Backgammon reads it (`import oldmoves`).
@@ -171,7 +171,7 @@ class _ReadGame:
         return [score for score in scores if min(score) >= 0 and not (length and max(score) >= length)]
 
     def counting(self, points: int) -> Game:
-        """Return the game as one that counted so many points."""
+        """Return the game as one that counted this many points."""
         result = self.game.result
         if result is None or result.points == points or points not in self.counts:
             return self.game

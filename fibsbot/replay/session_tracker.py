@@ -2,7 +2,7 @@
 
 Nearly all messages belong to regular turns: the player on turn rolls, a legal play follows, and each board shows just
 that. The game that is being built (game_builder.py) then knows all that the tracked match would know, and compares the
-boards with it, so that tracking would find nothing. Such messages are put off: a board that shows the built game takes
+boards with it, so that tracking would find nothing. Such messages are deferred: a board that shows the built game takes
 the place of those before it, and the first message of another kind has the tracked match brought up to date.
 """
 
@@ -38,8 +38,8 @@ _NOTED: Final = _MATCH_LEFT | _MATCH_ENTERED | {m.OpeningRoll}
 """The messages other than boards that are noted before the agent's tracking gets them."""
 REGULAR_MESSAGES: Final = frozenset([m.Board, m.Rolls, m.Moves, m.CannotMove, m.RollOrDouble])
 """The messages of regular turns."""
-MAX_PUT_OFF: Final = 16
-"""Messages that are put off without a board that takes their place."""
+MAX_DEFERRED: Final = 16
+"""Messages that are deferred without a board that takes their place."""
 _ENTERED: Final = 13
 """The first point beyond the half of the board in which checkers are borne off; they enter there (`_direction`)."""
 
@@ -77,7 +77,7 @@ class RegularTurns:
             self.since.clear()
             return True
         self.since.append(message)
-        return len(self.since) <= MAX_PUT_OFF
+        return len(self.since) <= MAX_DEFERRED
 
     def take(self, message: Message, entries: int) -> bool:
         """Take another message, which the built game has got; return whether it is regular.
@@ -95,7 +95,7 @@ class RegularTurns:
             if isinstance(message, m.Moves):
                 regular = regular and self.is_in_order(message.moves)
             self.turn = turn.other
-        if regular and len(self.since) < MAX_PUT_OFF:
+        if regular and len(self.since) < MAX_DEFERRED:
             self.since.append(message)
             return True
         return False
@@ -156,7 +156,7 @@ class SessionTracker:
             self.regular = RegularTurns(game, board, state.turn)
 
     def _catch_up(self) -> tuple[Difference, ...]:
-        """Bring the tracked match up to date; return in what the messages put off contradict it: nothing, as a rule."""
+        """Bring the tracked match up to date; return in what deferred messages contradict it: nothing, as a rule."""
         regular, self.regular = self.regular, None
         if regular is None:
             return ()

@@ -1,8 +1,8 @@
 """Shares the accounts with other processes on the same store: plays those whose leases this process holds.
 
-The leases of a process that is gone expire, and the others take its accounts; saved matches are resumed there as after
-any restart. While the store cannot be reached a process plays on: the server lets an account log in only once, so a
-process that takes it over meanwhile replaces the connection.
+The leases of a process that has ended expire, and the others take its accounts; saved matches are resumed there as
+after any restart. While the store cannot be reached a process plays on: the server lets an account log in only once, so
+a process that takes it over meanwhile replaces the connection.
 """
 
 from __future__ import annotations

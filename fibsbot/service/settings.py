@@ -61,7 +61,7 @@ class ServiceSettings:
     share_accounts: bool = setting(
         default=False,
         help="Whether other processes with the same store play these accounts, too. Each account is played by one of"
-        " them at a time; when a process is gone, the others take over its accounts within half a minute.",
+        " them at a time; when a process has ended, the others take over its accounts within half a minute.",
         needs_restart=True,
     )
     deadline: float = field(default=30.0, validator=gt(0))

@@ -38,7 +38,7 @@ def default_table_strategy() -> TableStrategy:
 
 @runtime_checkable
 class PlaysTables(Protocol):
-    """A strategy for backgammon that brings one for other games."""
+    """A strategy for backgammon that includes one for other games."""
 
     tables: TableStrategy
 
@@ -64,7 +64,7 @@ class TableQuestion:
     resign_to: int = 0
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Ask the strategy that this one brings for these games, this one if it knows the game, or the default one."""
+        """Ask the strategy that this one includes for these games, this one if it knows the game, or the default one."""
         candidate: object = strategy
         player: TableStrategy
         if isinstance(candidate, PlaysTables):

@@ -1,6 +1,6 @@
 """Leases of accounts: which of the processes that share a store plays which account (docs/running.md).
 
-Each process renews its leases every few seconds. When it is gone they expire, and the others take its accounts. All
+Each process renews its leases every few seconds. When it has ended they expire, and the others take its accounts. All
 times are those of the database, because the clocks of several machines differ.
 """
 
@@ -136,7 +136,7 @@ class AccountLeases:
         return LeaseView(frozenset(held), elsewhere, max(len(held) - share, 0))
 
     def _sign_in(self, connection: Connection, now: dt.datetime, until: dt.datetime) -> int:
-        """Extend this process's row, forget the processes that are gone, and return the number of living ones."""
+        """Extend this process's row, delete those of ended processes, and return the number of running ones."""
         processes = SHARING_PROCESSES.c
         connection.execute(delete(SHARING_PROCESSES).where(processes.until < now, processes.id != self._id))
         own = connection.execute(update(SHARING_PROCESSES).where(processes.id == self._id).values(until=until))

@@ -278,7 +278,7 @@ class HeuristicStrategy:
         return cube_values(state)
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return how likely the match is won once this game has ended with so many points."""
+        """Return the chance to win the match after this game has ended with these points."""
         return chance_after(state, points)
 
 
