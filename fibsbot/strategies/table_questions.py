@@ -64,7 +64,7 @@ class TableQuestion:
     resign_to: int = 0
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Ask the strategy that this one includes for these games, this one if it knows the game, or the default one."""
+        """Ask the strategy that this one includes for these games, this one if it knows the game, or the default."""
         candidate: object = strategy
         player: TableStrategy
         if isinstance(candidate, PlaysTables):
