@@ -17,7 +17,9 @@ The strategies, besides the packages `heuristic` and `gnubg`:
     random_play.py      `random`
     ubgi.py             `ubgi:COMMAND`
     table_games.py      simple strategies for other games
-    table_network.py    `engine` for other games
+    table_engine.py     `engine` for other games: the engine or a network
+    table_network.py    the network of a game
+    table_backgammon.py strategies for backgammon in games that are backgammon from another set-up
     rejection.py        whether to reject the first roll
 
 The package `child_process` runs engines as child processes.
