@@ -18,7 +18,7 @@ _STYLE: Final = """
 .beside { display: flex; flex-wrap: wrap; gap: 1rem 3rem; align-items: flex-start; }
 .figures { width: auto; }
 .figures :is(th, td) { text-align: right; }
-.figures .text { text-align: left; }
+.figures .text, .figures thead th.text { text-align: left; }
 .plot { max-width: 48rem; }
 details summary { cursor: pointer; color: var(--accent); margin: 0.75rem 0; }
 """

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -23,6 +24,7 @@ from fibsbot.notation.play_notation import parse_play
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Play, Position
 from fibsbot.rules.errors import RuleError
+from fibsbot.text import plural
 
 BLUNDER: Final = 0.1
 """Loss of equity of a blunder."""
@@ -113,9 +115,24 @@ class Questions:
         )
         by_roll = {roll: list(plays) for roll, plays in itertools.groupby(first, key=lambda row: row[0])}
         usual = {roll: plays[0][1] for roll, plays in by_roll.items()}
+        overview = [self._usual_play(roll, [row[1:] for row in plays]) for roll, plays in by_roll.items()]
         sections = [self._opening(roll, plays) for roll, plays in by_roll.items()]
         games = sum(row[2] for row in first)
-        return Answer(f"Openings of {games:,} games", (*sections, *self._replies(usual)), self.judge)
+        return Answer(
+            f"Openings of {games:,} games",
+            (Section("All opening rolls", _USUAL, overview), *sections, *self._replies(usual)),
+            self.judge,
+        )
+
+    @staticmethod
+    def _usual_play(roll: str, plays: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return a row about a roll from its plays, the most frequent one first: play, times, mean loss, the best."""
+        total = sum(row[1] for row in plays)
+        known = [(row[2], row[1]) for row in plays if row[2] is not None]
+        cost = sum(loss * count for loss, count in known) / sum(it[1] for it in known) if known else None
+        action, count, loss, _ = plays[0]
+        best = _most_frequent((row[3], row[1]) for row in plays)
+        return _roll(roll), total, action, count / total, loss, best, cost
 
     def _opening(self, roll: str, plays: list[tuple[Any, ...]]) -> Section:
         total = sum(row[2] for row in plays)
@@ -145,21 +162,12 @@ class Questions:
             figures: list[Figure] = []
             for roll, of_roll in itertools.groupby(of_opening, key=lambda row: row[2]):
                 plays = list(of_roll)
-                total = sum(row[4] for row in plays)
-                best = _most_frequent((row[6], row[4]) for row in plays)
-                known = [(row[5], row[4]) for row in plays if row[5] is not None]
-                cost = sum(loss * count for loss, count in known) / sum(it[1] for it in known) if known else None
-                action, count, loss = plays[0][3], plays[0][4], plays[0][5]
-                rows.append((_roll(roll), total, action, count / total, loss, best, cost))
-                caption = f"{_roll(roll)}: {best or action}"
-                figures += self._board(parse_position_id(plays[0][7]), roll, best or action, caption)
-            yield Section(
-                f"Replies to {_roll(opening)} {usual[opening]}",
-                ("roll", "times", "most frequent", "share", "its loss", "engine's choice", "mean loss"),
-                rows,
-                tuple(figures),
-                folded=True,
-            )
+                row = self._usual_play(roll, [it[3:7] for it in plays])
+                rows.append(row)
+                shown = row[_BEST] or row[_MOST_FREQUENT]
+                figures += self._board(parse_position_id(plays[0][7]), roll, shown, f"{_roll(roll)}: {shown}")
+            heading = f"Replies to {_roll(opening)} {usual[opening]}"
+            yield Section(heading, _USUAL, rows, tuple(figures), folded=True)
 
     # -- players ------------------------------------------------------------------------------------------------------
 
@@ -174,20 +182,30 @@ class Questions:
         if not matches[0]:
             raise QueryError(f"the archive has no player {name!r}")
         rated = "" if matches[2] is None else f", mean rating {matches[2]:.0f}"
-        note = f"{matches[0]:,} matches, {matches[1]:,} won{rated}, {matches[3]:,} opponents"
+        ((own, everybody),) = self._rows(
+            f"SELECT (SELECT {_PR} FROM judgements WHERE judge = ? AND player = ?), "
+            f"(SELECT {_PR} FROM judgements WHERE judge = ?)",
+            self.judge,
+            name,
+            self.judge,
+        )
+        note = f"{matches[0]:,} matches, {matches[1]:,} won{rated}, {plural(matches[3], 'opponent')}"
+        if own is not None:
+            note += f"; PR {own:.1f}, that of all players {everybody:.1f}"
         sections = [Section(name, note=note)]
-        for heading, key, label in (
-            ("Plays by class of position", "class", "class"),
-            ("Decisions by kind", "kind", "kind"),
-            ("Decisions by stage of the game", _STAGE, "turns"),
+        for heading, key, label, order in (
+            ("Plays by class of position", "class", "class", "loss DESC NULLS LAST"),
+            ("Decisions by kind", "kind", "kind", "loss DESC NULLS LAST"),
+            ("Decisions by stage of the game", _STAGE, "turns", "first"),
         ):
             where = "judge = ?" + (" AND kind = 'play'" if label == "class" else "")
             rows = self._rows(
-                f"SELECT k, n, o.pr, a.pr, loss, blunders FROM (SELECT {key} AS k, count(*) FILTER (counts) AS n, "
+                f"SELECT k, n, o.pr, a.pr, loss, blunders FROM (SELECT {key} AS k, min(turn) AS first, "
+                "count(*) FILTER (counts) AS n, "
                 f"sum(loss) FILTER (counts) AS loss, {_PR} AS pr, count(*) FILTER (loss >= {BLUNDER}) AS blunders "
                 f"FROM judgements WHERE {where} AND player = ? GROUP BY 1) o "
                 f"JOIN (SELECT {key} AS k, {_PR} AS pr FROM judgements WHERE {where} GROUP BY 1) a USING (k) "
-                "ORDER BY loss DESC NULLS LAST, k",
+                f"ORDER BY {order}, k",
                 self.judge,
                 name,
                 self.judge,
@@ -219,19 +237,23 @@ class Questions:
         )
         rows = [(f"{low:.0f} to {low + step - 1:.0f}", *rest) for low, *rest in ratings]
         charted = [row for row in ratings if row[1] >= RARE and row[3] is not None]
-        chart = self._curves(
-            "Performance rating and luck by rating",
-            [
-                Series("PR", tuple((low + step / 2, pr) for low, _, _, pr, *_ in charted)),
-                Series("luck per match", tuple((low + step / 2, luck) for low, *_, luck, _ in charted)),
-            ],
-            "rating",
-        )
+        charts = [
+            *self._curves(
+                "Performance rating by rating",
+                [Series("PR", tuple((low + step / 2, pr) for low, _, _, pr, *_ in charted))],
+                "rating",
+            ),
+            *self._curves(
+                "Luck per match by rating",
+                [Series("luck per match", tuple((low + step / 2, luck) for low, *_, luck, _ in charted))],
+                "rating",
+            ),
+        ]
         note = "Luck is what the rolls of a player were better than average, less those of the opponent, in equity."
         return Answer(
             "Luck and rating",
             (
-                Section("By rating", ("rating", "matches", "mean rating", *columns[2:]), rows, chart, note),
+                Section("By rating", ("rating", "matches", "mean rating", *columns[2:]), rows, tuple(charts), note),
                 Section("By player", ("player", *columns), players),
             ),
             self.judge,
@@ -305,13 +327,15 @@ class Questions:
         """Positions like one, or that fit a pattern, with what was decided. Raises PatternError."""
         likeness = parse_pattern(text)
         sections = []
-        if likeness.position is not None:
+        example = likeness.position is not None
+        if example:
             exact = self._rows(
-                "SELECT coalesce(dice || ' ', '') || action AS decided, count(*) AS n FROM decisions "
-                "WHERE position = ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30",
+                "SELECT dice, action, count(*) AS n, avg(j.loss) FROM "
+                f"(SELECT * FROM decisions WHERE position = ?) d {_JUDGED} GROUP BY ALL ORDER BY n DESC, 1, 2 LIMIT 30",
                 text.strip(),
+                self.judge,
             )
-            sections.append(Section("This position", ("decision", "times"), exact))
+            sections.append(Section("This position", ("dice", "decision", "times", "mean loss"), exact))
             condition = f"{likeness.condition} AND position <> {quoted(text.strip())}"
         else:
             condition = likeness.condition
@@ -320,26 +344,46 @@ class Questions:
             sections.append(Section("Positions that fit", note=note))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
-        for it in self._decisions(condition, likeness.distance, count):
-            rows.append((*_place(it), it["dice"], it["action"], it["distance"], it["position"]))
+        for it in self._decisions(condition, likeness.distance, count, one_per_game=not example):
+            distance = (it["distance"],) if example else ()
+            rows.append((*_place(it), it["dice"], it["action"], *distance, it["position"]))
             figures += self._decision_board(it, it["action"], f"{it['player']}: {it['action']}")
-        columns = ("match", "game", "turn", "player", "dice", "decision", "distance", "position")
-        heading = "Positions like it, the most similar first" if likeness.position is not None else "Examples"
+        columns = (
+            "match",
+            "game",
+            "turn",
+            "player",
+            "dice",
+            "decision",
+            *(["distance"] if example else []),
+            "position",
+        )
+        heading = "Positions like it, the most similar first" if example else "Examples, one per game"
         sections.append(Section(heading, columns, rows, tuple(figures)))
-        return Answer(f"Positions: {text.strip()}", tuple(sections))
+        return Answer(f"Positions: {text.strip()}", tuple(sections), self.judge if example else "")
 
-    def _decisions(self, condition: str, distance: str, count: int, wanted: Any = None) -> list[dict[str, Any]]:
-        """Return the decisions that fit, the most similar first."""
+    def _decisions(
+        self, condition: str, distance: str, count: int, *, wanted: Any = None, one_per_game: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return the decisions that fit, the most similar first, with the opponent and the file of each."""
         names = (
             *("match", "game", "number", "turn", "player", "kind", "position", "dice", "action", "length"),
-            *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "resignation"),
+            *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "resignation", "seat"),
         )
+        first = "QUALIFY row_number() OVER (PARTITION BY match, game ORDER BY number) = 1" if one_per_game else ""
         found = self._rows(
-            f"SELECT {', '.join(names)}, {distance} AS distance FROM decisions WHERE {condition} "
+            f"SELECT {', '.join(names)}, {distance} AS distance FROM decisions WHERE {condition} {first} "
             f"ORDER BY distance, match, game, number LIMIT {count}"
         )
         rows = [dict(zip((*names, "distance"), row, strict=True)) for row in found]
-        return [it for it in rows if wanted is None or (it["match"], it["game"], it["number"]) in wanted]
+        rows = [it for it in rows if wanted is None or (it["match"], it["game"], it["number"]) in wanted]
+        keys = ", ".join({str(it["match"]) for it in rows}) or "NULL"
+        matches = self._rows(f"SELECT match, player_a, player_b, source FROM matches WHERE match IN ({keys})")
+        known = {match: rest for match, *rest in matches}
+        for it in rows:
+            player_a, player_b, it["source"] = known[it["match"]]
+            it["opponent"] = player_b if it["seat"] == "A" else player_a
+        return rows
 
     # -- pictures -----------------------------------------------------------------------------------------------------
 
@@ -359,20 +403,22 @@ class Questions:
             _dice(row["dice"]) if phase is Phase.MOVE else None,
             row["resignation"] if phase is Phase.RESIGNED else 0,
         )
-        return self._picture(state, play if row["kind"] == "play" else "", caption, row["player"])
+        place = f"game {row['game']}, turn {row['turn']}, {PurePath(row['source']).name}"
+        names = row["player"], row["opponent"]
+        return self._picture(state, play if row["kind"] == "play" else "", f"{caption} ({place})", names)
 
     def _board(self, position: Position, roll: str, play: str, caption: str) -> tuple[Figure, ...]:
-        return self._picture(MatchState(position, phase=Phase.MOVE, dice=_dice(roll)), play, caption, "")
+        return self._picture(MatchState(position, phase=Phase.MOVE, dice=_dice(roll)), play, caption, None)
 
-    def _picture(self, state: MatchState, play: str, caption: str, name: str) -> tuple[Figure, ...]:
+    def _picture(self, state: MatchState, play: str, caption: str, names: tuple[str, str] | None) -> tuple[Figure, ...]:
         if not self.pictures:
             return ()
         shown: Play | None = None
         if play and state.dice is not None:
             with contextlib.suppress(RuleError):
                 shown = parse_play(play, state.position, state.dice)
-        view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=not name)
-        return (Figure(board_svg(state, view=view, play=shown, names=(name, "") if name else None), caption),)
+        view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=names is None)
+        return (Figure(board_svg(state, view=view, play=shown, names=names), caption),)
 
     def _curves(self, title: str, series: list[Series], x_label: str) -> tuple[Figure, ...]:
         if not self.pictures or not any(it.points for it in series):
@@ -381,6 +427,9 @@ class Questions:
 
 
 _START: Final = "'4HPwATDgc/ABMA'"
+_USUAL: Final = ("roll", "times", "most frequent", "share", "its loss", "engine's choice", "mean loss")
+_MOST_FREQUENT: Final = _USUAL.index("most frequent")
+_BEST: Final = _USUAL.index("engine's choice")
 _EMPTY: Final = Section("Nothing", note="The archive has no such decision.")
 _PHASES: Final = {
     "play": Phase.MOVE,
@@ -397,12 +446,15 @@ _STAGE: Final = (
 )
 
 
+_JUDGED: Final = (
+    "LEFT JOIN (SELECT match, game, number, loss, best FROM judgements WHERE judge = ?) j USING (match, game, number)"
+)
+"""The join of decisions `d` with their judgements `j`, if there are any."""
+
+
 def _judged(turn: int) -> str:
-    """Return the join of decisions `d` of a turn with their judgements `j`, if there are any."""
-    return (
-        "LEFT JOIN (SELECT match, game, number, loss, best FROM judgements "
-        f"WHERE judge = ? AND turn = {turn}) j USING (match, game, number)"
-    )
+    """Return the same join for decisions of a turn."""
+    return _JUDGED.replace("judge = ?", f"judge = ? AND turn = {turn}")
 
 
 def _most_frequent(votes: Iterator[tuple[str | None, int]] | Any) -> str:

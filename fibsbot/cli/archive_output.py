@@ -7,6 +7,7 @@ import csv
 import datetime as dt
 import itertools
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,10 @@ from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_arc
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.draw.markup import clean
 
+FILE_WIDTH: Final = 1000
+"""Columns of a table that is not shown on a terminal, so that each row is one line."""
+UNBROKEN: Final = frozenset({"position"})
+"""Columns that are copied into other commands, and so stay in one piece on a narrow terminal."""
 MAX_ROWS: Final = 1000
 """Rows that are shown as a table for people."""
 
@@ -77,10 +82,17 @@ def print_table(columns: list[str], rows: list[tuple[str, ...]], left: list[bool
     """Print texts as a table; `left` says which columns are not numbers, by default all."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column, is_text in zip(columns, left or [True] * len(columns), strict=True):
-        table.add_column(escape(clean(column, 60)), overflow="fold", justify="left" if is_text else "right")
+        table.add_column(
+            escape(clean(column, 60)),
+            overflow="fold",
+            justify="left" if is_text else "right",
+            no_wrap=column in UNBROKEN,
+        )
     for row in rows:
         table.add_row(*map(escape, row))
-    Console(highlight=False, soft_wrap=not sys.stdout.isatty()).print(table)
+    is_terminal = sys.stdout.isatty()
+    width = None if is_terminal or "COLUMNS" in os.environ else FILE_WIDTH
+    Console(highlight=False, soft_wrap=not is_terminal, width=width).print(table)
 
 
 def _text(value: Any) -> str:
