@@ -9,7 +9,8 @@ Rates are matches per second of the processor, of all processes together; the me
 a worker. In FOLDER the matches, the archive and what was measured are kept, and an interrupted run goes on.
 
 At the end the archive is asked, as with --questions; its rows are copied, under other keys, until it has that many
-DECISIONS, by default ten million for a run with FOLDER.
+DECISIONS, by default ten million for a run with FOLDER. To that archive a few matches are added, and they are studied:
+the memory is that of a small one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ STEP: Final = 10_000
 STUDIED_STEP: Final = 1_000
 SEARCHED_STEP: Final = 10
 MANY_DECISIONS: Final = 10_000_000
+FEW: Final = 20
+"""Matches that are added to a large archive and studied, for the memory that this takes."""
+YEARS: Final = 3
+"""Years in which matches are generated."""
 POLL: Final = 0.25
 LIMIT: Final = 2.0
 """Seconds that a question over 10 million decisions may take on two cores."""
@@ -153,7 +158,7 @@ class Bench:
         began, made = time.process_time(), 0
         while (present := self.counted(_ADDED)[0]) < matches:
             count = min(STEP, matches - present)
-            files = generate_files(count, self.place / "matches", first=present // PACKED)
+            files = generate_files(count, self.place / "matches", first=-(-present // PACKED))
             made += count
             self.measure("added", _ADDED, "add", *map(str, files))
         if made:
@@ -208,7 +213,7 @@ def multiplied(archive: Path, target: Path, decisions: int) -> None:
     source = {it.name: f"read_parquet('{archive}/{it.name}/*/*.parquet', hive_partitioning = true)" for it in _COPIED}
     ((present,),) = connection.execute(f"SELECT count(*) FROM {source['decisions']}").fetchall()  # noqa: S608 - ours
     copies = -(-decisions // present)
-    together = -(-FILE_ROWS // present)
+    together = -(-YEARS * FILE_ROWS // present)  # files that are not merged any more
     for first in range(0, copies, together):
         last = min(first + together, copies)
         for table in _COPIED:
@@ -255,10 +260,14 @@ def ask(archive: Path) -> None:
 
 
 def ask_many(archive: Path, decisions: int) -> None:
-    """Ask an archive whose rows are copied until it has that many decisions."""
+    """Ask an archive whose rows are copied until it has that many decisions, then add and study a few matches."""
     with tempfile.TemporaryDirectory(prefix="bench-archive-", dir=archive.parent) as place:
-        multiplied(archive, Path(place) / "archive", decisions)
-        ask(Path(place) / "archive")
+        bench = Bench(Path(place))
+        multiplied(archive, bench.archive, decisions)
+        ask(bench.archive)
+        present, _ = bench.counted(_ADDED)
+        bench.add(present + FEW)
+        bench.study(bench.counted(_STUDIED.format(0))[0] + FEW, 0, FEW)
 
 
 def main(words: list[str]) -> None:

@@ -54,8 +54,8 @@ class Archive:
         """Return the answer to a question as a relation of DuckDB.
 
         The relation is computed when its rows are asked for, by `fetchall()`, `pl()` (polars), `df()` (pandas) or
-        `to_arrow_table()`, each of which needs that library. Only one SELECT is allowed, and only the archive can be read.
-        Raises QueryError.
+        `to_arrow_table()`, each of which needs that library. Only one SELECT is allowed, and only the archive can be
+        read. Raises QueryError.
         """
         with _query_errors():
             return self._connection.sql(self._checked(sql))
