@@ -330,13 +330,18 @@ class _MatchJudgement:
     def _judge_cubes(self, rows: npt.NDArray[np.int64]) -> None:
         """Judge doubles and their answers. A raccoon is judged as if no further redouble followed."""
         groups: dict[tuple[_Context, bool], list[int]] = {}
-        for row in rows:
-            groups.setdefault((self._contexts[row], self._answers_opponent(row)), []).append(row)
-        for (context, answers_opponent), members in groups.items():
+        boards = self._boards[rows]
+        for place, row in enumerate(rows.tolist()):
+            answers_opponent = self._answers_opponent(row)
+            groups.setdefault((self._contexts[row], answers_opponent), []).append(place)
+            if answers_opponent:
+                boards[place] = swapped(boards[place])
+        network = None if self._judge.plies else self._evaluate(boards)
+        for (context, answers_opponent), places in groups.items():
             on_roll = context.swapped if answers_opponent else context
-            boards = self._boards[members]
-            boards = swapped(boards) if answers_opponent else boards
-            outcomes, values = self._cube_values(on_roll, boards)
+            members = rows[places].tolist()
+            found = None if network is None else network[places]
+            outcomes, values = self._cube_values(on_roll, boards[places], found)
             cubes = self._judge.cubes_of(on_roll)
             state = on_roll.state(Position.start())
             for place, row in enumerate(members):
@@ -355,11 +360,11 @@ class _MatchJudgement:
             before -= 1
         return not (before >= 0 and self._kinds[before] == TAKE and self._rows["action"][before] == "beaver")
 
-    def _cube_values(self, context: _Context, boards: Boards) -> tuple[Outcomes, Floats64]:
+    def _cube_values(self, context: _Context, boards: Boards, outcomes: Outcomes | None) -> tuple[Outcomes, Floats64]:
+        """Return the outcomes of positions, unless they are known, and their values without and after a double."""
         cubes = self._judge.cubes_of(context)
         lines = (cubes.start, CubeLine(1, THEIRS))
-        if not self._judge.plies:
-            outcomes = self._evaluate(boards)
+        if outcomes is not None:
             return outcomes, cubes.no_double_values(0, lines, boards, outcomes)
         lookahead = self._judge.engine.searcher.lookahead
         found = [
