@@ -14,7 +14,8 @@ pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (Duck
 
 from fibsbot.archive import open_archive
 from fibsbot.archive.reader import QueryError
-from fibsbot.archive.schema import TABLES
+from fibsbot.archive.schema import TABLES, VERSIONS
+from fibsbot.cli.archive_output import print_table
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
 
@@ -33,6 +34,13 @@ def test_the_page_has_every_column() -> None:
         part = PAGE.partition(f"\n### {table.name}\n")[2].partition("\n### ")[0]
         lines = [f"| `{it.name}` | {it.type} | {it.meaning} |" for it in table.columns]
         assert lines == [line for line in part.splitlines() if line.startswith("| `")]
+
+
+def test_the_page_has_every_version() -> None:
+    part = PAGE.partition("| version | |\n")[2].partition("\n\n")[0]
+    assert [f"| {number} | {added} |" for number, added in VERSIONS.items()] == part.splitlines()[1:]
+    since = {it.since for table in TABLES.values() for it in table.columns}
+    assert set(VERSIONS) == since
 
 
 def test_a_new_archive_has_all_tables_and_columns(archive: Path) -> None:
@@ -112,3 +120,19 @@ def test_a_table_of_rows_prints_the_problems_of_files(archive: Path, tmp_path: P
     assert 0 == done.returncode
     assert "bad.mat: " in done.stderr
     assert "0 matches added" in done.stdout
+
+
+def test_a_table_in_a_file_has_one_line_per_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    print_table(["short", "long"], [("a", "b" * 300)])
+    assert ["short", "a"] == [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+
+
+def test_positions_stay_in_one_piece_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    print_table(["player", "position"], [("a player with a long name " * 3, "4HPwATDgc/ABMA")])
+    assert "4HPwATDgc/ABMA" in capsys.readouterr().out
