@@ -103,7 +103,9 @@ def test_broken_files_are_listed_and_cost_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "mat" / "notes.txt").write_text("nothing of a match")
     (tmp_path / "mat" / "empty.mat").write_text("")
     (tmp_path / "bad.zip").write_bytes(b"PK\x05\x06" + bytes(18))
-    (tmp_path / "cut.tar.gz").write_bytes(gzip.compress(bytes(2000))[:20])
+    with tarfile.open(tmp_path / "cut.tar.gz", "w:gz") as packed:
+        packed.add(good[0], "match.mat")
+    (tmp_path / "cut.tar.gz").write_bytes((tmp_path / "cut.tar.gz").read_bytes()[:200])
     problems: dict[str, str] = {}
     result = add(tmp_path / "archive", tmp_path, problems=problems)
     assert 2 <= result.new <= 3  # the damaged one may have a beginning that can be read
