@@ -9,14 +9,14 @@ import contextlib
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from attrs import define, frozen
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.engine import with_roll
@@ -42,24 +42,37 @@ from fibsbot.cli.positions import (
 )
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
+from fibsbot.position import Position
+from fibsbot.text import plural
+from fibsbot.workers.pool import PoolProgress, WorkerPool
 
 if TYPE_CHECKING:
     from fibsbot.engine.arrays import Outcomes
     from fibsbot.engine.cube import CubeVerdict, Stakes
     from fibsbot.engine.engine import Engine
     from fibsbot.engine.rollout import Candidate, CandidateResult, RolloutPlan, RolloutResult
+    from fibsbot.engine.search.searcher import RankedPlay
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out by default."""
 MAX_TRIALS: Final = 1_000_000
+BLOCK: Final = 36
+"""Games that are played together."""
 
 
 @click.command()
-@click.argument("where", metavar="POSITION")
+@click.argument("where", metavar="POSITION", required=False)
 @click.option("--dice", metavar="31", help="The roll, if the position has none or another one.")
 @click.option(
     "--plays", metavar="N", type=click.IntRange(1), help=f"Number of plays to roll out.  [default: {DEFAULT_PLAYS}]"
 )
+@click.option(
+    "--within",
+    metavar="E",
+    type=FiniteRange(0),
+    help="Roll out every play that loses at most E by evaluation.  [default for --openings: 0.1]",
+)
+@click.option("--openings", is_flag=True, help="Roll out the plays of all 15 opening rolls.")
 @click.option("--cube-decision", is_flag=True, help="Roll out a cube decision: double and no double.")
 @click.option(
     "--trials",
@@ -93,16 +106,18 @@ MAX_TRIALS: Final = 1_000_000
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Save every game in this file, and continue from it.",
+    type=click.Path(path_type=Path),
+    help="Save every game in this file (--openings: folder), and continue from it.",
 )
 @networks_option
 @json_option
 def rollout(  # noqa: PLR0913 - one argument an option
     *,
-    where: str,
+    where: str | None,
     dice: str | None,
     plays: int | None,
+    within: float | None,
+    openings: bool,
     cube_decision: bool,
     trials: int,
     truncate: int | None,
@@ -119,17 +134,24 @@ def rollout(  # noqa: PLR0913 - one argument an option
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. With dice, the best plays
     are rolled out against each other; with --cube-decision, or where a double is pending, no double and double,
-    take; else the position before the roll. All cores play, with the same dice for all candidates, and the result is
+    take; else the position before the roll. With --openings, the plays of all opening rolls are rolled out, for money
+    or at the score of POSITION. All cores play, or a cluster, with the same dice for all candidates, and the result is
     adjusted for luck. Ctrl-C stops and prints the result so far; with -o FILE, the same command continues later, even
     after a kill.
     """
-    asked = _read_question(where, dice=dice, plays=plays, cube=cube_decision)
-    if asked.cube and cubeless:
-        raise click.UsageError("expected a cube decision or --cubeless, got both")
-    from fibsbot.engine.bundled_networks import load_networks  # noqa: PLC0415 - loads the engine
-    from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
-    from fibsbot.engine.rollout import RolloutError, RolloutPlan  # noqa: PLC0415 - loads the engine
-    from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
+    if openings and (dice or cube_decision):
+        raise click.UsageError("expected --openings, or one position with --dice or --cube-decision, got both")
+    if where is None and not openings:
+        raise click.UsageError("expected a POSITION, or --openings")
+    if output and output.is_dir() != openings and output.exists():
+        raise UserError(f"expected a {'folder' if openings else 'file'} for --output, got {output}")
+    asked = None
+    if not openings:
+        assert where is not None  # noqa: S101 - see above
+        asked = _read_question(where, dice=dice, plays=plays, within=within, cube=cube_decision)
+        if asked.cube and cubeless:
+            raise click.UsageError("expected a cube decision or --cubeless, got both")
+    from fibsbot.engine.rollout import RolloutPlan  # noqa: PLC0415 - loads the engine
 
     plan = RolloutPlan(
         trials=trials,
@@ -139,29 +161,81 @@ def rollout(  # noqa: PLR0913 - one argument an option
         stop_at_error=max_error,
         stop_at_deviations=jsd,
     )
-    with open_engine(networks) as engine:
-        candidates = _candidates(engine, asked)
-        name = engine.name
-    make = functools.partial(Engine.of, load_networks(networks)) if networks else Engine.load
-    found = _Progress()
-    try:
-        with _progress(plan) as show, sigterm_as_interrupt(), workers.open() as pool:
-            found.take(
-                roll_out(
-                    make,
-                    candidates,
-                    plan,
-                    pool=pool,
-                    file=output,
-                    engine=name,
-                    on_progress=lambda it: show(found.take(it)),
+    with sigterm_as_interrupt(), workers.open() as pool, open_engine(networks) as engine:
+        if asked:
+            rolling = Rolling(plan, pool, engine, networks, asked.choice)
+            found = rolling.run(asked.state, output, cube=asked.cube)
+            _print_result(asked, found, engine.name, as_json=as_json)
+            return
+        from fibsbot.cli.opening_rollouts import OPENING_WITHIN, OpeningRollouts  # noqa: PLC0415 - for --openings only
+
+        choice = PlayChoice(plays, OPENING_WITHIN if within is None else within)
+        state = read_position(where) if where else MatchState(Position.start())
+        OpeningRollouts(state, Rolling(plan, pool, engine, networks, choice), output, as_json).run()
+
+
+@frozen
+class PlayChoice:
+    """Which plays are rolled out."""
+
+    most: int | None = None
+    within: float | None = None
+    """What a play may lose by evaluation."""
+
+    def of(self, ranked: Sequence[RankedPlay]) -> Sequence[RankedPlay]:
+        """Return those of the ranked plays, the best first."""
+        if self.within is not None:
+            ranked = [it for it in ranked if it.equity >= ranked[0].equity - self.within]
+        return ranked[: self.most]
+
+
+@frozen(eq=False)
+class Rolling:
+    """How candidates are rolled out."""
+
+    plan: RolloutPlan
+    pool: WorkerPool
+    engine: Engine
+    """Chooses the plays."""
+    networks: Path | None
+    choice: PlayChoice
+
+    @property
+    def name(self) -> str:
+        """Name of the engine."""
+        return self.engine.name
+
+    def run(self, state: MatchState, file: Path | None, title: str = "", *, cube: bool = False) -> _Progress:
+        """Roll out a position, its plays or its cube decision, with a progress bar; return what was found.
+
+        Ctrl-C ends it. Raises UserError if it fails.
+        """
+        from fibsbot.engine.bundled_networks import load_networks  # noqa: PLC0415 - loads the engine
+        from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
+        from fibsbot.engine.rollout import RolloutError  # noqa: PLC0415 - loads the engine
+        from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
+
+        make = functools.partial(Engine.of, load_networks(self.networks)) if self.networks else Engine.load
+        found = _Progress()
+        try:
+            with _progress(self.plan, title) as show:
+                found.take(
+                    roll_out(
+                        make,
+                        _candidates(self.engine, state, self.choice, cube=cube),
+                        self.plan,
+                        pool=self.pool,
+                        file=file,
+                        engine=self.name,
+                        on_progress=lambda it: show.result(found.take(it)),
+                        on_work=show.follow,
+                    )
                 )
-            )
-    except KeyboardInterrupt:
-        found.finished = False
-    except RolloutError as caught:
-        raise UserError(str(caught)) from None
-    _print_result(asked, found, name, as_json=as_json)
+        except KeyboardInterrupt:
+            found.finished = False
+        except RolloutError as caught:
+            raise UserError(str(caught)) from None
+        return found
 
 
 @frozen
@@ -170,39 +244,41 @@ class _Question:
 
     state: MatchState
     """Seen by the player whose equity is estimated."""
-    plays: int = 0
-    """Number of plays of a roll; 0 for a position before the roll."""
+    choice: PlayChoice = PlayChoice()
+    """Of the plays, if there is a roll."""
     cube: bool = False
     note: str | None = None
 
 
-def _read_question(where: str, *, dice: str | None, plays: int | None, cube: bool) -> _Question:
+def _read_question(where: str, *, dice: str | None, plays: int | None, within: float | None, cube: bool) -> _Question:
     state = read_position(where)
     if cube or (state.phase is Phase.DOUBLED and not dice):
-        if dice or plays:
-            raise click.UsageError("expected --cube-decision, or --dice and --plays, which concern a roll, got both")
+        if dice or plays or within is not None:
+            raise click.UsageError(
+                "expected --cube-decision, or --dice, --plays and --within, which concern a roll, got both"
+            )
         rolling, note = before_roll(state)
         check_may_double(rolling, "a cube that the player may turn and can use")
         return _Question(rolling, cube=True, note=note)
     if dice or state.phase is Phase.MOVE:
-        return _Question(with_roll(state, dice), plays or DEFAULT_PLAYS)
-    if plays:
-        raise click.UsageError("expected a position with dice, or --dice, for --plays")
+        return _Question(
+            with_roll(state, dice), PlayChoice(plays or (DEFAULT_PLAYS if within is None else None), within)
+        )
+    if plays or within is not None:
+        raise click.UsageError("expected a position with dice, or --dice, for --plays and --within")
     return _Question(state)
 
 
-def _candidates(engine: Engine, asked: _Question) -> Sequence[Candidate]:
+def _candidates(engine: Engine, state: MatchState, choice: PlayChoice, *, cube: bool) -> Sequence[Candidate]:
     """Return the candidates to roll out; of the plays, those that are best at the default plies."""
     from fibsbot.engine.rollout import cube_candidates, play_candidates, position_candidate  # noqa: PLC0415 - loads the engine
 
-    if asked.cube:
-        return cube_candidates(asked.state)
-    if not asked.plays:
-        return position_candidate(asked.state)
-    chosen = [
-        it.play for it in engine.rank(asked.state, limits=search_limits(DEFAULT_PLIES, None)).plays[: asked.plays]
-    ]
-    return play_candidates(asked.state, chosen, [format_play(it, asked.state.position) for it in chosen])
+    if cube:
+        return cube_candidates(state)
+    if state.phase is not Phase.MOVE:
+        return position_candidate(state)
+    chosen = [it.play for it in choice.of(engine.rank(state, limits=search_limits(DEFAULT_PLIES, None)).plays)]
+    return play_candidates(state, chosen, [format_play(it, state.position) for it in chosen])
 
 
 @define
@@ -218,26 +294,40 @@ class _Progress:
         return result
 
 
+@frozen
+class _ProgressDisplay:
+    """A progress bar with the result so far."""
+
+    bar: Progress
+    task: TaskID
+
+    def result(self, result: RolloutResult) -> None:
+        """Show the games that were played, and the best candidate."""
+        self.bar.update(self.task, completed=result.results[0].count, running=running_result(result))
+
+    def follow(self, progress: PoolProgress) -> None:
+        """Show the workers."""
+        rate = f", {BLOCK * progress.rate:.0f} games/s" if progress.done else ""
+        self.bar.update(self.task, workers=plural(progress.workers, "worker") + rate)
+
+
 @contextlib.contextmanager
-def _progress(plan: RolloutPlan) -> Iterator[Callable[[RolloutResult], None]]:
+def _progress(plan: RolloutPlan, title: str) -> Iterator[_ProgressDisplay]:
     """Show a progress bar with the result so far, on a terminal."""
     bar = Progress(
-        TextColumn("games"),
+        TextColumn(f"{title or 'games'}"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[workers]}"),
         TextColumn("{task.fields[running]}", markup=False),
         console=Console(stderr=True),
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task("", total=plan.trials, running="")
-
-    def show(result: RolloutResult) -> None:
-        bar.update(task, completed=result.results[0].count, running=running_result(result))
-
+    task = bar.add_task("", total=plan.trials, running="", workers="")
     with bar:
-        yield show
+        yield _ProgressDisplay(bar, task)
 
 
 def _print_result(asked: _Question, found: _Progress, name: str, *, as_json: bool) -> None:
@@ -355,8 +445,8 @@ class RolloutOutput:
             f"{format_equity(it.equity)} ± {it.error:.4f}  {apart:18}  {format_match_chance(self.stakes, it.equity):>8}"
         )
         yield f"{place:3}. {it.candidate.name:{NAME_WIDTH}}{worth}".rstrip()
-        yield f"{'':7}{_six(it.outcomes)}  cubeless {format_equity(it.cubeless)} ± {it.cubeless_error:.4f}"
-        yield f"{'':5}± {_six(it.outcome_errors)}"
+        yield f"{'':7}{six_chances(it.outcomes)}  cubeless {format_equity(it.cubeless)} ± {it.cubeless_error:.4f}"
+        yield f"{'':5}± {six_chances(it.outcome_errors)}"
 
     def _conditions(self) -> Iterator[str]:
         plan, count = self.result.plan, self.result.results[0].count
@@ -372,7 +462,8 @@ class RolloutOutput:
         yield "± is the standard error"
 
 
-def _six(chances: Outcomes) -> str:
+def six_chances(chances: Outcomes) -> str:
+    """Return the six chances as text."""
     won, lost = chances[:3].tolist(), chances[3:].tolist()
     return " - ".join(" ".join(f"{abs(chance):.4f}" for chance in side) for side in (won, lost))
 

@@ -87,6 +87,17 @@ class Cluster:
                 found += [it.pid for it in below if any("spawn_main" in word for word in it.cmdline())]
         return found
 
+    def listening_addresses(self) -> set[str]:
+        """Return the addresses on which its processes listen."""
+        psutil = pytest.importorskip("psutil")
+        found: set[str] = set()
+        for top in self.processes:
+            with contextlib.suppress(psutil.Error):  # it has been killed
+                for process in (psutil.Process(top.pid), *psutil.Process(top.pid).children(recursive=True)):
+                    listening = (it for it in process.net_connections("inet") if it.status == psutil.CONN_LISTEN)
+                    found |= {it.laddr.ip for it in listening}
+        return found
+
     def stop(self) -> None:
         """End everything."""
         for process in reversed(self.processes):

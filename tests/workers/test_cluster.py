@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import re
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from fibsbot.cli import EXIT_INTERRUPTED, main
 from fibsbot.workers import cluster_worker, fingerprint
 from fibsbot.workers.pool import Piece, PoolProgress, TlsFiles, open_pool
 from fibsbot.workers.processes import WorkError
-from tests.workers.conftest import Cluster, certificates, free_port, running_cluster
+from tests.workers.conftest import SOON, Cluster, certificates, free_port, running_cluster
 from tests.workers.pieces import Shared, add, count, die, fail
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
@@ -104,6 +111,8 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(
         monkeypatch.setattr(pool, "patience", 60)
         cluster.start_worker()
         cluster.start_worker()
+        while len(cluster.worker_processes()) < 2:
+            time.sleep(0.1)
         found = []
         for _, result in pool.run(add, pieces(*[-5] * 60), shared=1):
             found.append(result)
@@ -114,6 +123,7 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(
                 cluster.processes[0].wait()
                 cluster.start_scheduler()
         assert [-4] * 60 == found
+        assert {"127.0.0.1"} == cluster.listening_addresses()
         assert "" == capfd.readouterr().err
         with pytest.raises(WorkError, match=r"^piece number 3 was given up: 2 workers died of it$"):
             list(pool.run(die, pieces(3)))
@@ -122,6 +132,49 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(
             worker.terminate()
             assert 0 == worker.wait(30)
         assert [] == [it for it in left if Path(f"/proc/{it}").exists()]
+
+
+def test_a_command_says_in_one_line_that_a_worker_differs(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = {**fingerprint.fingerprint(), "networks and data": "abc"}
+    monkeypatch.setattr("fibsbot.workers.cluster.fingerprint", lambda: ours)
+    result = CliRunner().invoke(main, ["perft", "--depth", "3", "--scheduler", cluster.address, *cluster.options])
+    assert result.exit_code
+    assert 1 == len(result.stderr.splitlines())
+    assert re.search(
+        r"a worker on \S+ refuses the work: it has networks and data \w+, the client has abc$", result.stderr
+    )
+
+
+def test_an_interrupted_command_leaves_a_good_file_and_goes_on(cluster: Cluster, tmp_path: Path) -> None:
+    path = tmp_path / "duel.jsonl"
+    words = [
+        "duel",
+        "random",
+        "random",
+        "--no-luck",
+        "--length",
+        "1",
+        "--output",
+        str(path),
+        "--scheduler",
+        cluster.address,
+    ]
+    command = [sys.executable, "-m", "fibsbot", *words, *cluster.options]
+    with subprocess.Popen([*command, "--games", "100000"], stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        until = time.monotonic() + SOON
+        while not path.exists() or path.read_bytes().count(b"\n") < 4:
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        told, errors = process.communicate(timeout=SOON)
+    assert (EXIT_INTERRUPTED, b"") == (process.returncode, errors)
+    assert b"Interrupted after" in told
+    played = [json.loads(line)["number"] for line in path.read_text().splitlines()[1:]]
+    assert len(played) >= 3
+    result = CliRunner().invoke(main, [*words, *cluster.options, "--games", str(2 * len(played) + 4)])
+    assert 0 == result.exit_code, result.output
+    assert set(range(len(played) + 2)) <= {json.loads(it)["number"] for it in path.read_text().splitlines()[1:]}
 
 
 # -- a piece in a worker, called here ---------------------------------------------------------------------------------

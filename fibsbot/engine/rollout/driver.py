@@ -16,7 +16,7 @@ from fibsbot.engine.rollout.games import BlockPlayer
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
 from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutFile, RolloutResult, Trials
 from fibsbot.text import one_line
-from fibsbot.workers.pool import LocalPool, Piece, WorkerPool
+from fibsbot.workers.pool import LocalPool, Piece, ProgressCallback, WorkerPool
 from fibsbot.workers.processes import WorkerLostError, usable_cores
 
 EngineFactory: TypeAlias = Callable[[], Engine]
@@ -46,7 +46,12 @@ class BlockSettings:
 
 
 def play_blocks(
-    make: EngineFactory, candidates: Sequence[Candidate], plan: RolloutPlan, numbers: Iterable[int], pool: WorkerPool
+    make: EngineFactory,
+    candidates: Sequence[Candidate],
+    plan: RolloutPlan,
+    numbers: Iterable[int],
+    pool: WorkerPool,
+    on_work: ProgressCallback = lambda _: None,
 ) -> Generator[PlayedBlock, None, None]:
     """Have workers play blocks, and yield each when it is done, in any order.
 
@@ -55,7 +60,9 @@ def play_blocks(
     shared = BlockSettings(make, tuple(candidates), plan)
     pieces = (Piece(f"block {number}", number) for number in numbers)
     try:
-        with contextlib.closing(pool.run(play_block, pieces, shared=shared, ordered=False)) as played:
+        with contextlib.closing(
+            pool.run(play_block, pieces, shared=shared, ordered=False, on_progress=on_work)
+        ) as played:
             for piece, trials in played:
                 yield piece.arguments, trials
     except WorkerLostError as error:
@@ -76,6 +83,7 @@ def rollout(
     file: Path | None = None,
     engine: str = "",
     on_progress: Callable[[RolloutResult], None] | None = None,
+    on_work: ProgressCallback = lambda _: None,
 ) -> RolloutResult:
     """Roll out candidates, all with the same dice. The result does not depend on the workers.
 
@@ -87,6 +95,7 @@ def rollout(
         file: Receives each block as soon as it is played; an existing file is resumed.
         engine: The engine's name, which is stored in the file.
         on_progress: Called with the results so far after every 36 games of each candidate.
+        on_work: Called with the progress of the workers, several times a second.
 
     Raises:
         RolloutError: A local process dies, an engine cannot be made, or the file belongs to another rollout; one line.
@@ -97,7 +106,9 @@ def rollout(
     record = RolloutFile.open(file, engine, candidates, plan) if file else None
     played: list[list[Trials]] = []
     result = None
-    with contextlib.closing(_in_order(make, candidates, plan, pool or LocalPool(usable_cores()), record)) as blocks:
+    with contextlib.closing(
+        _in_order(make, candidates, plan, pool or LocalPool(usable_cores()), record, on_work)
+    ) as blocks:
         for trials in blocks:
             played.append(trials)
             result = _result(candidates, plan, played, time.monotonic() - started)
@@ -116,12 +127,13 @@ def _in_order(
     plan: RolloutPlan,
     pool: WorkerPool,
     record: RolloutFile | None,
+    on_work: ProgressCallback,
 ) -> Generator[list[Trials], None, None]:
     """Yield the blocks in order, so that the rollout stops at the same block whatever the workers."""
     numbers = range(plan.trials // BLOCK)
     known = dict(record.blocks) if record else {}
     missing = [number for number in numbers if number not in known]
-    with contextlib.closing(_kept(play_blocks(make, candidates, plan, missing, pool), record)) as playing:
+    with contextlib.closing(_kept(play_blocks(make, candidates, plan, missing, pool, on_work), record)) as playing:
         for number in numbers:
             while number not in known:
                 done, trials = next(playing)

@@ -42,10 +42,10 @@ class Asking:
         return _EFFORT.sub("so many evaluations in so many s", result.stdout)
 
 
-def check(name: str, text: str) -> None:
+def check(name: str, text: str, width: int = 80) -> None:
     """Compare with a golden file, or write it."""
     path = GOLDEN / f"{name}.golden"
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")
     assert path.read_text(encoding="utf-8").splitlines() == text.splitlines()
-    assert [] == [line for line in text.splitlines() if len(line) > 80]
+    assert [] == [line for line in text.splitlines() if len(line) > width]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ from fibsbot.engine.rollout import (
 )
 from fibsbot.match import MatchState
 from fibsbot.notation import parse_play, parse_state
+from fibsbot.position import Position
 from tests.cli.engine.runner import HOLDING, START, Asking, check
 
 QUICK = ("--truncate", "2", "--trials", "36", "--jobs", "1")
@@ -86,7 +89,17 @@ def test_the_better_play_loses_nothing() -> None:
     [
         (["rubbish"], "expected an XGID of 10 fields"),
         ([START, "--plays", "2"], "expected a position with dice, or --dice, for --plays"),
-        ([START, "--cube-decision", "--dice", "31"], "expected --cube-decision, or --dice and --plays"),
+        ([START, "--cube-decision", "--dice", "31"], "expected --cube-decision, or --dice, --plays and --within"),
+        ([START, "--within", "0.1"], "expected a position with dice, or --dice, for --plays and --within"),
+        ([], "expected a POSITION, or --openings"),
+        (
+            ["--openings", "--dice", "31"],
+            "expected --openings, or one position with --dice or --cube-decision, got both",
+        ),
+        (["--openings", f"{HOLDING}:1:-1:1:00:0:0:0:0:10"], "expected the opening position for --openings"),
+        (["--openings", "--output", "pyproject.toml"], "expected a folder for --output, got pyproject.toml"),
+        (["--openings", "--output", "/dev/null/x"], "cannot make the folder /dev/null/x: Not a directory"),
+        ([START, "--output", "tests"], "expected a file for --output, got tests"),
         ([START, "--cube-decision", "--cubeless"], "expected a cube decision or --cubeless, got both"),
         (
             [f"{HOLDING}:1:-1:1:00:0:0:0:0:10", "--cube-decision"],
@@ -121,6 +134,57 @@ def test_a_pending_double_is_rolled_out_for_who_has_doubled(ask: Asking) -> None
     assert ["no double", "double, take"] == [it["name"] for it in row["candidates"]]
     assert "seen by the player who doubled" in row["note"]
     assert row["verdict"]
+
+
+OPENINGS = ("rollout", "--openings", "--trials", "36", "--truncate", "1")
+
+
+@pytest.mark.slow
+def test_all_openings_make_a_table_and_go_on_from_their_files(ask: Asking, tmp_path: Path) -> None:
+    words = (*OPENINGS, "--within", "0.02", "--plays", "2", "--output", str(tmp_path / "openings"))
+    check("rollout_openings", re.sub(r"seed 1, .*", "seed 1", ask.text(*words)), 120)
+    names = sorted(path.name for path in (tmp_path / "openings").iterdir())
+    assert ["21.jsonl", "31.jsonl", "32.jsonl", "41.jsonl"] == names[:4]
+    assert 15 == len(names)
+    written = {path: path.read_bytes() for path in (tmp_path / "openings").iterdir()}
+    rows = [json.loads(line) for line in ask.text(*words, "--json").splitlines()]
+    assert [[2, 1], [3, 1], [3, 2]] == [row["dice"] for row in rows[:3]]
+    assert 15 == len(rows)
+    assert all(
+        row["finished"] and 1 <= len(row["candidates"]) <= 2 and row["candidates"][0]["loss"] == 0 for row in rows
+    )
+    assert written == {path: path.read_bytes() for path in written}
+
+
+@pytest.mark.slow
+def test_openings_are_rolled_out_at_the_score_of_a_position(ask: Asking) -> None:
+    state = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:1:2:0:3:10"
+    first = json.loads(ask.text(*OPENINGS, state, "--within", "0", "--json").splitlines()[0])
+    assert ":21:1:2:0:3:" in first["xgid"]
+    assert first["candidates"][0]["match_chance"] is not None
+
+
+@pytest.mark.parametrize("done", [0, 2])
+def test_interrupted_openings_print_what_is_known(ask: Asking, monkeypatch: pytest.MonkeyPatch, done: int) -> None:
+    left = done
+
+    def interrupted(*_: object, on_progress: Callable[[RolloutResult], None], **__: object) -> RolloutResult:
+        nonlocal left
+        if left == 0:
+            raise KeyboardInterrupt
+        left -= 1
+        candidate = Candidate("position", MatchState(Position.start()))
+        found = RolloutResult(RolloutPlan(trials=36), (rolled(candidate, 0.1, 36),), 1.0)
+        on_progress(found)
+        return found
+
+    monkeypatch.setattr("fibsbot.engine.rollout.rollout", interrupted)
+    result = ask(*OPENINGS)
+    assert EXIT_INTERRUPTED == result.exit_code
+    lines = result.stdout.splitlines()
+    assert done == sum(line[:3] in {"2-1", "3-1"} for line in lines)
+    note = "Interrupted after 36 games of 3-1." if done else "Interrupted before the first 36 games"
+    assert any(line.startswith(note) for line in lines)
 
 
 @pytest.mark.slow
