@@ -249,8 +249,7 @@ def simulate_workers(address: str, count: int) -> None:
             )
             for it in range(count)
         ]
-        for worker in workers:
-            await worker
+        await asyncio.gather(*workers)
         await asyncio.Event().wait()
 
     asyncio.run(run())

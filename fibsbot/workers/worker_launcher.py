@@ -48,6 +48,11 @@ QUIET: Final = {
 By default worker and nanny look after themselves 50 times a second and sample what is computed 100 times, which
 costs 4 % of a core when there is nothing to do, and more when there is. With these settings it is 0.3 %.
 """
+MALLOC: Final = {"MALLOC_TRIM_THRESHOLD_": str(2**26), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
+"""How much free memory the C library keeps, as it does by itself.
+
+By default a nanny has each array of 64 kB given back at once, which costs the engine a seventh of its time.
+"""
 _LOG_LINE: Final = re.compile(r"[-0-9]{10} [:,0-9]{8,} - distributed")
 
 
@@ -134,10 +139,10 @@ def _pauses() -> Iterator[float]:
 def _run_once(command: list[str], ending: threading.Event, report: Callable[[str], object]) -> str:
     """Run a worker to its end, or until `ending` is set; return its exit status, and its last words if it failed."""
     with single_threaded_libraries(), signals_held_back():
-        environment = {f"DASK_DISTRIBUTED__{name}": value for name, value in QUIET.items()} | os.environ
+        quiet = {f"DASK_DISTRIBUTED__{name}": value for name, value in QUIET.items()}
         worker = subprocess.Popen(  # noqa: S603 - ourselves
             command,
-            env=environment,
+            env={**quiet, **MALLOC, **os.environ},
             start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

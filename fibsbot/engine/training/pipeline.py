@@ -56,6 +56,7 @@ from fibsbot.engine.training.races import (
 from fibsbot.engine.training.random_positions import Variety, play_positions
 from fibsbot.engine.training.recipe import FitRecipe, RaceRecipe, RaceRound, Recipe, Round
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
+from fibsbot.text import plural
 from fibsbot.workers.pool import WorkerPool
 
 _KEPT_GAMES: Final = 10_000
@@ -274,7 +275,7 @@ class Pipeline:
             found: list[SideLabels] = []
             for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.pool):
                 found.append(made)
-                self.listener.advance(SIDES_PER_BATCH)
+                self.listener.advance(SIDES_PER_BATCH, plural(self.pool.size, "worker"))
             _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
         return SideLabels(**load_arrays(path))
 
@@ -285,7 +286,7 @@ class Pipeline:
         missing = sum(not chunk.path.exists() for chunk in chunks)
         self.listener.begin(f"round {number}: labels", missing * self.recipe.chunk)
         for count in label_all(teacher, chunks, self.pool):
-            self.listener.advance(count)
+            self.listener.advance(count, plural(self.pool.size, "worker"))
 
     def _disputed(self, number: int) -> Boards:
         """Return the positions of the last round with the largest errors of its network against 1-ply."""
