@@ -20,6 +20,7 @@ from fibsbot.cli import EXIT_INTERRUPTED, main
 from fibsbot.workers import cluster_worker, fingerprint
 from fibsbot.workers.pool import Piece, PoolProgress, TlsFiles, open_pool
 from fibsbot.workers.processes import WorkError
+from fibsbot.workers.worker_launcher import MALLOC
 from tests.workers.conftest import SOON, Cluster, certificates, free_port, running_cluster
 from tests.workers.pieces import Shared, add, count, die, fail
 
@@ -52,6 +53,16 @@ def test_an_exception_of_a_piece_is_raised_and_the_pool_goes_on(cluster: Cluster
 def test_what_is_shared_is_made_once_in_each_worker(cluster: Cluster) -> None:
     with open_pool(cluster.address, tls=cluster.tls) as pool:
         assert [7, 8, 9] == [result for _, result in pool.run(count, pieces(0, 1, 2), shared=Shared(7))]
+
+
+def test_workers_have_one_thread_and_keep_free_memory(cluster: Cluster) -> None:
+    while not (workers := cluster.worker_processes()):
+        time.sleep(0.1)
+    for worker in workers:
+        environment = dict(it.split("=", 1) for it in Path(f"/proc/{worker}/environ").read_text().split("\0") if it)
+        assert MALLOC.items() <= environment.items()
+        assert "1" == environment["OPENBLAS_NUM_THREADS"]
+        assert "False" == environment["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"]
 
 
 def test_a_worker_whose_code_differs_refuses_in_one_line(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
