@@ -34,7 +34,8 @@ from rich.table import Table
 from fibs_protocol.stream import MessageReader
 from fibsbot.cli import GC_THRESHOLD
 from fibsbot.formats import CHUNK
-from fibsbot.replay.batch import ReplayTask, Source, find_sources, replay_all, replay_source
+from fibsbot.replay.batch import ReplayTask, replay_all, replay_source
+from fibsbot.replay.source_files import ReplaySource, find_sources
 from fibsbot.workers.pool import LocalPool
 
 SESSION: Final = Path(__file__).parent.parent / "tests" / "data" / "bot" / "tigergammon.jsonl"
@@ -118,7 +119,7 @@ def parse(path: Path) -> int:
 def replayed(path: Path, task: ReplayTask) -> int:
     """Replay, and discard the text."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        return replay_source(Source((path,)), task, nowhere.write, lambda _: None).counts.decisions
+        return replay_source(ReplaySource((path,)), task, nowhere.write, lambda _: None).counts.decisions
 
 
 WORKS: Final[dict[str, Callable[[Path], int]]] = {

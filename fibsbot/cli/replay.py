@@ -19,18 +19,11 @@ from fibsbot.cli import EXIT_USAGE, UserError
 from fibsbot.cli.options import FiniteRange, WorkerOptions, worker_options
 from fibsbot.cli.output import progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
-from fibsbot.replay.batch import (
-    ReplayCounts,
-    ReplayTask,
-    Source,
-    SourceResult,
-    find_sources,
-    process_source,
-    replay_all,
-)
+from fibsbot.replay.batch import ReplayCounts, ReplayTask, SourceResult, process_source, replay_all
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, PlayerSelection
 from fibsbot.replay.events import MatchEvent, Place, PlaceError
 from fibsbot.replay.keys import KeyReader
+from fibsbot.replay.source_files import ReplaySource, find_sources
 from fibsbot.replay.terminal import FrameHistory, TerminalReplay, board_frames
 from fibsbot.replay.writers import (
     WorstDecision,
@@ -172,7 +165,7 @@ def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> 
 
 
 @contextlib.contextmanager
-def _sources(paths: Sequence[Path]) -> Iterator[list[Source]]:
+def _sources(paths: Sequence[Path]) -> Iterator[list[ReplaySource]]:
     """Yield the files to replay; standard input is saved in a temporary file meanwhile."""
     with contextlib.ExitStack() as stack:
         missing = [path for path in paths if not path.exists() and str(path) != "-"]
@@ -188,7 +181,7 @@ def _sources(paths: Sequence[Path]) -> Iterator[list[Source]]:
 # -- a live board ---------------------------------------------------------------------------------------------------
 
 
-def _show_board(sources: Sequence[Source], task: ReplayTask, speed: float, *, stepping: bool) -> None:
+def _show_board(sources: Sequence[ReplaySource], task: ReplayTask, speed: float, *, stepping: bool) -> None:
     """Show one source after the other on a live board."""
     console = Console(highlight=False)
     summary = _Summary(task, alone=len(sources) == 1)
@@ -211,7 +204,9 @@ def _show_board(sources: Sequence[Source], task: ReplayTask, speed: float, *, st
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def _print_text(sources: Sequence[Source], task: ReplayTask, workers: WorkerOptions, fail_above: float | None) -> None:
+def _print_text(
+    sources: Sequence[ReplaySource], task: ReplayTask, workers: WorkerOptions, fail_above: float | None
+) -> None:
     """Replay all sources and print the results at the end."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name may have letters that the terminal cannot show

@@ -13,10 +13,11 @@ From bytes to events:
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
     events.py          the events, and places among them
+    source_files.py    the files to replay, and the events of each
 
 From events to output:
 
-    batch.py           files one after another, or handed out to workers
+    batch.py           one file after another, or by workers
     writers.py         a list of moves, JSON objects, differing decisions
     event_text.py      events as text
     comparison.py      decisions compared with those of a strategy

@@ -1,4 +1,4 @@
-"""Replays files: find them, turn each into events, write and count these, one after another or by workers.
+"""Replays files: the events of each are written and counted, one file after another or by workers.
 
 Workers of this machine read the files and write their output into files, as it may be too long for memory; those of
 others are sent the content of the files, and return their output.
@@ -11,11 +11,10 @@ from __future__ import annotations
 import contextlib
 import io
 import multiprocessing
-import os
 import tempfile
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from time import perf_counter
@@ -24,8 +23,7 @@ from typing import Final, TypeAlias
 from attrs import asdict, define, evolve, field, frozen
 
 from fibsbot.draw.markup import clean
-from fibsbot.formats import FormatError, read_chunks
-from fibsbot.replay.captures import OffsetCallback, read_captures, read_parts
+from fibsbot.formats import FormatError
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison, Totals
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text
 from fibsbot.replay.events import (
@@ -33,7 +31,6 @@ from fibsbot.replay.events import (
     EntryAdded,
     GameBegan,
     GameEnded,
-    MatchBegan,
     MatchEnded,
     MatchEvent,
     Place,
@@ -45,14 +42,8 @@ from fibsbot.replay.events import (
 )
 from fibsbot.replay.match_files import (
     CaptureError,
-    find_content_format,
-    find_format,
-    group_log_parts,
-    open_log_part,
-    read_match_content,
-    read_match_file,
 )
-from fibsbot.replay.transcriber import events_of_capture
+from fibsbot.replay.source_files import ReplaySource, SentContent, events_in
 from fibsbot.replay.writers import (
     ComparisonWriter,
     EventWriter,
@@ -64,123 +55,9 @@ from fibsbot.replay.writers import (
     move_list_writer,
 )
 from fibsbot.strategies.loader import check_portable
-from fibsbot.transcript import Gap, Transcript, TranscriptError, count_decisions, walk
+from fibsbot.transcript import Gap, TranscriptError, count_decisions
 from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, ProgressCallback, WorkerPool
 from fibsbot.workers.processes import usable_cores
-
-
-@frozen
-class SentContent:
-    """The content of a source, for a worker on another machine."""
-
-    parts: tuple[bytes, ...]
-    size: int
-    """Bytes on disk."""
-    error: str = ""
-    """Why it could not be read or sent; then there are no parts."""
-
-
-@frozen
-class Source:
-    """A file that is replayed, or several that continue each other."""
-
-    paths: tuple[Path, ...]
-    is_explicit: bool = True
-    """Whether it was named on the command line; else it was found in a folder."""
-    sent: SentContent | None = field(default=None, repr=False)
-    """In a worker on another machine."""
-
-    @property
-    def name(self) -> str:
-        """The name of its first file."""
-        return str(self.paths[0])
-
-    @property
-    def size(self) -> int:
-        """Bytes on disk; 0 for a pipe and the like."""
-        return self.sent.size if self.sent else sum(_size(path) for path in self.paths)
-
-    def with_content(self) -> Source:
-        """Return the source with its content, or the error that it cannot be read."""
-        size = self.size
-        if size > LARGEST_SENT:
-            error = f"expected at most {LARGEST_SENT >> 20} MiB to send to a worker, got {size >> 20} MiB"
-            return evolve(self, sent=SentContent((), size, error))
-        try:
-            parts = tuple(_read_part(path) for path in self.paths)
-        except OSError as error:
-            return evolve(self, sent=SentContent((), size, error.strerror or str(error)))
-        return evolve(self, sent=SentContent(parts, size))
-
-
-LARGEST_SENT: Final = 2**26
-"""Bytes of a source that is sent to a worker, at most: scheduler and worker hold it in memory."""
-
-
-def _read_part(path: Path) -> bytes:
-    with open_log_part(path) as file:
-        return file.read()
-
-
-def find_sources(paths: Iterable[Path]) -> list[Source]:
-    """Return the sources to replay: files, and all files below folders by name; the parts of a log are one source."""
-    is_explicit = dict.fromkeys(path for path in paths if not path.is_dir())
-    found = list(is_explicit)
-    for path in paths:
-        if path.is_dir():
-            found += [it for it in _files_below(path) if it not in is_explicit]
-    return [Source(group, is_explicit=group[0] in is_explicit) for group in group_log_parts(dict.fromkeys(found))]
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        paths = (Path(place, name) for name in sorted(files))
-        yield from (path for path in paths if path.is_file())
-
-
-def events_in(source: Source, on_offset: OffsetCallback, *, logged_details: bool = True) -> Iterator[MatchEvent]:
-    """Yield the events of a source; without `logged_details`, entries lack the equities that a session log has.
-
-    Raises CaptureError or FormatError for a file of another kind, TranscriptError where a match breaks the rules, and
-    OSError where a file cannot be read.
-    """
-    sent = source.sent
-    if sent and sent.error:
-        raise OSError(0, sent.error)
-    one = len(source.paths) == 1
-    kind = (
-        find_content_format(source.paths[0].name, sent.parts) if sent else find_format(source.paths[0]) if one else None
-    )
-    if kind is None:
-        parts = (read_chunks(io.BytesIO(part)) for part in sent.parts) if sent else ()
-        yield from events_of_capture(
-            read_parts(parts, on_offset, decisions=logged_details)
-            if sent
-            else read_captures(source.paths, on_offset, decisions=logged_details)
-        )
-        return
-    matches = read_match_content(sent.parts[0], kind) if sent else read_match_file(source.paths[0], kind)
-    for number, transcript in enumerate(matches, 1):
-        yield from events_of_transcript(number, transcript)
-
-
-def events_of_transcript(match: int, transcript: Transcript) -> Iterator[MatchEvent]:
-    """Yield the events of a transcript. Raises TranscriptError where it breaks the rules."""
-    yield MatchBegan(match, evolve(transcript, games=(), ended=None), transcript.started)
-    for game in transcript.games:
-        yield GameBegan(match, evolve(game, entries=(), result=None))
-        yield from (EntryAdded(match, step) for step in walk(game))
-        yield GameEnded(match, game)
-    yield MatchEnded(match, transcript)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
 
 MAX_NOTES: Final = 1000
 """Differences and gaps of a file that are kept to be listed at the end."""
@@ -223,7 +100,7 @@ class ReplayCounts(Totals):
 class SourceResult:
     """The result of replaying a source."""
 
-    source: Source
+    source: ReplaySource
     counts: ReplayCounts = field(factory=ReplayCounts)
     seconds: float = 0.0
     error: str = ""
@@ -247,7 +124,7 @@ TextSink: TypeAlias = Callable[[str], object]
 """Called with text, line ends included."""
 
 
-def replay_source(source: Source, task: ReplayTask, write: TextSink, on_bytes: BytesCallback) -> SourceResult:
+def replay_source(source: ReplaySource, task: ReplayTask, write: TextSink, on_bytes: BytesCallback) -> SourceResult:
     """Replay a source and write its output. Raises StrategyError, and whatever `write` raises."""
     writer = _writer_for(source, task)
 
@@ -271,7 +148,7 @@ def replay_source(source: Source, task: ReplayTask, write: TextSink, on_bytes: B
 
 
 def process_source(
-    source: Source,
+    source: ReplaySource,
     task: ReplayTask,
     consume: Callable[[Iterator[MatchEvent]], None],
     on_bytes: BytesCallback,
@@ -329,7 +206,7 @@ def _with_one_error(events: Iterator[MatchEvent]) -> Iterator[MatchEvent]:
         raise _UnreadableError(str(error)) from error
 
 
-def _writer_for(source: Source, task: ReplayTask) -> EventWriter | None:
+def _writer_for(source: ReplaySource, task: ReplayTask) -> EventWriter | None:
     """Return what writes the events of a source; None if they are only counted."""
     if task.comparison:
         comparison = StrategyComparison(*task.comparison.load(), task.comparison.selection)
@@ -399,7 +276,7 @@ BYTES_WORTH_A_PROCESS: Final = 2_000_000
 
 
 def replay_all(  # noqa: PLR0913, PLR0917 - what is replayed, where the output goes, who works
-    sources: Sequence[Source],
+    sources: Sequence[ReplaySource],
     task: ReplayTask,
     write: TextSink,
     on_bytes: BytesCallback,
@@ -424,7 +301,7 @@ def replay_all(  # noqa: PLR0913, PLR0917 - what is replayed, where the output g
             yield replay_source(source, task, write, on_bytes)
 
 
-def _worthwhile_pool(sources: Sequence[Source], task: ReplayTask) -> WorkerPool:
+def _worthwhile_pool(sources: Sequence[ReplaySource], task: ReplayTask) -> WorkerPool:
     """Return as many processes as are worth their start."""
     jobs = usable_cores()
     if not task.comparison:
@@ -446,7 +323,7 @@ class _LocalWork:
 
 
 def _replay_in_processes(  # noqa: PLR0913, PLR0917 - the arguments of replay_all, and the folder for the output
-    sources: Sequence[Source],
+    sources: Sequence[ReplaySource],
     task: ReplayTask,
     write: TextSink,
     on_bytes: BytesCallback,
@@ -475,7 +352,7 @@ def _replay_in_processes(  # noqa: PLR0913, PLR0917 - the arguments of replay_al
             yield result
 
 
-def replay_into_file(work: _LocalWork, source_and_text: tuple[Source, Path]) -> SourceResult:
+def replay_into_file(work: _LocalWork, source_and_text: tuple[ReplaySource, Path]) -> SourceResult:
     """Replay a source in a process of this machine, with its output in a file."""
     source, text = source_and_text
     with text.open("w", encoding="utf-8", newline="") as file:
@@ -483,7 +360,7 @@ def replay_into_file(work: _LocalWork, source_and_text: tuple[Source, Path]) -> 
 
 
 def _replay_elsewhere(  # noqa: PLR0913, PLR0917 - the arguments of replay_all
-    sources: Sequence[Source],
+    sources: Sequence[ReplaySource],
     task: ReplayTask,
     write: TextSink,
     on_bytes: BytesCallback,
@@ -501,7 +378,7 @@ def _replay_elsewhere(  # noqa: PLR0913, PLR0917 - the arguments of replay_all
             yield result
 
 
-def replay_content(task: ReplayTask, source: Source) -> tuple[bytes, SourceResult]:
+def replay_content(task: ReplayTask, source: ReplaySource) -> tuple[bytes, SourceResult]:
     """Replay a source in a worker on another machine; return its output, compressed, and the result."""
     text = io.StringIO()
     result = replay_source(source, task, text.write, lambda _: None)

@@ -10,7 +10,8 @@ import pytest
 
 from fibsbot.bot.events_and_actions import End
 from fibsbot.policy import Policy
-from fibsbot.replay.batch import ReplayTask, SourceResult, find_sources, replay_all
+from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all
+from fibsbot.replay.source_files import find_sources
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from fibsbot.workers.pool import InProcessPool

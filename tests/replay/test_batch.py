@@ -19,15 +19,8 @@ from typing import Final
 import pytest
 
 from fibsbot.replay import batch
-from fibsbot.replay.batch import (
-    ReplayTask,
-    Source,
-    SourceResult,
-    find_sources,
-    replay_all,
-    replay_content,
-    replay_source,
-)
+from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all, replay_content, replay_source
+from fibsbot.replay.source_files import ReplaySource, find_sources
 from fibsbot.workers.pool import LocalPool
 from fibsbot.workers.processes import WorkerLostError
 
@@ -117,14 +110,14 @@ def test_an_error_of_the_consumer_is_not_reported_as_one_of_the_file(files: Path
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        replay_source(Source((files / "c.txt",)), ReplayTask(), full, lambda _: None)
+        replay_source(ReplaySource((files / "c.txt",)), ReplayTask(), full, lambda _: None)
 
 
 def test_content_that_was_sent_gives_the_output_of_the_files(files: Path) -> None:
     """As for a worker on another machine, which has none of the files."""
     (files / "c.txt").chmod(0)
     sources = find_sources([files])
-    missing = Source((files / "missing",))
+    missing = ReplaySource((files / "missing",))
     for number, source in enumerate([*sources, missing]):
         told: list[str] = []
         here = replay_source(source, ReplayTask(as_json=True), told.append, lambda _: None)
@@ -139,7 +132,7 @@ def test_content_that_was_sent_gives_the_output_of_the_files(files: Path) -> Non
 
 def test_a_file_that_is_too_large_to_be_sent_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "LARGEST_SENT", 100)
-    _, result = replay_content(ReplayTask(), Source((files / "c.txt",)).with_content())
+    _, result = replay_content(ReplayTask(), ReplaySource((files / "c.txt",)).with_content())
     assert "expected at most 0 MiB to send to a worker, got 0 MiB" == result.error
 
 

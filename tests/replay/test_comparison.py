@@ -11,7 +11,6 @@ from hypothesis import given, settings
 
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
-from fibsbot.replay.batch import events_of_transcript
 from fibsbot.replay.comparison import (
     ComparedDecision,
     ComparisonOptions,
@@ -20,6 +19,7 @@ from fibsbot.replay.comparison import (
     StrategyComparison,
 )
 from fibsbot.replay.events import EntryAdded
+from fibsbot.replay.source_files import events_of_transcript
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat

@@ -24,8 +24,9 @@ from fibsbot.engine.training.recipe import structure
 from fibsbot.formats.mat import write_mat
 from fibsbot.match import MatchState
 from fibsbot.position import Position
-from fibsbot.replay.batch import ReplayTask, find_sources, replay_all
+from fibsbot.replay.batch import ReplayTask, replay_all
 from fibsbot.replay.comparison import ComparisonOptions, PlayerSelection
+from fibsbot.replay.source_files import find_sources
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 from fibsbot.transcript import Transcript
 from fibsbot.workers.pool import InProcessPool, LocalPool, WorkerPool, open_pool
