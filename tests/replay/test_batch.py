@@ -18,7 +18,7 @@ from typing import Final
 
 import pytest
 
-from fibsbot.replay import batch
+from fibsbot.replay import batch, source_files
 from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all, replay_content, replay_source
 from fibsbot.replay.source_files import ReplaySource, find_sources
 from fibsbot.workers.pool import LocalPool
@@ -131,7 +131,7 @@ def test_content_that_was_sent_gives_the_output_of_the_files(files: Path) -> Non
 
 
 def test_a_file_that_is_too_large_to_be_sent_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "LARGEST_SENT", 100)
+    monkeypatch.setattr(source_files, "LARGEST_SENT", 100)
     _, result = replay_content(ReplayTask(), ReplaySource((files / "c.txt",)).with_content())
     assert "expected at most 0 MiB to send to a worker, got 0 MiB" == result.error
 
