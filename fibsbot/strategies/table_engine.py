@@ -17,11 +17,11 @@ class EngineTableStrategy:
     """Plays games that are backgammon from another set-up by the engine, and every other one by its own network."""
 
     def __init__(self, options: str = "") -> None:
-        """Take the options of the engine; the networks of other games need none. Raises ValueError."""
-        EngineOptions.parse(options)
+        """Take the options of the engine; a network takes only the plies for plays. Raises ValueError."""
+        plies = EngineOptions.parse(options).chequer
         self.name = f"engine:{options}" if options else "engine"
         self._options = options
-        self._network = NetworkTableStrategy()
+        self._network = NetworkTableStrategy(plies)
 
     @cached_property
     def _backgammon(self) -> BackgammonTableStrategy:

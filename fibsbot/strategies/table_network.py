@@ -1,14 +1,15 @@
-"""The strategy `engine` for tables games: the play with the best board by the game's network, without looking ahead."""
+"""The strategy `engine` for tables games: the play with the best board by the game's network, up to one roll ahead."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from fibsbot.engine.family.evaluator import TableEvaluator
+from fibsbot.engine.family.evaluator import MOST_PLIES, TableEvaluator
 from fibsbot.games.game import Naming, TableGame
-from fibsbot.games.plays import outcome, turn_over
+from fibsbot.games.plays import outcome, resulting_tables, turn_over
 from fibsbot.games.table import Table
+from fibsbot.position import Play
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.table_games import ValuingStrategy
 
@@ -28,13 +29,24 @@ class NetworkTableStrategy(ValuingStrategy):
 
     name = "engine"
 
-    def __init__(self) -> None:
+    def __init__(self, plies: int = MOST_PLIES) -> None:
+        """Look this many plies ahead, or as many as it can, when it chooses a play."""
+        self._plies = min(plies, MOST_PLIES)
         self._evaluators: dict[str, TableEvaluator] = {}
+
+    def choose_play(self, game: TableGame) -> Play:
+        """Return the best play, after what follows in the turn and, with a ply, after every roll of the opponent."""
+        plays = resulting_tables(game.rules, game.table, game.part)
+        if len(plays) < 2:
+            return Play(next(iter(plays.values()), ()))
+        found = [(table, len(moves)) for table, moves in plays.items()]
+        best = self._evaluator(game).best_play(game.table, game.todo, found, passed=game.passed, plies=self._plies)
+        return Play(plays[found[best][0]])
 
     def values(self, game: TableGame, tables: Sequence[Table]) -> Sequence[float]:
         """Return the points that the mover can expect with each of these boards, without the cube."""
         evaluator = self._evaluator(game)
-        # What follows in the turn is not looked at; who is to roll or to play next decides whose view is evaluated.
+        # What follows in the turn is not looked at here: only what is named is chosen by these values.
         goes_on = game.naming is Naming.DOUBLE or game.passed or len(game.todo) > 1
         if game.naming is Naming.POINT:
             goes_on = game.namer is not game.turn

@@ -18,7 +18,7 @@ from attrs import define, field, frozen
 from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.arrays import Int64s
 from fibsbot.engine.family.evaluator import bundled_network
-from fibsbot.engine.family.game_loop import BLOTS, NETWORK, PIPS, RANDOM, new_game_buffers, play_pairs
+from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, RANDOM, new_game_buffers, play_pairs
 from fibsbot.engine.family.network import Network, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of
 from fibsbot.games import load_ruleset
@@ -27,10 +27,11 @@ from fibsbot.games.game import play, roll, roll_opening, start_match
 from fibsbot.games.ruleset import Ruleset
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies import base_name
+from fibsbot.strategies.engine_strategy import EngineOptions
 from fibsbot.strategies.table_games import ENGINE, TableStrategy, load_table_strategy
 
-KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS, "engine": NETWORK}
-"""The players of compiled games, by the names of the strategies."""
+KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS}
+"""The simple players of compiled games, by the names of the strategies."""
 _UNUSED: Final = new_network(1, (1, 0, 0), 1)
 """The network of games in which nobody needs one."""
 BLOCK: Final = 20
@@ -94,12 +95,20 @@ def play_table_duel(plan: TableDuelPlan, network: Network | None = None) -> Iter
         return
     weights = network or (bundled_network(rules.name) if with_engine else _UNUSED)
     buffers = new_game_buffers(start_of(rules), weights)
-    players = [KINDS[base_name(name)] for name in plan.strategies]
+    players = [_kind(name) for name in plan.strategies]
     kinds = np.array([players, players[::-1]], np.int64)
     for first in range(0, plan.pairs, BLOCK):
         points: Int64s = np.zeros(2 * min(BLOCK, plan.pairs - first), np.int64)
         play_pairs(parameters_of(rules), kinds, weights, weights, buffers, plan.seed, first, points)
         yield points.tolist()
+
+
+def _kind(name: str) -> int:
+    """Return the player of compiled games by the name of a strategy."""
+    plain, _, options = name.partition(":")
+    if plain != ENGINE:
+        return KINDS[name]
+    return NETWORK_1_PLY if EngineOptions.parse(options).chequer else NETWORK
 
 
 def _play_by_strategies(rules: Ruleset, plan: TableDuelPlan) -> Iterator[list[int]]:

@@ -10,7 +10,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Int32s, Int64s
-from fibsbot.engine.family.moves import HAND, HOME, copy_state, facing, farthest, swap_sides
+from fibsbot.engine.family.lookahead import (
+    Choice,
+    Lookahead,
+    best_play,
+    moves_of,
+    new_lookahead,
+    pass_rest,
+    turn_over,
+)
+from fibsbot.engine.family.moves import HAND, HOME, copy_state, facing, farthest
 from fibsbot.engine.family.network import Activations, Network, bounded_value, new_activations, value
 from fibsbot.engine.family.parameters import (
     BINDING,
@@ -20,24 +29,19 @@ from fibsbot.engine.family.parameters import (
     END,
     END_LAST_WINS,
     ENDS_TURN,
-    HEAD,
-    HELD,
     HIT,
     NAME_DOUBLE,
     NAMED_ENDS_TURN,
     REST,
-    REST_FOLLOWING,
     REST_LOST,
-    REST_OFFERED,
     RETHROW,
     ROLL,
     SIDE,
     STAKES,
-    VOLUNTARY,
     Rules,
     State,
 )
-from fibsbot.engine.family.plays import PlaySearch, all_equal, new_play_search, search_plays
+from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
 from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, is_bound, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
 
@@ -45,9 +49,11 @@ RANDOM: Final = 0
 PIPS: Final = 1
 BLOTS: Final = 2
 NETWORK: Final = 3
-"""Plays by a network, whose outputs are corrected where they cannot be right."""
+"""Plays by a network, whose outputs are corrected where they cannot be right, and looks at the rest of its turn."""
 LEARNER: Final = 4
-"""Plays by a network that is being learned, as it is."""
+"""Plays by a network that is being learned, as it is, and does not look ahead."""
+NETWORK_1_PLY: Final = 5
+"""Plays by a network, and looks at the opponent's next roll."""
 MOST_ROLLS: Final = 4000
 """A longer game is abandoned: beginners may block each other for long."""
 _WON: Final = 1e6
@@ -58,6 +64,8 @@ class GameBuffers(NamedTuple):
 
     search: PlaySearch
     activations: Activations
+    ahead: Lookahead
+    choice: Choice
     start: State
     board: State
     """The table seen by the player on turn."""
@@ -77,11 +85,15 @@ class GameBuffers(NamedTuple):
 
 def new_game_buffers(start: State, network: Network) -> GameBuffers:
     """Return working memory for games from a set-up."""
+    search, board = new_play_search(), np.zeros(CELLS, np.int32)
+    moves, todo = np.zeros(NODES, np.int32), np.zeros(MOST_PARTS, np.int64)
     return GameBuffers(
-        search=new_play_search(),
+        search=search,
         activations=new_activations(network),
+        ahead=new_lookahead(network),
+        choice=Choice(board, search.nodes, search.results, moves, todo),
         start=start,
-        board=np.zeros(CELLS, np.int32),
+        board=board,
         seen=np.zeros(CELLS, np.int32),
         todo=np.zeros(MOST_PARTS, np.int64),
         dice=np.zeros(3, np.int64),
@@ -115,14 +127,6 @@ def _lead(rules: Rules, state: State) -> int:
     for place in range(1, HAND + 1):
         ahead += place * (state[SIDE + place] - state[place])
     return -ahead if rules[END] == END_LAST_WINS else ahead
-
-
-@inner
-def turn_over(state: State, seen: State) -> None:
-    """Write a table at the end of a turn as the opponent sees it."""
-    swap_sides(state, seen)
-    seen[SIDE + HEAD] = 0
-    seen[SIDE + HELD] = 0
 
 
 @inner
@@ -184,13 +188,25 @@ def _best(
 
 
 @inner
-def _choose(rules: Rules, kind: int, network: Network, buffers: GameBuffers, goes_on: int, count: int) -> int:
-    """Return the node of the result that a player chooses."""
+def _choose(
+    rules: Rules, kind: int, network: Network, buffers: GameBuffers, count: int, at: int, end: int, passed: int
+) -> int:  # fmt: skip
+    """Return the node of the result that a player chooses; the part that is played is before `at`."""
+    results = buffers.search.results
     if kind == RANDOM:
-        return int(buffers.search.results[next_random(buffers.random, 1, count)])
-    if count > 1:
-        _best(rules, kind, network, buffers, buffers.board, goes_on, count)
-    return int(buffers.search.results[0])
+        return int(results[next_random(buffers.random, 1, count)])
+    if count == 1:
+        return int(results[0])
+    if kind < NETWORK or kind == LEARNER:
+        _best(rules, kind, network, buffers, buffers.board, 1 if passed or at < end else 0, count)
+        return int(results[0])
+    choice = buffers.choice
+    for place in range(count):
+        choice.moves[place] = moves_of(buffers.search, results[place])
+    for place in range(at - 1, end):
+        choice.todo[place - at + 1] = buffers.todo[place]
+    plies = 1 if kind == NETWORK_1_PLY else 0
+    return int(results[best_play(rules, network, buffers.ahead, choice, count, end - at + 1, passed, plies)])
 
 
 @inner
@@ -254,22 +270,6 @@ def _open(state: State, opened: State, point: int) -> None:
 
 
 @inner
-def _pass_rest(rules: Rules, todo: Int64s, part: int, moves: int, at: int, end: int) -> int:
-    """Move what is left of a turn to the front, for the opponent; return how many parts that is."""
-    count = 0
-    if rules[REST] != REST_FOLLOWING:
-        todo[0] = times(part >> 3 & 7, (part & 7) - moves)
-        count = 1
-    for place in range(at, end):
-        todo[count] = todo[place]
-        count += 1
-    if rules[REST] == REST_OFFERED:
-        for place in range(count):
-            todo[place] |= VOLUNTARY
-    return count
-
-
-@inner
 def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buffers: GameBuffers) -> int:
     """Play a game; return the points that the first player wins, negative if the second does, 0 for a draw.
 
@@ -326,8 +326,8 @@ def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buff
         count = search_plays(rules, board, part, search)
         moves, result = 0, 0
         if count:
-            node = _choose(rules, kind, first if mover == 0 else second, buffers, 1 if passed or at < end else 0, count)
-            moves = (search.worth[node] + 24) // 100
+            node = _choose(rules, kind, first if mover == 0 else second, buffers, count, at, end, 1 if passed else 0)
+            moves = moves_of(search, node)
             result = outcome(rules, board, search.nodes[node])
             copy_state(search.nodes[node], board)
         else:
@@ -342,7 +342,7 @@ def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buff
         if rules[REST] == REST_LOST or passed or not all_equal(part >> 3 & 0xFFF):
             at = end
             continue
-        end = _pass_rest(rules, todo, part, moves, at, end)
+        end = pass_rest(rules, todo, part, moves, at, end)
         at, passed, throws, must_roll = 0, end > 0, 0, end == 0
         turn_over(board, seen)
         copy_state(seen, board)

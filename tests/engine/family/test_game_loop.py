@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.family.evaluator import bundled_network
-from fibsbot.engine.family.game_loop import BLOTS, NETWORK, PIPS, new_game_buffers, play_pairs
+from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
 from fibsbot.engine.family.network import Network, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of
 from fibsbot.games import load_ruleset
@@ -80,6 +80,8 @@ def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
     assert reference_pair(game, "pips") == compiled_pair(game, PIPS, UNUSED)
 
 
-@pytest.mark.parametrize("game", ["acey-deucey", "gioul", "hyper", "plakoto", "russian2"])
+@pytest.mark.parametrize("game", ["acey-deucey", "gioul", "gioul:may", "hyper", "plakoto", "russian1", "russian2"])
 def test_the_network_plays_as_the_strategy_does(game: str) -> None:
-    assert reference_pair(game, "engine") == compiled_pair(game, NETWORK, bundled_network(game))
+    network = bundled_network(game.partition(":")[0])
+    assert reference_pair(game, "engine:0") == compiled_pair(game, NETWORK, network)
+    assert reference_pair(game, "engine") == compiled_pair(game, NETWORK_1_PLY, network)

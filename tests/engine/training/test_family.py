@@ -28,7 +28,7 @@ LEARNED = ("portes:tavla", *(game for game in GAMES if not is_backgammon(load_ru
 
 
 def share(game: str, opponent: str, games: int, network: Path | None = None) -> float:
-    plan = TableDuelPlan(game, ("engine", opponent), 3, games // 2)
+    plan = TableDuelPlan(game, ("engine:0", opponent), 3, games // 2)
     tally = TableDuelSummary(plan)
     for points in play_table_duel(plan, load_network(network) if network else None):
         tally.points += points

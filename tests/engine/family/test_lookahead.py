@@ -1,0 +1,115 @@
+"""Looking ahead chooses what the reference would: after every roll of the opponent, and after the rest of a turn."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from fibsbot.engine.family.evaluator import TableEvaluator
+from fibsbot.engine.family.lookahead import CANDIDATES
+from fibsbot.games import load_ruleset
+from fibsbot.games.game import TableGame, play, roll, start_match
+from fibsbot.games.plays import outcome, parts_of, resulting_tables, rolls, turn_over
+from fibsbot.games.ruleset import Part, Ruleset, Turn
+from fibsbot.games.table import Table
+from fibsbot.position import Play
+from fibsbot.rules.state import Seat, Stage
+
+WEIGHTS = {2: 36, 3: 216}
+
+
+def greedy(rules: Ruleset, evaluator: TableEvaluator, table: Table, turn: Turn) -> float:
+    """Return what a table is worth for the player on turn, who makes the best play of each part at once."""
+    for place, part in enumerate(turn):
+        assert isinstance(part, Part)
+        plays = list(resulting_tables(rules, table, part)) or [table]
+        goes_on = place + 1 < len(turn)
+        best = max(plays, key=lambda it: at_once(rules, evaluator, table, it, goes_on=goes_on))
+        if ended := outcome(rules, table, best):
+            return float(ended.winner * ended.points)
+        table = best
+    return -float(evaluator.points([turn_over(table)])[0])
+
+
+def at_once(rules: Ruleset, evaluator: TableEvaluator, before: Table, after: Table, *, goes_on: bool) -> float:
+    if ended := outcome(rules, before, after):
+        return float(ended.winner * ended.points)
+    return float(evaluator.points([after])[0]) if goes_on else -float(evaluator.points([turn_over(after)])[0])
+
+
+def before_roll(rules: Ruleset, evaluator: TableEvaluator, table: Table) -> float:
+    """Return the mean over all rolls."""
+    total = 0.0
+    for dice, ways in rolls(rules.dice):
+        noted, turn = parts_of(rules, table, dice)
+        total += ways * greedy(rules, evaluator, noted, turn)
+    return total / WEIGHTS[rules.dice]
+
+
+def values_at_once(
+    rules: Ruleset, evaluator: TableEvaluator, before: Table, plays: Sequence[tuple[Table, int]], *, goes_on: bool
+) -> list[float]:
+    return [at_once(rules, evaluator, before, table, goes_on=goes_on) for table, _ in plays]
+
+
+@pytest.mark.parametrize("game", ["hyper", "misere", "plakoto", "fevga"])
+def test_with_one_ply_every_roll_of_the_opponent_is_looked_at(game: str) -> None:
+    rules = load_ruleset(game)
+    evaluator = TableEvaluator(rules)
+    rng = random.Random(game)
+    table = rules.start()
+    for _ in range(6):
+        before, turn = parts_of(rules, table, (rng.randint(1, 6), rng.randint(1, 6)))
+        assert isinstance(turn[0], Part)
+        plays = [(it, len(moves)) for it, moves in resulting_tables(rules, before, turn[0]).items()]
+        if not plays:
+            table = turn_over(before)
+            continue
+        shallow = values_at_once(rules, evaluator, before, plays, goes_on=False)
+        close = sorted(range(len(plays)), key=shallow.__getitem__, reverse=True)[:CANDIDATES]
+        exact = {place: -before_roll(rules, evaluator, turn_over(plays[place][0])) for place in close}
+        chosen = evaluator.best_play(before, turn, plays, plies=1)
+        assert exact[chosen] == pytest.approx(max(exact.values()), abs=1e-4)
+        assert max(range(len(plays)), key=shallow.__getitem__) == evaluator.best_play(before, turn, plays)
+        table = turn_over(plays[rng.choice(close)][0])
+
+
+def followed(evaluator: TableEvaluator, state: TableGame, seat: Seat) -> float:
+    """Return what a game is worth for a player after the parts that are left, also those that pass to the opponent."""
+    while state.stage is Stage.MOVE:
+        plays = resulting_tables(state.rules, state.table, state.part)
+        goes_on = state.passed or len(state.todo) > 1
+        best = max(
+            plays,
+            key=lambda it: at_once(state.rules, evaluator, state.table, it, goes_on=goes_on),
+            default=None,
+        )
+        state = play(state, state.turn, Play(plays[best]) if best else Play())
+    if state.stage is Stage.OVER:
+        return float(state.scores[seat] - state.scores[seat.other])
+    points = float(evaluator.points([state.table])[0])
+    return points if state.turn is seat else -points
+
+
+@pytest.mark.parametrize("game", ["gioul", "gioul:may", "russian1"])
+def test_the_parts_that_follow_are_played_before_a_part_is_judged(game: str) -> None:
+    evaluator = TableEvaluator(load_ruleset(game))
+    rng = random.Random(game)
+    state = start_match(load_ruleset(game), 0, begins=Seat.A)
+    checked = 0
+    while state.stage is not Stage.OVER and checked < 12:
+        if state.stage is Stage.ROLL:
+            double = rng.randint(1, 6)
+            state = roll(state, state.turn, (double, double) if rng.random() < 0.5 else (6, 5))
+            continue
+        plays = resulting_tables(state.rules, state.table, state.part)
+        if len(plays) in range(2, CANDIDATES + 1) and (state.passed or len(state.todo) > 1):
+            found = [(table, len(moves)) for table, moves in plays.items()]
+            values = [followed(evaluator, play(state, state.turn, Play(it)), state.turn) for it in plays.values()]
+            chosen = evaluator.best_play(state.table, state.todo, found, passed=state.passed)
+            assert values[chosen] == pytest.approx(max(values), abs=1e-4)
+            checked += 1
+        state = play(state, state.turn, Play(rng.choice(list(plays.values()))) if plays else Play())
+    assert checked
