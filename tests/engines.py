@@ -18,7 +18,7 @@ from fibsbot.rules.laws import MODERN
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
-SOON: Final = 10.0
+SOON: Final = 60.0
 """Timeout in seconds for something that should happen at once."""
 
 FAKE: Final = '''

@@ -64,18 +64,19 @@ class Watcher(Observer):
 
 
 class Counting(Watcher):
-    """Sets an event after a number of decisions."""
+    """Sets an event after a number of records of a name."""
 
-    def __init__(self, decisions: int) -> None:
-        """Set the event after this number of decisions."""
+    def __init__(self, count: int, name: str = "decision") -> None:
+        """Set the event after this number of records."""
         super().__init__()
         self.reached = asyncio.Event()
-        self._left = decisions
+        self._left = count
+        self._name = name
 
     def on_record(self, record: Record, agent: Agent) -> None:
-        """Count decisions."""
+        """Count records."""
         super().on_record(record, agent)
-        self._left -= record.name == "decision"
+        self._left -= record.name == self._name
         if not self._left:
             self.reached.set()
 

@@ -16,7 +16,7 @@ from fibsbot.server.world import Quirks
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import LastResort
-from tests.bot.live_bots import CHEAP, Babbling, Broken, Sleepy, Watcher, play_session, settings
+from tests.bot.live_bots import CHEAP, Babbling, Broken, Counting, Sleepy, Watcher, play_session, settings
 
 
 async def play(
@@ -92,7 +92,7 @@ async def test_a_wrong_password_is_tried_once() -> None:
     async with Server(limits=CHEAP) as server:
         await play(server, LastResort())
         wrong = settings(server.port, "marvin", password="not-it", register=False)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             result = await play_session(wrong, LastResort())
     assert (End.REFUSED, 1) == (result.end, result.counters.connections)
 
@@ -129,17 +129,19 @@ async def test_a_request_to_finish_while_reconnecting_ends_the_run() -> None:
     run = asyncio.create_task(runner.run())
     await asyncio.sleep(0.3)
     runner.finish()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert End.FINISHED is (await run).end
 
 
 async def test_a_second_login_of_the_same_name_ends_the_first() -> None:
     async with Server(limits=CHEAP) as server:
-        first = asyncio.create_task(play_session(settings(server.port, "marvin", matches=None), LastResort()))
-        await asyncio.sleep(0.3)
+        watcher = Counting(1, "logged_in")
+        run = settings(server.port, "marvin", matches=None)
+        first = asyncio.create_task(play_session(run, LastResort(), observer=watcher))
+        await watcher.reached.wait()
         second = Runner(settings(server.port, "marvin", matches=None), LastResort())
         other = asyncio.create_task(second.run())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert End.REPLACED is (await first).end
             second.finish()
             assert End.FINISHED is (await other).end

@@ -40,7 +40,7 @@ class Alert(Watcher):
 
     async def until(self, name: str, count: int = 1) -> list[dict[str, Any]]:
         """Wait for records of this name; return their fields."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(found := self.named(name)) < count:
                 self._news.clear()
                 await self._news.wait()

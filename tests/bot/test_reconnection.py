@@ -58,7 +58,7 @@ def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) 
     return Runner(evolve(run, backoff=pauses), LastResort(), observer=watcher)
 
 
-async def until(condition: Callable[[], object], seconds: float = 20) -> None:
+async def until(condition: Callable[[], object], seconds: float = 60) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - there is no event for arbitrary conditions
@@ -68,7 +68,7 @@ async def until(condition: Callable[[], object], seconds: float = 20) -> None:
 async def stop(runner: Runner, running: asyncio.Task[SessionResult]) -> SessionResult:
     """Stop a run."""
     runner.quit()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await running
 
 

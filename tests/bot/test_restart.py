@@ -36,7 +36,7 @@ async def serving(port: int, db: Path) -> AsyncIterator[Forked]:
     """Run `fibsbot serve` in another process."""
     process = start("fibsbot", "serve", "--port", port, "--database", db, "--seed", 11)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(240):
             while True:
                 with contextlib.suppress(OSError):
                     _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -61,7 +61,7 @@ async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(
         Runner(settings(port, "marvin", invite="ford", length=length), load("heuristic"), observer=marvin),
         Runner(settings(port, "ford"), load("heuristic"), observer=ford),
     ]
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(240):
         async with serving(port, db) as server:
             runs = asyncio.gather(*(bot.run() for bot in bots))
             reached = asyncio.ensure_future(marvin.reached.wait())

@@ -15,7 +15,7 @@ from attrs import define, field
 from bench.chaos.proxy import AccountProxy, ProxyConnection, wait_until
 from bench.chaos.shapers import Break, CutAfter, DropLine, is_any_line
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 Stream: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 

@@ -12,7 +12,7 @@ from bench.chaos.proxy import wait_until
 from bench.chaos.schedule import Fault, FaultKind, Incident, IncidentLog
 from bench.chaos.testbed import FibsbotProcess, is_trouble
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @pytest.mark.parametrize(

@@ -143,8 +143,8 @@ async def test_closing_wakes_the_reader_and_sends_what_was_written() -> None:
         await asyncio.sleep(0.05)
         connection.write(b"bye\r\n")
         connection.close()
-        assert b"" == await asyncio.wait_for(reading, 5)
-        assert b"bye\r\n" == await asyncio.wait_for(heard, 5)
+        assert b"" == await asyncio.wait_for(reading, 60)
+        assert b"bye\r\n" == await asyncio.wait_for(heard, 60)
 
 
 async def test_where_nobody_listens_there_is_one_line() -> None:

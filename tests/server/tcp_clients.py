@@ -18,7 +18,7 @@ from fibsbot.server.limits import ServerLimits
 PASSWORD: Final = "secret_word"
 CHEAP: Final = ServerLimits(password_cost=2**4)
 """Limits as usual, with passwords that cost no time."""
-PATIENCE: Final = 10.0
+PATIENCE: Final = 60.0
 """Seconds to wait for an answer before a test fails."""
 
 

@@ -18,7 +18,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import play_session, settings
 
-SOON: Final = 30.0
+SOON: Final = 120.0
 """Seconds after which a test has waited too long."""
 
 

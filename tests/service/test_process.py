@@ -67,7 +67,7 @@ async def get(port: int, path: str) -> tuple[int, str]:
     """Return status and body of a page."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SOON):
         head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     writer.close()
     await writer.wait_closed()

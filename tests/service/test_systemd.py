@@ -19,7 +19,7 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
     name = f"@fibsbot-test-{os.getpid()}" if request.param == "abstract" else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(name.replace("@", "\0", 1) if request.param == "abstract" else name)
-        sock.settimeout(5)
+        sock.settimeout(60)
         yield name, sock
 
 

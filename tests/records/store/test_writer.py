@@ -55,7 +55,7 @@ def turns(url: str | Path) -> list[int | None]:
         return [decision.turn for match in store.matches() for decision in store.decisions(match)]
 
 
-def until(condition: Any, seconds: float = 10.0) -> bool:
+def until(condition: Any, seconds: float = 60.0) -> bool:
     """Wait for something to be true."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
