@@ -2,8 +2,8 @@
 
 A file that is damaged, or that was made from other sources, by another compiler or for another processor, is replaced.
 Files are in `__pycache__` beside the source or, where that cannot be written, in `fibsbot/code` of the user's cache;
-if neither can be written, each process compiles for itself. The environment variable FIBSBOT_CODE_CACHE names another
-folder.
+if neither can be written, each process compiles for itself. Of several processes that need the same function, one
+compiles it and the others wait. The environment variable FIBSBOT_CODE_CACHE names another folder.
 
 The digest of the sources follows imports by a regular expression: lines that begin with
 `from fibsbot.engine.<module> import`, and strings of the form `"fibsbot.engine.<module>"`. A file with compiled code
@@ -12,6 +12,9 @@ must not import modules of the engine in any other way (`from fibsbot.engine imp
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import functools
 import hashlib
 import json
@@ -19,11 +22,12 @@ import os
 import re
 import struct
 import sys
+import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -38,6 +42,10 @@ MARK: Final = b"fibsbot machine code 2\n"
 _NUMBER: Final = struct.Struct("<I")
 """Two of these follow the mark: a checksum of the rest of the file, and the length of a description in JSON. The
 description is followed by the object files."""
+LOCK: Final = "compiling.lock"
+"""A file of each folder, in which a process locks one byte for each function that it compiles."""
+MAX_WAIT: Final = 60.0
+"""Seconds that a process waits for another one that compiles the same function; then it compiles for itself."""
 _IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import |\"(fibsbot\.engine\.\w+)\"", re.MULTILINE)
 """Imports of a file of the engine from other files of the engine."""
 
@@ -93,6 +101,21 @@ def save(function: Callable[..., Any], code: Code) -> None:
             return
     if trouble:
         _warn(_folders(function)[0], f"compiled code cannot be kept: {trouble.strerror or trouble}")
+
+
+@contextlib.contextmanager
+def compiling(function: Callable[..., Any]) -> Iterator[None]:
+    """Wait for other processes that compile a function, then keep them waiting.
+
+    What they have compiled is in the cache, so that the caller must look there again.
+    """
+    with contextlib.ExitStack() as stack:
+        for folder in _folders(function):
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                _wait_for_lock(stack.enter_context((folder / LOCK).open("ab")), zlib.crc32(_name(function).encode()))
+                break
+        yield
 
 
 def link(code: Code) -> int:
@@ -181,6 +204,20 @@ def _read(content: bytes) -> tuple[str, list[Code]]:
         codes.append(Code(key, entry, tuple(needs), body[begin : begin + size]))
         begin += size
     return description["stamp"], codes
+
+
+def _wait_for_lock(file: IO[bytes], place: int) -> None:
+    """Lock a byte of a file until it is closed. Raises OSError if the file system has no locks."""
+    deadline = time.monotonic() + MAX_WAIT
+    while time.monotonic() < deadline:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except OSError as error:
+            if error.errno not in {errno.EACCES, errno.EAGAIN}:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _warn(folder: Path, text: str) -> None:

@@ -113,17 +113,24 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
             if key not in self._codes:
                 self._load()
             if key not in self._codes:
-                from fibsbot.engine import jit_compiler  # noqa: PLC0415 - loads numba
-
-                code = jit_compiler.compile_for(self, key, plain)
-                self.made += 1
-                self._add(code)
-                code_cache.save(self.function, code)
+                self._compile(key, plain)
             way = self._codes[key]
         result = way(np.ndarray, *plain)
         if result == TYPE_MISMATCH or math.isnan(result):
             raise RuntimeError(f"{self.function.__qualname__} cannot work with {key}")
         return cast("Result", self._result(result))
+
+    def _compile(self, key: str, arguments: tuple[Any, ...]) -> None:
+        """Compile for these types, unless another process is just doing so."""
+        with code_cache.compiling(self.function):
+            self._load()
+            if key not in self._codes:
+                from fibsbot.engine import jit_compiler  # noqa: PLC0415 - loads numba
+
+                code = jit_compiler.compile_for(self, key, arguments)
+                self.made += 1
+                self._add(code)
+                code_cache.save(self.function, code)
 
     def _load(self) -> None:
         """Load machine code from the cache, where another process may have stored it."""

@@ -135,7 +135,7 @@ def test_a_play_is_sent_after_the_thinking_time() -> None:
     assert [] == script.wait(19.9)
     assert 1 == len(script.wait(20.2))
     decision = script.events("decision")[-1]
-    assert 0 <= decision["seconds"] < 1, "what is remembered is how long the strategy took"
+    assert 0 <= decision["seconds"] < 10, "what is remembered is how long the strategy took"
     assert seen + 20 <= script.now
 
 

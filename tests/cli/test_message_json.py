@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibs_protocol.grammar import parse
+from fibs_protocol.grammar.wording import Wording
 from fibs_protocol.messages import Message, Unknown
 from fibs_protocol.stream import Received
 from fibs_protocol.words import Colour
 from fibsbot.json_lines import write_message
-from tests.protocol.message_examples import SPOKEN, messages, said
+from tests.protocol.message_examples import GROUPS, messages, said
 
 
 def plain(value: Any) -> Any:
@@ -47,13 +48,16 @@ def test_a_message_is_written_as_by_the_standard_library(message: Message, text:
     assert dumped(received) == write_message(received)
 
 
-@pytest.mark.parametrize("wording", SPOKEN, ids=repr)
+@pytest.mark.parametrize("wordings", GROUPS, ids=lambda group: group[0].cls.__name__)
 @settings(max_examples=3)
 @given(st.data())
-def test_what_is_read_in_each_wording_is_written_as_by_the_standard_library(wording: Any, data: st.DataObject) -> None:
-    text = wording.write(data.draw(said(wording)))
-    received = Received(parse(text), text, 0)
-    assert dumped(received) == write_message(received)
+def test_what_is_read_in_each_wording_is_written_as_by_the_standard_library(
+    wordings: list[Wording[Any]], data: st.DataObject
+) -> None:
+    for wording in wordings:
+        text = wording.write(data.draw(said(wording)))
+        received = Received(parse(text), text, 0)
+        assert dumped(received) == write_message(received)
 
 
 def test_quotes_and_other_alphabets_are_escaped() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import string
 from typing import Any, Final
 
@@ -226,9 +227,12 @@ BY_CONTEXT: Final = {
 }
 """Kinds of messages that are recognised only after another line, with the kind of that line."""
 SPOKEN: Final = [wording for wording in WORDINGS if wording.spoken]
+GROUPS: Final = [SPOKEN[start : start + 12] for start in range(0, len(SPOKEN), 12)]
+"""The wordings in groups: a test of a single one spends most of its time on its beginning."""
 KINDS: Final = {wording.cls for wording in SPOKEN}
 
 
+@functools.cache
 def said(wording: Wording[Any]) -> st.SearchStrategy[Any]:
     """Generate messages of one wording."""
     fields = {name: FORMS[slot.form.name] for name, slot in wording.slots.items()}

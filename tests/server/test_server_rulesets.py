@@ -6,7 +6,7 @@ import random
 import re
 from collections import deque
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from attrs import evolve
@@ -96,8 +96,12 @@ class Club:
             assert ([], []) == (player.refusals, player.unknown)
 
 
+SHORT: Final = ("fevga", "gioul", "hyper", "narde", "portes", "tapa")
+"""Games that are played to the end here; `tests/arena/test_table_demo.py` has whole matches of all games."""
+
+
 @pytest.mark.parametrize("game", GAMES)
-def test_two_clients_play_a_match_by_table_lines_alone_with_a_break(game: str) -> None:
+def test_two_clients_go_on_by_table_lines_alone_after_a_break(game: str) -> None:
     club = Club(doubles=0)
     club.invite(game)
     club.play(2)
@@ -111,6 +115,14 @@ def test_two_clients_play_a_match_by_table_lines_alone_with_a_break(game: str) -
     club.say("alice", "join bob")
     resumed = club.match.state
     assert (before.table, before.todo, before.scores) == (resumed.table, resumed.todo, resumed.scores)
+    assert 5 < club.play(30)
+    club.check()
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_two_clients_play_a_match_by_table_lines_alone(game: str) -> None:
+    club = Club(doubles=0)
+    club.invite(game)
     club.play()
     club.check()
     assert club.user("alice").match is club.user("bob").match is None

@@ -14,7 +14,7 @@ from fibsbot.games.table import Side, Table
 from tests.games.random_games import decisions, variants
 
 SEARCH = new_play_search()
-PARTS = 8
+PARTS = 5
 """Parts of random games that are compared for each ruleset; `python -m bench.bench_tables` compares more."""
 
 
