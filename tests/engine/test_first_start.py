@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from fibsbot.engine import code_cache
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.features import write_blocks
+from fibsbot.engine.pruner import expand
 
 ROOT = Path(__file__).parents[2]
 ASK = """
@@ -25,10 +29,22 @@ print(expand.made, "numba" in sys.modules)
 """
 
 
+@pytest.fixture
+def nearly_cold(tmp_path: Path) -> Path:
+    """Return a cache that lacks a function of either process; it takes ten seconds to compile all."""
+    Engine.load(tables=False).warm_up()
+    for folder in (*reversed(code_cache._folders(expand.function)), ROOT / "fibsbot" / "engine"):
+        for path in folder.rglob("*.code"):
+            shutil.copy(path, tmp_path)
+    for function in (expand, write_blocks):
+        (tmp_path / code_cache._name(function.function)).unlink()
+    return tmp_path
+
+
 @pytest.mark.slow
-def test_the_first_start_compiles_and_the_second_finds_it(tmp_path: Path) -> None:
+def test_the_first_start_compiles_and_the_second_finds_it(nearly_cold: Path) -> None:
     def said() -> list[str]:
-        environment = {**os.environ, code_cache.FOLDER_VARIABLE: str(tmp_path)}
+        environment = {**os.environ, code_cache.FOLDER_VARIABLE: str(nearly_cold)}
         command = [sys.executable, "-c", ASK]
         return subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=True
