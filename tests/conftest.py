@@ -67,8 +67,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of every search for garbage: a sixteenth of the time."""
+    """Search for garbage seldom, and never in what was imported and collected: a tenth of the time."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

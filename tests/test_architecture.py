@@ -5,7 +5,7 @@ import functools
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -63,14 +63,17 @@ def layer_and_package(module: str) -> tuple[int, str] | None:
     return None
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and name of every module that a file imports, in functions too."""
+@functools.cache
+def imports(path: Path) -> list[tuple[int, str]]:
+    """List line and name of every module that a file imports, in functions too."""
+    found: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.lineno, node.module
-            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+            found.append((node.lineno, node.module))
+            found += ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+    return found
 
 
 @functools.cache

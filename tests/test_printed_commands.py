@@ -157,6 +157,8 @@ class Sitting:
     _running: list[Forked] = field(factory=list)
     _kinds: list[str] = field(factory=list)
     _outputs: list[Path] = field(factory=list)
+    _signalled: set[int] = field(factory=set)
+    """Process IDs of services that a page sends SIGTERM; one that is just ending has no handler for it any more."""
 
     def type(self, command: Printed) -> None:
         """Run a command; start it if it is a service."""
@@ -168,6 +170,7 @@ class Sitting:
             text = re.sub(rf"{word}(?!\S)", position, text)
         if "PID" in text:
             text = text.replace("PID", str(self._running[-1].pid))
+            self._signalled.add(self._running[-1].pid)
         command = Printed(command.page, text)
         if command.text.startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
             return
@@ -229,7 +232,11 @@ class Sitting:
     def ends(self) -> list[tuple[int | None, bool]]:
         """Return the exit status of each service, and whether it printed a traceback."""
         texts = [path.read_text("utf-8") for path in self._outputs]
-        return [(process.returncode, "Traceback" in text) for process, text in zip(self._running, texts, strict=True)]
+        statuses = [
+            0 if it.returncode == -signal.SIGTERM and it.pid in self._signalled else it.returncode
+            for it in self._running
+        ]
+        return [(status, "Traceback" in text) for status, text in zip(statuses, texts, strict=True)]
 
 
 @pytest.fixture

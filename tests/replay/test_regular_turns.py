@@ -90,7 +90,7 @@ def damaged_logs(draw: st.DrawFn) -> bytes:
 
 
 @given(damaged_logs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_a_damaged_log_tells_the_same_as_with_every_message_tracked(log: bytes) -> None:
     skipping = events_of_bytes(log)
     with every_message_tracked():
