@@ -22,13 +22,6 @@ from fibsbot.workers.pool import TlsFiles
 
 ROOT: Final = Path(__file__).parents[2]
 SOON: Final = 120.0
-AT_REST: Final = {
-    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
-    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "2s",
-    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
-    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "2s",
-}
-"""With these a cluster that does nothing takes a hundredth of a core, without them nine, to the end of the session."""
 
 
 @define
@@ -53,7 +46,7 @@ class Cluster:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a program."""
-        environment = os.environ | AT_REST | {"PYTHONPATH": f"{ROOT}:{ROOT / 'protocol'}"}
+        environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'protocol'}"}
         with (self.folder / "log").open("a") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", *words, *self.options],
