@@ -29,7 +29,7 @@ from attrs import asdict, define, field, frozen
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.match_generator import PACKED, generate_files
 from fibsbot.archive import open_archive
-from fibsbot.archive.dataset import FILE_ROWS, ArchiveError, connect, make_folder
+from fibsbot.archive.dataset import FILE_ROWS, ArchiveError, connect, make_folder, source_of
 from fibsbot.archive.questions import Questions
 from fibsbot.archive.schema import DECISIONS, GAMES, JUDGEMENTS, MATCHES, PLAYERS
 
@@ -210,7 +210,7 @@ def multiplied(archive: Path, target: Path, decisions: int) -> None:
     make_folder(target)
     connection = connect()
     connection.execute(f"SET temp_directory = '{target}/.tmp'")
-    source = {it.name: f"read_parquet('{archive}/{it.name}/*/*.parquet', hive_partitioning = true)" for it in _COPIED}
+    source = {it.name: source_of(connection, archive, it) for it in _COPIED}
     ((present,),) = connection.execute(f"SELECT count(*) FROM {source['decisions']}").fetchall()  # noqa: S608 - ours
     copies = -(-decisions // present)
     together = -(-YEARS * FILE_ROWS // present)  # files that are not merged any more
