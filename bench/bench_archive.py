@@ -155,14 +155,10 @@ class Bench:
 
     def add(self, matches: int) -> None:
         """Generate and add matches."""
-        began, made = time.process_time(), 0
         while (present := self.counted(_ADDED)[0]) < matches:
             count = min(STEP, matches - present)
             files = generate_files(count, self.place / "matches", first=-(-present // PACKED))
-            made += count
             self.measure("added", _ADDED, "add", *map(str, files))
-        if made:
-            print(f"generated: {made / (time.process_time() - began):.0f} matches/s")
 
     def study(self, matches: int, plies: int, step: int) -> None:
         """Study matches."""
