@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import dask
 from attrs import define, field
 from distributed import Client, Future, KilledWorker, as_completed
 from distributed.client import ClosedClientError
@@ -124,6 +125,7 @@ def open_cluster(
     full = check_address(address)
     for name in ("distributed", "distributed.client"):  # Dask gives each a level of its own
         logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are raised; their text is one line
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # what pieces share is sent once
     pool = DaskPool(full, security_of(full, tls), patience, piece_seconds)
     try:
         pool.connect(CONNECT_SECONDS)

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Final
+from unittest.mock import create_autospec
 
 import pytest
 from attrs import evolve
@@ -28,7 +29,7 @@ from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
 from fibsbot.workers import processes as worker_processes
-from fibsbot.workers.pool import InProcessPool, LocalPool, Session
+from fibsbot.workers.pool import InProcessPool, LocalPool, Session, WorkerPool
 from tests.formats.simulated_matches import simulate
 
 HEURISTIC: Final = HeuristicStrategy()
@@ -148,6 +149,12 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, body: str)
 
 
 @pytest.mark.slow
+def test_an_evaluator_that_is_another_program_is_refused_on_other_machines() -> None:
+    pool = create_autospec(WorkerPool, is_local=False)
+    with pytest.raises(StrategyError, match="'gnubg' works on this machine only, without --scheduler"):
+        next(analyse_matches([], "gnubg", pool=pool))
+
+
 def test_an_evaluator_that_ends_its_process_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "fatal", "os._exit(9)")
     with pytest.raises(StrategyError, match="a process in which 'fatal' analysed has died"):

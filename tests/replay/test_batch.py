@@ -15,13 +15,16 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from unittest.mock import create_autospec
 
 import pytest
 
 from fibsbot.replay import batch, source_files
 from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all, replay_content, replay_source
+from fibsbot.replay.comparison import ComparisonOptions
 from fibsbot.replay.source_files import ReplaySource, find_sources
-from fibsbot.workers.pool import LocalPool
+from fibsbot.strategies.loader import StrategyError
+from fibsbot.workers.pool import LocalPool, WorkerPool
 from fibsbot.workers.processes import WorkerLostError
 
 DATA: Final = Path(__file__).parent.parent / "data"
@@ -128,6 +131,13 @@ def test_content_that_was_sent_gives_the_output_of_the_files(files: Path) -> Non
         assert (here.counts, here.error, here.notes) == (there.counts, there.error, there.notes)
         assert here.source.size == there.source.size
         assert not there.source.sent or not there.source.sent.parts
+
+
+def test_a_comparison_with_another_program_is_refused_on_other_machines(files: Path) -> None:
+    pool = create_autospec(WorkerPool, is_local=False)
+    task = ReplayTask(comparison=ComparisonOptions("ubgi:engine"))
+    with pytest.raises(StrategyError, match="'ubgi:engine' works on this machine only, without --scheduler"):
+        next(replay_all(find_sources([files]), task, lambda _: None, lambda _: None, pool))
 
 
 def test_a_file_that_is_too_large_to_be_sent_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

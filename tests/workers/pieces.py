@@ -49,3 +49,8 @@ def count(shared: Shared, number: int) -> int:
     """Return the sum with what is shared."""
     shared.calls += 1
     return shared.plus + number
+
+
+def size(shared: bytes, number: int) -> int:
+    """Return the sum of the number and the length of what is shared."""
+    return len(shared) + number

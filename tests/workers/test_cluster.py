@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from fibsbot.workers.pool import Piece, PoolProgress, TlsFiles, open_pool
 from fibsbot.workers.processes import WorkError
 from fibsbot.workers.worker_launcher import MALLOC
 from tests.workers.conftest import SOON, Cluster, certificates, free_port, running_cluster
-from tests.workers.pieces import Shared, add, count, die, fail
+from tests.workers.pieces import Shared, add, count, die, fail, size
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
 
@@ -53,6 +54,13 @@ def test_an_exception_of_a_piece_is_raised_and_the_pool_goes_on(cluster: Cluster
 def test_what_is_shared_is_made_once_in_each_worker(cluster: Cluster) -> None:
     with open_pool(cluster.address, tls=cluster.tls) as pool:
         assert [7, 8, 9] == [result for _, result in pool.run(count, pieces(0, 1, 2), shared=Shared(7))]
+
+
+def test_large_shared_data_are_sent_without_a_warning(cluster: Cluster) -> None:
+    with warnings.catch_warnings(), open_pool(cluster.address, tls=cluster.tls) as pool:
+        warnings.simplefilter("error", UserWarning)
+        found = pool.run(size, pieces(0, 1), shared=bytes(12_000_000))
+        assert [12_000_000, 12_000_001] == [result for _, result in found]
 
 
 def test_workers_have_one_thread_and_keep_free_memory(cluster: Cluster) -> None:
