@@ -30,6 +30,7 @@ from fibsbot.cli.matches import (
     match_options,
     open_journal,
     plies_option,
+    rollout_option,
 )
 from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
 from fibsbot.cli.output import progress_bar
@@ -53,6 +54,7 @@ MAX_COLUMNS: Final = 80
 @match_options
 @evaluator_option
 @plies_option
+@rollout_option
 @click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll.")
 @click.option(
     "--errors",
@@ -70,6 +72,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     *,
     evaluator: str,
     plies: int | None,
+    rollout: bool,
     luck: bool,
     errors: int,
     workers: WorkerOptions,
@@ -82,7 +85,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     gets a table of both players' errors, luck and performance rating (PR) and a list of the worst errors, with the
     position, what was played and what was best. The exit status is 1 if a match had to be left out.
     """
-    name = evaluator_name(evaluator, plies)
+    name = evaluator_name(evaluator, plies, rollout=rollout)
     sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)

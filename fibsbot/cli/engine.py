@@ -45,6 +45,7 @@ from fibsbot.text import format_percent
 if TYPE_CHECKING:
     from fibsbot.engine.arrays import Outcomes
     from fibsbot.engine.cube import Market, Stakes
+    from fibsbot.engine.engine import Engine
     from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking
 
 
@@ -123,12 +124,14 @@ FEWEST_PLAYS: Final = 3
     type=click.IntRange(1),
     help=f"Number of plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
+@click.option("--rollout", is_flag=True, help="Roll out the close plays, as long as --time allows if it is given.")
 @search_options
 def best(  # noqa: PLR0913 - one argument an option
     position: str,
     *,
     dice: str | None,
     plays: int | None,
+    rollout: bool,
     plies: int | None,
     seconds: float | None,
     networks: Path | None,
@@ -138,11 +141,15 @@ def best(  # noqa: PLR0913 - one argument an option
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     its plies, its equity with the cube, its loss against the best play, and the chances of the player who makes it. All
-    listed plays are searched to the same depth.
+    listed plays are searched to the same depth. With --rollout the close ones are then rolled out, with the same dice.
     """
     state = with_roll(read_position(position), dice)
     with open_engine(networks, warm=seconds is not None) as engine:
-        ranking = engine.rank(state, limits=search_limits(plies, seconds), compared=_plays_to_compare(plays))
+        deciding, limits = engine, search_limits(plies, seconds)
+        if rollout:
+            deciding = rolling(engine)
+            limits = evolve(limits, plies=DEFAULT_PLIES if plies is None else plies)
+        ranking = deciding.rank(state, limits=limits, compared=_plays_to_compare(plays))
 
     output = BestOutput(state, ranking, plays or MAX_PLAYS)
     if as_json:
@@ -152,6 +159,13 @@ def best(  # noqa: PLR0913 - one argument an option
     click.echo("")
     click.echo("\n".join(output.lines()))
     click.echo(f"\nby {engine.name}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s")
+
+
+def rolling(engine: Engine) -> Engine:
+    """Return an engine that rolls out close decisions."""
+    from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
+
+    return RolloutEngine.around(engine, RolloutLimits())
 
 
 def _plays_to_compare(count: int | None) -> PlayComparison:
@@ -210,6 +224,7 @@ class BestOutput:
                     "play": format_play(it.play, self.state.position),
                     "moves": [[move.source, move.target] for move in it.play.moves],
                     "plies": it.plies,
+                    "games": it.games,
                     **equity_row(stakes, it.equity),
                     "loss": round_number(ranking.loss(it)),
                     "cubeless": round_number(it.cubeless),
@@ -231,7 +246,8 @@ class BestOutput:
             worth = f"{format_equity(it.equity)}  {loss:9}  {format_match_chance(stakes, it.equity):>8}"
             play = format_play(it.play, self.state.position)
             yield f"{place:3}.  {it.plies}-ply  {play:{PLAY_WIDTH}}  {worth}".rstrip()
-            yield f"{'':13}{_chances(it)}   cubeless {format_equity(it.cubeless)}"
+            games = f"   {it.games} games" if it.games else ""
+            yield f"{'':13}{_chances(it)}   cubeless {format_equity(it.cubeless)}{games}"
         left = len(ranking.plays) - len(self.listed)
         if left > 0:
             yield f"and {left} more; --plays shows them"

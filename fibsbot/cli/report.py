@@ -22,6 +22,7 @@ from fibsbot.cli.matches import (
     match_options,
     open_journal,
     plies_option,
+    rollout_option,
 )
 from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
 from fibsbot.cli.output import check_free, check_writable, progress_bar
@@ -53,6 +54,7 @@ NAME: Final = 40
 )
 @evaluator_option
 @plies_option
+@rollout_option
 @click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll, which takes longest.")
 @worker_options
 @journal_option
@@ -63,6 +65,7 @@ def report(  # noqa: PLR0913 - one argument an option
     target: Path,
     evaluator: str,
     plies: int | None,
+    rollout: bool,
     luck: bool,
     workers: WorkerOptions,
     journal: Path | None,
@@ -76,7 +79,7 @@ def report(  # noqa: PLR0913 - one argument an option
     """
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
-    name = evaluator_name(evaluator, plies)
+    name = evaluator_name(evaluator, plies, rollout=rollout)
     try:
         with (
             store_errors(),

@@ -6,6 +6,9 @@ Commands that need no engine do not import its modules: numpy and llvmlite take 
 import os
 from typing import Final
 
+DEFAULT_TRIALS: Final = 144
+"""Games by which a close decision is rolled out at most."""
+
 MAX_PLIES: Final = 4
 """The deepest search that may be asked for: each ply takes about thirty times as long."""
 

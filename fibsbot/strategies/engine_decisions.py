@@ -12,6 +12,7 @@ from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.match_equity import match_chance
+from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
@@ -30,14 +31,18 @@ class EngineDecisions:
     """The decisions and values of an engine with given search limits."""
 
     engine: Engine
+    deciding: Engine
+    """The same engine or one that rolls out close decisions."""
     playing: SearchLimits
     cube: SearchLimits
 
     @classmethod
     def of(cls, engine: Engine, options: EngineOptions) -> Self:
         """Return the decisions of an engine with these options."""
+        limits = RolloutLimits(options.trials, seed=options.seed, threads=options.threads)
         return cls(
             engine,
+            RolloutEngine.around(engine, limits) if options.rollout else engine,
             SearchLimits(options.chequer, options.time, stop_when_decided=True),
             SearchLimits(options.cube, options.time),
         )
@@ -47,11 +52,12 @@ class EngineDecisions:
         """Version, plies and networks."""
         plays, cube = self.playing.plies, self.cube.plies
         plies = f"{plays}-ply" if plays == cube else f"plays {plays}-ply, cube {cube}-ply"
-        return f"fibsbot {__version__}, {plies}, {self.engine.name}"
+        rollout = ", rollouts" if self.deciding is not self.engine else ""
+        return f"fibsbot {__version__}, {plies}{rollout}, {self.engine.name}"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the best play."""
-        best = self.engine.rank(state, plays, self.playing).best
+        best = self.deciding.rank(state, plays, self.playing).best
         return PlayAnswer(best.play, best.equity)
 
     def reject_roll(self, state: MatchState) -> bool:
@@ -60,15 +66,15 @@ class EngineDecisions:
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""
-        verdict = self.engine.analyse_cube(state, self.cube).verdict
+        verdict = self.deciding.analyse_cube(state, self.cube).verdict
         return CubeAnswer(verdict.action, verdict.best)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take if that loses less than a pass, and beaver if it wins."""
         if is_beavered(state):
-            take = self.engine.analyse_cube(state, self.cube).double_take
+            take = self.deciding.analyse_cube(state, self.cube).double_take
         else:
-            take = -self.engine.analyse_cube(_opponents_roll(state), self.cube).double_take
+            take = -self.deciding.analyse_cube(_opponents_roll(state), self.cube).double_take
         passed = Stakes.of(state).loss_value if state.point_game else -1.0
         answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length, passed=passed)
         return CubeAnswer(answer.action, answer.best)
@@ -114,14 +120,14 @@ class EngineDecisions:
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return the value of each play; the one that was made is searched as deep as the best ones."""
         limits = evolve(self.playing, stop_when_decided=False)
-        ranking = self.engine.rank(state, plays, limits, PlayComparison(also=made))
+        ranking = self.deciding.rank(state, plays, limits, PlayComparison(also=made))
         most = ranking.best.equity
         values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
         return [values[play] for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return the values of doubling and not doubling."""
-        reading = self.engine.analyse_cube(state, self.cube)
+        reading = self.deciding.analyse_cube(state, self.cube)
         verdict = reading.verdict
         return CubeValues(
             verdict.no_double,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from attrs import frozen
 
-from fibsbot.engine import MAX_PLIES
+from fibsbot.engine import DEFAULT_TRIALS, MAX_PLIES
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
@@ -25,6 +25,8 @@ __all__ = ["EngineStrategy"]
 
 
 _PLIES: Final = ("plies", "chequer", "cube")
+_ROLLING: Final = {"trials": 1, "seed": 0, "threads": 1}
+"""The least value of each option of rollouts."""
 
 
 @frozen
@@ -39,17 +41,31 @@ class EngineOptions:
     """Seconds for a decision, in which it looks as many of these plies ahead as it can."""
     networks: Path | None = None
     """Folder of networks to use instead of the bundled ones."""
+    rollout: bool = False
+    """Whether close decisions are rolled out."""
+    trials: int = DEFAULT_TRIALS
+    """The maximum number of games of a candidate."""
+    seed: int = 1
+    """The random seed of the dice of rollouts."""
+    threads: int = 1
+    """How many candidates are rolled out at the same time."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `2`, or `plies=3`, `chequer=2`, `cube=1`, `time=0.5` and `networks=FOLDER` with commas between them.
 
-        With a time and no plies it looks ahead as far as the time allows. Raises ValueError.
+        With a time and no plies it looks ahead as far as the time allows. With `rollout` it rolls out close decisions,
+        as long as the time allows if there is one; `trials=144`, `seed=1` and `threads=2` belong to that. Raises
+        ValueError.
         """
         values: dict[str, float] = {}
-        networks = None
+        rolling: dict[str, int] = {}
+        networks, rollout = None, False
         for part in filter(None, text.split(",")):
             name, equals, number = part.partition("=")
+            if part.strip() == "rollout":
+                rollout = True
+                continue
             if not equals:
                 name, number = "plies", part
             name = name.strip()
@@ -57,21 +73,28 @@ class EngineOptions:
                 networks = Path(number.strip())
             elif name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
                 values[name] = float(number)
+            elif name in _ROLLING and re.fullmatch(r" *[0-9]{1,6} *", number) and int(number) >= _ROLLING[name]:
+                rolling[name] = int(number)
             elif name in _PLIES and re.fullmatch(rf" *[0-{MAX_PLIES}] *", number):
                 values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))
             else:
                 raise ValueError(
-                    f"expected plies from 0 to {MAX_PLIES}, or plies=, chequer=, cube=, time= and networks= with "
-                    f"commas between them, got {part!r}"
+                    f"expected plies from 0 to {MAX_PLIES}, or plies=, chequer=, cube=, time=, networks=, rollout, "
+                    f"trials=, seed= and threads= with commas between them, got {part!r}"
                 )
+        if rolling and not rollout:
+            raise ValueError(f"expected {next(iter(rolling))}= with rollout, got it without")
         time = values.get("time")
-        default = cls() if time is None else cls(MAX_PLIES, MAX_PLIES)
+        default = cls() if time is None or rollout else cls(MAX_PLIES, MAX_PLIES)
         chequer, cube = (int(values.get(name, getattr(default, name))) for name in ("chequer", "cube"))
-        return cls(chequer, cube, time, networks)
+        return cls(chequer, cube, time, networks, rollout, **rolling)
 
 
 class EngineStrategy:
-    """Play by our own engine; `engine:2` looks 2 plies ahead, `engine:time=1.5` as far as that many seconds allow."""
+    """Play by our own engine; `engine:2` looks 2 plies ahead, `engine:time=1.5` as far as that many seconds allow.
+
+    `engine:rollout` rolls out close decisions, `engine:rollout,time=3` as long as that many seconds allow.
+    """
 
     def __init__(self, options: str = "", *, engine: Engine | None = None) -> None:
         """Load the engine.

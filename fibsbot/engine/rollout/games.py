@@ -33,7 +33,7 @@ from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutDice, RolloutPl
 from fibsbot.engine.rollout.results import COLUMNS, EQUITY, Trials
 from fibsbot.engine.search import Searcher
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
-from fibsbot.engine.search.lookahead import Lookahead, argmin_of_slots
+from fibsbot.engine.search.lookahead import Clock, Lookahead, argmin_of_slots
 
 ROLLOUT_FILTER: Final = PlayFilter(0.12, 3)
 """The plays that are evaluated by the network."""
@@ -42,17 +42,25 @@ MAX_TURNS: Final = 500
 
 
 class BlockPlayer:
-    """Int64s out candidates block by block; each thread needs its own."""
+    """Rolls out candidates block by block; each thread needs its own."""
 
     def __init__(self, engine: Engine) -> None:
         self._searcher = Searcher(engine.evaluator, engine.pruner)
 
-    def play(self, candidates: Sequence[Candidate], plan: RolloutPlan, block: int) -> list[Trials]:
+    @property
+    def evaluations(self) -> int:
+        """The number of positions that were evaluated so far."""
+        return self._searcher.lookahead.evaluations
+
+    def play(
+        self, candidates: Sequence[Candidate], plan: RolloutPlan, block: int, clock: Clock | None = None
+    ) -> list[Trials]:
         """Return the results of a block of games, shape (36, 7) for each candidate, seen by the candidate's player.
 
-        They do not depend on what was played before.
+        They do not depend on what was played before. Raises OutOfTimeError after the deadline of the clock.
         """
         self._searcher.lookahead.forget()
+        self._searcher.lookahead.clock = clock or Clock()
         return [self._play(candidate, plan, block) for candidate in candidates]
 
     def _play(self, candidate: Candidate, plan: RolloutPlan, block: int) -> Trials:

@@ -16,7 +16,8 @@ BLOCK: Final = 36
 """Trials that are played together, one for each first roll."""
 
 
-def _whole_blocks(trials: int) -> int:
+def whole_blocks(trials: int) -> int:
+    """Return a number of trials rounded up to whole blocks."""
     return -(-trials // BLOCK) * BLOCK
 
 
@@ -24,7 +25,7 @@ def _whole_blocks(trials: int) -> int:
 class RolloutPlan:
     """The parameters of a rollout."""
 
-    trials: int = field(default=1296, converter=_whole_blocks)
+    trials: int = field(default=1296, converter=whole_blocks)
     """The maximum number of games; a multiple of 36."""
     truncated: int | None = None
     """The number of turns after which a game is evaluated by the network; None plays to the end."""
@@ -37,7 +38,7 @@ class RolloutPlan:
     """Stop when the standard errors of all equities are at most this."""
     stop_at_deviations: float | None = None
     """Stop when the best is ahead of each other candidate by this number of joint standard deviations."""
-    min_trials: int = field(default=144, converter=_whole_blocks)
+    min_trials: int = field(default=144, converter=whole_blocks)
     """The minimum number of games before stopping."""
 
     def __attrs_post_init__(self) -> None:

@@ -79,6 +79,8 @@ class RankedPlay:
     """Cubeful equity, normalised: a single game at the present cube won is 1, lost -1; see `cube.Stakes`."""
     plies: int
     """The depth of the search after this play; only plays of equal depth can be compared exactly."""
+    games: int = 0
+    """The number of games by which it was rolled out after the search."""
 
     @property
     def cubeless(self) -> float:
@@ -114,6 +116,8 @@ class CubeAnalysis:
     outcomes: Outcomes
     """The six chances of the player on roll, shape (6,)."""
     effort: SearchEffort
+    games: int = 0
+    """The number of games by which each action was rolled out after the search."""
 
     @property
     def equity(self) -> float:

@@ -84,6 +84,9 @@ def test_it_plays_by_the_bundled_networks(tmp_path: Path, monkeypatch: pytest.Mo
         ("chequer=1, cube=0", EngineOptions(1, 0)),
         ("time=1.5", EngineOptions(4, 4, 1.5)),
         ("2,time=0.25", EngineOptions(2, 2, 0.25)),
+        ("rollout", EngineOptions(2, 2, rollout=True)),
+        ("1,rollout,time=3", EngineOptions(1, 1, 3.0, rollout=True)),
+        ("rollout,trials=72,seed=5,threads=2", EngineOptions(rollout=True, trials=72, seed=5, threads=2)),
         ("1,networks=/some where", EngineOptions(1, 1, None, Path("/some where"))),
     ],
 )
@@ -94,6 +97,12 @@ def test_options_set_plies_and_time(text: str, options: EngineOptions) -> None:
 @pytest.mark.parametrize("text", ["5", "x", "time=0", "time=x", "plies=9", "deep=2", "time=1e3", "networks=", "=", "٣"])
 def test_invalid_options_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected plies from 0 to 4"):
+        EngineStrategy(text)
+
+
+@pytest.mark.parametrize("text", ["trials=72", "2,threads=2"])
+def test_options_of_rollouts_need_rollouts(text: str) -> None:
+    with pytest.raises(ValueError, match="with rollout, got it without"):
         EngineStrategy(text)
 
 
