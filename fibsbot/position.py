@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Final, Self
 
-from attrs import frozen
+from attrs import field, frozen
 
 CHECKERS: Final = 15
 """Checkers of each side."""
@@ -46,6 +46,14 @@ _move: Final = lru_cache(1024)(Move)
 """All moves of a board are a few hundred, and each is needed very often."""
 
 
+def _cells(cells: Iterable[int]) -> tuple[int, ...]:
+    return tuple(cells)
+
+
+def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
+    return tuple(moves)
+
+
 def _make(cells: list[int], move: Move) -> None:
     """Make a move on the cells of a position; legality is not checked."""
     cells[move.source] -= 1
@@ -60,7 +68,7 @@ def _make(cells: list[int], move: Move) -> None:
 class Play:
     """A whole turn: no move (a dance) to four."""
 
-    moves: tuple[Move, ...] = ()
+    moves: tuple[Move, ...] = field(default=(), converter=_moves)
     """In an order in which they can be made."""
 
     @classmethod
@@ -97,7 +105,7 @@ class Flaw(enum.Flag):
 class Position:
     """Where the checkers stand, seen by the player on roll."""
 
-    points: tuple[int, ...]
+    points: tuple[int, ...] = field(converter=_cells)
     """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar.
 
     Own checkers count positive, the opponent's negative.

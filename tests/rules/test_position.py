@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from fibsbot.match import MatchState
-from fibsbot.position import CHECKERS, Flaw, Move, Position
+from fibsbot.position import CHECKERS, Flaw, Move, Play, Position
 from tests.hypothesis_strategies import match_states, positions
 
 
@@ -29,6 +29,12 @@ def test_both_sides_views_build_the_position_again(position: Position) -> None:
     opponent = [max(n, 0) for n in position.swapped().points[1:]]
     assert position == Position.from_sides(own, opponent)
     assert CHECKERS == sum(own) + position.off
+
+
+def test_lists_make_the_same_positions_and_plays_as_tuples() -> None:
+    position, play = Position.start(), Play.of((8, 5), (6, 5))
+    assert {position} == {Position(list(position.points)), Position(iter(position.points))}
+    assert {play} == {Play(list(play.moves)), Play(iter(play.moves))}
 
 
 @given(match_states())
