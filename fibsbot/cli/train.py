@@ -81,7 +81,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     "--plot",
     "plotted",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Do not train: draw the benchmark's figures of all rounds as SVG into this file.",
+    help="Do not train: draw the benchmark's figures of all rounds and refinements as SVG into this file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print measurements as JSON, one object per line.")
 def train(  # noqa: PLR0913 - one argument per option
@@ -220,7 +220,9 @@ def _plot(folder: Path) -> str:
     if not rounds:
         raise UserError(f"{folder}: expected rounds that were measured (--benchmark), found none")
     kinds = [kind for kind in _PLOTTED if kind in rounds[0]]
-    series = [Series(kind, [(row["round"], row[kind]) for row in rounds]) for kind in kinds]
+    after = [row for row in rows if "refined" in row and "PR" in row]
+    steps = [(row["round"], row) for row in rounds] + [(rounds[-1]["round"] + 1 + row["refined"], row) for row in after]
+    series = [Series(kind, [(step, row[kind]) for step, row in steps]) for kind in kinds]
     title = "Equity lost by checker plays, by round of training"
     return curve_svg(series, title=title, x_label="round", y_label="PR", y_range=(0, 1), zero=True)
 

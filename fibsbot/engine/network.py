@@ -97,6 +97,14 @@ class Network:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
+    def rounded(self, precision: npt.DTypeLike) -> Self:
+        """Return the network as it is after it was stored at this precision."""
+
+        def round_all(arrays: tuple[Floats32, ...]) -> tuple[Floats32, ...]:
+            return tuple(array.astype(precision).astype(np.float32) for array in arrays)
+
+        return type(self)(round_all(self.weights), round_all(self.biases))
+
     def save(self, path: Path, precision: npt.DTypeLike = np.float32) -> None:
         """Write the network to a file atomically; half precision makes it half as large."""
         room = io.BytesIO()

@@ -102,6 +102,12 @@ def is_known(boards: Boards, columns: TableArrays) -> npt.NDArray[np.bool_]:
     return ~_write_known(boards, columns, np.empty((len(boards), OUTCOMES), np.float32))
 
 
+def is_settled(boards: Boards, columns: TableArrays, *, races: bool) -> npt.NDArray[np.bool_]:
+    """Return for each board whether it is known or, if there is a network for them (`races`), a race, shape (n,)."""
+    known = is_known(boards, columns)
+    return known | is_race(boards) if races else known
+
+
 def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats32) -> npt.NDArray[np.bool_]:
     """Write the chances of games that are over and of what the tables cover; return which boards are neither."""
     unknown = np.empty(len(boards), np.bool_)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from fibsbot.engine.bundled_networks import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
 from fibsbot.engine.network import Network
 from fibsbot.engine.race_network import RACE_OUTPUTS
-from fibsbot.engine.training.pipeline import network_path, pruner_path
+from fibsbot.engine.training.pipeline import mean_path, network_path, pruner_path, race_path, refined_path
 from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
 
 _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
@@ -44,9 +44,13 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "rounds": number + 1,
         "shape": contact.shape,
         "student_games": max((row["student_games"] for row in history if "student_games" in row), default=0),
-        "labels": sum(steps.chunks(one) * steps.chunk for one in range(number + 1)),
+        "labels": sum(steps.chunks(one) * steps.chunk for one in range(number + 1))
+        + sum(row["labels"] for row in history if "refined" in row),
         "hours": _hours([row for row in history if "race_round" not in row]),
     }
+    refined = [row for row in history if "refined" in row]
+    if refined:
+        card["refinements"] = refined[-1]["refined"] + 1
     races = [row for row in history if "race_round" in row]
     # The training may have been killed between writing a pruner and its row.
     pruned = [row for row in history if row.get("pruner") == number + 1]
@@ -70,41 +74,59 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
 
 
 def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
-    """Copy networks that were packed after a checkpoint of the recipe to a new folder, for a training to resume there.
+    """Copy packed networks to a new folder, for a training to resume there.
 
-    If they are there already, nothing changes; an interrupted copy is repeated. Raises RecipeError if the recipe has no
-    checkpoint at that round or the folder contains something else, OSError if something cannot be read or written.
+    They must have been packed after a checkpoint of the recipe, or after its rounds and races. If they are there
+    already, nothing changes; an interrupted copy is repeated. Raises RecipeError if the recipe does not continue from
+    there or the folder contains something else, OSError if something cannot be read or written.
     """
-    checkpoints = [number for number, one in enumerate(recipe.expanded_rounds()) if one.checkpoint]
-    last = _last_round(packed)
-    if last not in checkpoints:
-        raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")
-    begun = network_path(folder, last)
+    copies = _copies(packed, folder, recipe)
+    begun = copies[-1][1]
     if begun.exists() and begun.read_bytes() == (packed / CONTACT).read_bytes():
         return  # the same command was repeated
-    # Fewer files than these three are left by an unpacking that was killed.
-    laid = {HISTORY, pruner_path(folder, last + 1).name, begun.name}
+    # Fewer files than these are left by an unpacking that was killed.
+    laid = {HISTORY, *(to.name for _, to in copies)}
     if folder.exists() and not laid.issuperset(it.name for it in folder.iterdir()):
         raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
     folder.mkdir(parents=True, exist_ok=True)
-    history = (packed / HISTORY).read_text().splitlines(keepends=True)
-    (folder / HISTORY).write_text("".join(row for row in history if "race_round" not in json.loads(row)))
-    shutil.copyfile(packed / PRUNER, pruner_path(folder, last + 1))
-    shutil.copyfile(packed / CONTACT, begun)
+    rows = (packed / HISTORY).read_text().splitlines(keepends=True)
+    with_races = any(name == RACE for name, _ in copies)
+    (folder / HISTORY).write_text("".join(row for row in rows if with_races or "race_round" not in json.loads(row)))
+    for name, to in copies:
+        shutil.copyfile(packed / name, to)
 
 
-def _last_round(packed: Path) -> int:
-    """Return the number of the round after which networks were packed."""
+def _copies(packed: Path, folder: Path, recipe: Recipe) -> list[tuple[str, Path]]:
+    """Return which file of packed networks is copied to which path, the contact network last."""
+    last, refined = _last_steps(packed)
+    pruner = PRUNER, pruner_path(folder, last + 1)
+    if last in [number for number, one in enumerate(recipe.expanded_rounds()) if one.checkpoint]:
+        return [pruner, (CONTACT, network_path(folder, last))]
+    if refined >= len(recipe.refining) or last + 1 != len(recipe.expanded_rounds()):
+        raise RecipeError(f"{packed}: expected networks of a checkpoint of the recipe, found those of round {last}")
+    if refined:
+        contact = refined_path(folder, refined - 1)
+    else:
+        contact = mean_path(folder, recipe) if recipe.averaged > 1 else network_path(folder, last)
+    races = [(RACE, race_path(folder, recipe))] if recipe.racing else []
+    return [pruner, *races, (CONTACT, contact)]
+
+
+def _last_steps(packed: Path) -> tuple[int, int]:
+    """Return the number of the round after which networks were packed, and how many refinements followed."""
     try:
-        return int(tomllib.loads((packed / CARDS).read_text("utf-8"))["contact"]["rounds"]) - 1
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+        card = tomllib.loads((packed / CARDS).read_text("utf-8"))["contact"]
+        return int(card["rounds"]) - 1, int(card.get("refinements", 0))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecipeError(f"{packed / CARDS}: expected cards of packed networks, found none") from error
 
 
 def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -> tuple[str, Path, dict[str, Any]]:
-    """Return name, file and measurements of the network to pack: the mean of the last rounds, or the last round's."""
+    """Return name, file and measurements of the network to pack: the last one that was made."""
     number = last["round"]
     for row in reversed(history):
+        if "refined" in row:
+            return f"refinement {row['refined']}", refined_path(folder, row["refined"]), row
         if "averaged" in row and row["averaged"][1] == number:
             first = row["averaged"][0]
             return f"rounds {first} to {number}", folder / f"mean-{first}-{number}.npz", row

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.generator import successors
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import NetworkError, load_arrays, write_whole
-from fibsbot.engine.network_evaluator import ArrayEvaluator, is_known
+from fibsbot.engine.network_evaluator import ArrayEvaluator, is_settled
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
 from fibsbot.engine.training.random_positions import Variety, rare_position
@@ -117,6 +117,8 @@ class Labeller:
     variety: Variety
     disputed: Boards
     """Positions at which the last network disagreed most with its lookahead, from which games start, shape (n, 26)."""
+    races: bool = False
+    """Whether the evaluator has a network for races, at which games end then."""
 
 
 class Labels(NamedTuple):
@@ -132,22 +134,22 @@ class Labels(NamedTuple):
     """Whether the next position is the one after the best play of a roll, shape (n,)."""
 
 
-class _Game:
+class Game:
     """Plays one game after another."""
 
-    def __init__(self, teacher: Labeller, rng: np.random.Generator) -> None:
-        self._teacher = teacher
+    def __init__(self, columns: TableArrays, variety: Variety, disputed: Boards, rng: np.random.Generator) -> None:
+        self._columns, self._variety, self._disputed = columns, variety, disputed
         self._rng = rng
         self.begin()
 
     def begin(self) -> None:
         """Start a new game."""
-        rng, variety, disputed = self._rng, self._teacher.variety, self._teacher.disputed
+        rng, variety, disputed = self._rng, self._variety, self._disputed
         self._turn, self._last = 0, _LONGEST
         kind = rng.random()
         self._opening = False
         if kind < variety.arranged:
-            self.board = rare_position(rng, self._teacher.columns)
+            self.board = rare_position(rng, self._columns)
         elif kind < variety.arranged + variety.disputed and len(disputed):
             self.board, self._last = disputed[int(rng.integers(len(disputed)))], _SETTLED
         else:
@@ -156,16 +158,29 @@ class _Game:
         self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
         self._outplayed = int(rng.integers(2, 26)) if self._opening and rng.random() < variety.outplayed else 0
 
+    def roll(self) -> tuple[int, bool]:
+        """Begin a turn: return the number of the roll, and whether the play is made at random."""
+        roll = int(self._rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
+        strays = self._strays()
+        self._turn += 1
+        return roll, strays
+
+    def random(self, plays: int) -> int:
+        """Return the number of a random play."""
+        return int(self._rng.integers(plays))
+
     def go_on(self, left: Boards) -> bool:
         """Roll, and make the best or sometimes a random play; return whether the best play was made.
 
         `left` are the boards after the best play of each roll, seen by the opponent. False is returned for the last
         turn of a truncated game, too: no position follows.
         """
-        roll = int(self._rng.choice(ROLL_COUNT, p=CHANCE_OF_ROLL if self._turn or not self._opening else _OPENING))
-        strays = self._strays()
-        self._turn += 1
-        self.board = self._at_random(*ROLLS[roll]) if strays else left[roll]
+        roll, strays = self.roll()
+        if strays:
+            every = successors(self.board, *ROLLS[roll])
+            self.board = cast("Board", swapped(every[self.random(len(every))][None])[0])
+        else:
+            self.board = left[roll]
         return not strays and not self.is_over()
 
     def is_over(self) -> bool:
@@ -177,17 +192,12 @@ class _Game:
         outplayed = self._turn < self._outplayed and self._turn % 2 == self._outplayed % 2
         return outplayed or self._turn < self._early or self._rng.random() < self._random
 
-    def _at_random(self, high: int, low: int) -> Board:
-        every = successors(self.board, high, low)
-        chosen = int(self._rng.integers(len(every)))
-        return cast("Board", swapped(every[chosen][None])[0])
-
 
 def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
     """Play and label `count` positions; positions whose evaluation is exact are left out."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(teacher.pruner)
-    lanes = [_Game(teacher, rng) for _ in range(min(GAMES_AT_ONCE, count))]
+    lanes = [Game(teacher.columns, teacher.variety, teacher.disputed, rng) for _ in range(min(GAMES_AT_ONCE, count))]
     turns = -(-count // max(len(lanes), 1))
     labels = _new_labels(len(lanes), turns)
     for turn in range(turns):
@@ -195,7 +205,8 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
         outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
         now = teacher.evaluator.evaluate(boards)
         best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
-        known = is_known(np.array([lane.board for lane in lanes]), teacher.columns)
+        after = np.array([lane.board for lane in lanes])
+        known = is_settled(after, teacher.columns, races=teacher.races)
         ended = known | np.array([lane.is_over() for lane in lanes])
         labels.boards[:, turn] = boards
         labels.ahead[:, turn] = outcomes[:, FIVE]
@@ -243,6 +254,19 @@ def targets(labels: Labels, trace: float) -> Floats32:
     return found
 
 
+def corrected(labels: Labels, before: Floats32, now: Floats32) -> Labels:
+    """Return labels as if a better network had evaluated the positions, as far as they are among the labels.
+
+    `before` are the chances by the network that made the labels, `now` those by the other one, shape (n, OUTPUTS). With
+    these labels a short trace has no more bias than a long one, and less noise.
+    """
+    gain = now - before
+    later = np.zeros_like(gain)
+    later[:-1] = gain[1:][:, [0, 3, 4, 1, 2]] * np.array([-1, 1, 1, 1, 1], np.float32)
+    later[~labels.followed] = 0
+    return labels._replace(ahead=labels.ahead + later, missed=labels.missed + later - gain)
+
+
 @compiled
 def _add_later(
     found: Floats32, missed: Floats32, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats32
@@ -278,9 +302,16 @@ def label_all(teacher: Labeller, chunks: Sequence[Chunk], pool: WorkerPool) -> I
 
     Raises OSError if a file cannot be written, WorkError if the workers fail.
     """
+    return make_chunks(make_labels, teacher, chunks, pool)
+
+
+def make_chunks(
+    make: Callable[[Any, tuple[int, int]], bytes], teacher: object, chunks: Sequence[Chunk], pool: WorkerPool
+) -> Iterator[int]:
+    """Have the missing chunks made by workers that call `make(teacher, (count, seed))`; see `label_all`."""
     missing = {chunk.path.name: chunk for chunk in chunks if not chunk.path.exists()}
     pieces = [Piece(name, (chunk.count, chunk.seed)) for name, chunk in missing.items()]
-    with contextlib.closing(pool.run(make_labels, pieces, shared=teacher, ordered=False)) as made:
+    with contextlib.closing(pool.run(make, pieces, shared=teacher, ordered=False)) as made:
         for piece, content in made:
             chunk = missing[piece.key]
             write_whole(chunk.path, content)
@@ -308,7 +339,11 @@ def read_chunk(path: Path) -> Labels:
 def make_labels(teacher: Labeller, count_and_seed: tuple[int, int]) -> bytes:
     """Return the content of a file of labels, in a worker."""
     labels = play_games(teacher, *count_and_seed)
-    arrays = labels._replace(missed=labels.missed.astype(np.float16))._asdict()
+    return content_of(labels._replace(missed=labels.missed.astype(np.float16))._asdict())
+
+
+def content_of(arrays: dict[str, npt.NDArray[Any]]) -> bytes:
+    """Return the content of a file of arrays."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot.engine.arrays import Boards, Floats32
+from fibsbot.engine.arrays import Boards, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.jit import compiled
@@ -29,6 +29,8 @@ CHANCE_WEIGHTS: Final = np.array([2, 1, 1, 1, 1], np.float32)
 """The weight of each chance in the loss: its weight in the equity."""
 EQUITY_WEIGHTS: Final = np.array([2, 1, 1, -1, -1], np.float32)
 """The derivative of the equity with respect to each chance."""
+PLAY_WEIGHTS: Final = 4 * CHANCE_WEIGHTS
+"""The weight of each squared difference between plays."""
 
 
 @frozen
@@ -44,6 +46,8 @@ class FitPlan:
     seed: int = 1
     columns: npt.NDArray[np.intp] | None = None
     """The indices of the network's inputs; None is all of them."""
+    differences: float = 10.0
+    """The weight of the differences between the plays of a decision, if such are given."""
 
     def batches(self, boards: int) -> int:
         """Return the number of batches for this number of boards in all epochs."""
@@ -85,24 +89,62 @@ def batches(boards: int, plan: FitPlan) -> Iterator[Batch]:
             number += 1
 
 
+class Plays(NamedTuple):
+    """Positions after the plays of decisions; only the differences between those of a decision are learned."""
+
+    boards: Boards
+    """Shape (n, 26), one decision after the other."""
+    targets: Floats32
+    """Shape (n, OUTPUTS)."""
+    counts: Int32s
+    """The number of positions of each decision."""
+
+
+def batches_of_plays(plays: Plays, plan: FitPlan, boards: int) -> Iterator[tuple[npt.NDArray[np.intp], Int32s]]:
+    """Yield rows of plays, and the number of them for each decision, for each of the batches of a fit to `boards`.
+
+    Each epoch takes all decisions, in a new order, but for an incomplete batch.
+    """
+    rng = np.random.default_rng(plan.seed)
+    first = np.cumsum(plays.counts) - plays.counts
+    steps = plan.batches(boards) // plan.epochs
+    size = max(1, len(first) // max(1, steps))
+    for _ in range(plan.epochs):
+        order = rng.permutation(len(first))
+        for step in range(steps):
+            chosen = order[np.arange(step * size, (step + 1) * size) % len(first)]
+            counts = plays.counts[chosen]
+            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            yield np.repeat(first[chosen], counts) + within, counts
+
+
 def rate_of(plan: FitPlan, batch: Batch) -> float:
     """Return the learning rate of a batch: a linear rise, then a fall along a cosine."""
     falling = _LOWEST + (1 - _LOWEST) * 0.5 * (1 + math.cos(math.pi * batch.number / batch.of))
     return plan.rate * falling * min(1.0, (batch.number + 1) / _WARM_UP)
 
 
-def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> Iterator[FitProgress]:
+def fit(
+    network: Network, boards: Boards, targets: Floats32, plan: FitPlan, plays: Plays | None = None
+) -> Iterator[FitProgress]:
     """Fit a network in place, one batch per step.
 
-    Boards have shape (n, 26), targets (n, OUTPUTS), both seen by the player on roll.
+    Boards have shape (n, 26), targets (n, OUTPUTS), both seen by the player on roll. Of `plays` as many are added to a
+    batch as make the same number of epochs.
     """
+    more = batches_of_plays(plays, plan, len(boards)) if plays else None
     adam = Adam([*network.weights, *network.biases])
     loss = 0.0
     for batch in batches(len(boards), plan):
         inputs = encode_all(boards[batch.rows])
         if plan.columns is not None:
             inputs = inputs[:, plan.columns]
-        miss, gradients = _gradients(network, inputs, targets[batch.rows], plan.equity)
+        if plays and more:
+            rows, counts = next(more)
+            inputs = np.concatenate([inputs, encode_all(plays.boards[rows])])
+            miss, gradients = _gradients(network, inputs, targets[batch.rows], plan, (plays.targets[rows], counts))
+        else:
+            miss, gradients = _gradients(network, inputs, targets[batch.rows], plan)
         adam.step(gradients, rate_of(plan, batch))
         loss = mean_loss(loss, miss, batch)
         yield FitProgress(batch.epoch, batch.number, batch.of, loss)
@@ -113,17 +155,42 @@ def mean_loss(loss: float, miss: float, batch: Batch) -> float:
     return loss + (miss - loss) * max(0.001, 1 / (batch.number + 1))
 
 
-def _gradients(network: Network, inputs: Inputs, targets: Floats32, equity: float) -> tuple[float, list[Floats32]]:
-    """Return the mean squared error of the equity, and the gradients of the weights and biases."""
+def _gradients(
+    network: Network,
+    inputs: Inputs,
+    targets: Floats32,
+    plan: FitPlan,
+    plays: tuple[Floats32, Int32s] | None = None,
+) -> tuple[float, list[Floats32]]:
+    """Return the mean squared error of the equity, and the gradients of the weights and biases.
+
+    After the inputs that belong to `targets` come those of `plays`: their targets, and how many belong to a decision.
+    """
     layers = network.activations(inputs)
-    chances = layers[-1]
+    chances = layers[-1][: len(targets)]
     miss = chances - targets
     equity_error = miss @ EQUITY_WEIGHTS
     error = miss * CHANCE_WEIGHTS  # of the cross entropy
-    if equity:
-        error += (equity * equity_error)[:, None] * EQUITY_WEIGHTS * chances * (1 - chances)
-    error /= len(inputs)
+    if plan.equity:
+        error += (plan.equity * equity_error)[:, None] * EQUITY_WEIGHTS * chances * (1 - chances)
+    if plays:
+        after = layers[-1][len(targets) :]
+        error = np.concatenate([error, plan.differences * _difference_error(after, *plays)])
+    error /= len(targets)
     return float(np.mean(equity_error * equity_error)), backpropagate(network, layers, error)
+
+
+def _difference_error(chances: Floats32, targets: Floats32, counts: Int32s) -> Floats32:
+    """Return the error of the outputs from the errors of the differences between the plays of decisions.
+
+    A chance weighs as much as it does in the cross entropy if it is a half.
+    """
+    miss = chances - targets
+    means = np.add.reduceat(miss, np.cumsum(counts) - counts, axis=0) / counts[:, None].astype(np.float32)
+    miss -= np.repeat(means, counts, axis=0)
+    equity = (miss * EQUITY_WEIGHTS).sum(axis=1, keepdims=True)
+    error = PLAY_WEIGHTS * miss + equity * EQUITY_WEIGHTS
+    return np.asarray(error * chances * (1 - chances))
 
 
 def backpropagate(network: Network, layers: list[Floats32], error: Floats32) -> list[Floats32]:
@@ -180,7 +247,7 @@ class Backend:
     """The library that fits networks and evaluates positions for labels."""
 
     name: str
-    fit: Callable[[Network, Boards, Floats32, FitPlan], Iterator[FitProgress]]
+    fit: Callable[[Network, Boards, Floats32, FitPlan, Plays | None], Iterator[FitProgress]]
     """Changes a network in place; see `optimizer.fit`."""
     evaluator: Callable[[str, Network, TableArrays], ArrayEvaluator]
     """Makes an evaluator from a name, a network and the bear-off tables; picklable."""

@@ -8,6 +8,10 @@ student.npz               the TD network, and how many games it has played
     mean-7-9.npz              the mean of the networks of the last rounds
     race-0.npz, ...           the race network that counts pips, and that of each of its rounds
     sides-1.npz, ...          the labels of these rounds
+    games-0/0000.npz, ...     the labels of each refinement: of games
+    decisions-0/0000.npz, ... and of decisions
+    refined-0-0.npz, ...      the network after each sweep of a refinement
+    refined-0.npz, ...        the network after each refinement
     history.jsonl             what was measured after each step, and how long it took
 
 Killed at any moment, it resumes where it stopped: at the last 10,000 games of the TD network, the last chunk of
@@ -25,7 +29,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
@@ -35,16 +39,20 @@ from fibsbot.engine.network_evaluator import NetworkEvaluator, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.training.benchmark import CheckerBenchmark
+from fibsbot.engine.training.decision_labels import DecisionLabeller, label_decisions, read_plays
 from fibsbot.engine.training.labels import (
     Chunk,
     Labeller,
+    Labels,
+    corrected,
     evaluate_five,
     label_all,
     most_disputed,
     read_chunk,
     read_labels,
+    targets,
 )
-from fibsbot.engine.training.optimizer import NUMPY, Backend, FitPlan, FitProgress
+from fibsbot.engine.training.optimizer import NUMPY, Backend, FitPlan, FitProgress, Plays
 from fibsbot.engine.training.races import (
     SIDES_PER_BATCH,
     SideLabels,
@@ -54,7 +62,16 @@ from fibsbot.engine.training.races import (
     race_starts,
 )
 from fibsbot.engine.training.random_positions import Variety, play_positions
-from fibsbot.engine.training.recipe import FitRecipe, RaceRecipe, RaceRound, Recipe, Round
+from fibsbot.engine.training.recipe import (
+    LAST_SEED,
+    DecisionRecipe,
+    FitRecipe,
+    RaceRecipe,
+    RaceRound,
+    Recipe,
+    Refinement,
+    Round,
+)
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 from fibsbot.text import plural
 from fibsbot.workers.pool import WorkerPool
@@ -117,17 +134,40 @@ class Pipeline:
     def run(self) -> Network:
         """Do the remaining steps and return the final network."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        refined = self._refinements_done()
+        race = self._last_race()
+        if refined:
+            network = Network.load(refined_path(self.folder, refined - 1))
+        else:
+            network, pruner = self._rounds()
+            if race is None and self.recipe.racing is not None:
+                race = self._races(self.recipe.racing, pruner, network)
+            network = network.rounded(PRECISION) if self.recipe.refining else network
+        for number in range(refined, len(self.recipe.refining)):
+            network = self._refined(number, self.recipe.refining[number], network, race)
+        return network
+
+    def _refinements_done(self) -> int:
+        numbers = range(len(self.recipe.refining))
+        return max((number + 1 for number in numbers if refined_path(self.folder, number).exists()), default=0)
+
+    def _last_race(self) -> RaceNetwork | None:
+        """Return the finished race network; None if there is none yet, or none in the recipe."""
+        path = race_path(self.folder, self.recipe)
+        return RaceNetwork(Network.load(path, RACE_OUTPUTS)) if path.exists() else None
+
+    def _rounds(self) -> tuple[Network, Pruner]:
+        """Return the network and the pruner that the rounds have made."""
         rounds = self.recipe.expanded_rounds()
+        averaged = mean_path(self.folder, self.recipe) if self.recipe.averaged > 1 else None
+        if averaged is not None and averaged.exists():
+            return Network.load(averaged), pruner_of(Network.load(pruner_path(self.folder, len(rounds))))
         begun = self._begun(len(rounds))
         network, pruner = self._done(begun - 1) if begun else self._from_nothing()
         for number in range(begun, len(rounds)):
             network = self._round(number, rounds[number], pruner, network)
             pruner = self._pruner(number + 1)
-        if self.recipe.averaged > 1:
-            network = self._averaged(range(len(rounds) - self.recipe.averaged, len(rounds)))
-        if self.recipe.racing is not None:
-            self._races(self.recipe.racing, pruner, network)
-        return network
+        return network if averaged is None else self._averaged(averaged), pruner
 
     def _begun(self, rounds: int) -> int:
         """Return the number of rounds that are done: the last of them has left everything that the next one needs."""
@@ -231,18 +271,16 @@ class Pipeline:
         self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
         return network
 
-    def _averaged(self, rounds: range) -> Network:
-        path = self.folder / f"mean-{rounds[0]}-{rounds[-1]}.npz"
-        if path.exists():
-            return Network.load(path)
+    def _averaged(self, path: Path) -> Network:
+        rounds = self.recipe.averaged_rounds()
         network = mean_of([Network.load(network_path(self.folder, number)) for number in rounds])
         network.save(path)
         row = {"averaged": [rounds[0], rounds[-1]], "shape": network.shape}
         self._measure(row, NetworkEvaluator("mean", network, self.columns))
         return network
 
-    def _races(self, plan: RaceRecipe, pruner: Pruner, contact: Network) -> None:
-        """Train the race network on sides from games of the last pruner."""
+    def _races(self, plan: RaceRecipe, pruner: Pruner, contact: Network) -> RaceNetwork:
+        """Train the race network on sides from games of the last pruner, and return it."""
         seed = self.recipe.seed
         begin: Sides | None = None
         race = RaceNetwork(Network.new(plan.hidden, seed, RACE_INPUTS, RACE_OUTPUTS))
@@ -265,6 +303,64 @@ class Pipeline:
             row = {"race_round": number, "race_shape": network.shape, "labels": len(labels.sides)}
             row |= {"loss": round(loss, 6)}
             self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
+        return race
+
+    def _refined(self, number: int, one: Refinement, network: Network, race: RaceNetwork | None) -> Network:
+        """Return a network for contact trained further on games and decisions.
+
+        The networks are used and kept as they are packed, so that another run can start from packed ones.
+        """
+        last = Network.load(pruner_path(self.folder, len(self.recipe.expanded_rounds())))
+        pruner = pruner_of(last.rounded(PRECISION))
+        evaluator = NetworkEvaluator("teacher", network, self.columns, race)
+        plays = self._plays(number, one.decisions, evaluator, pruner)
+        labels = self._games(number, one, evaluator, pruner)
+        before = evaluate_five(evaluator, labels.boards)
+        plan = evolve(self._plan(one.fit), differences=one.decisions.weight)
+        loss = 0.0
+        for sweep in range(one.sweeps):
+            path = self.folder / f"refined-{number}-{sweep}.npz"
+            if path.exists():
+                network = Network.load(path)
+                continue
+            now = evaluate_five(NetworkEvaluator("student", network, self.columns, race), labels.boards)
+            wanted = targets(corrected(labels, before, now), one.trace)
+            fitting = self.backend.fit(network, labels.boards, wanted, plan, plays)
+            loss = self._shown(f"refinement {number}: fit {sweep + 1}", plan.batches(len(wanted)), fitting)
+            network.save(path)
+        network.save(refined_path(self.folder, number), PRECISION)
+        network = Network.load(refined_path(self.folder, number))
+        row = {"refined": number, "shape": network.shape, "labels": len(labels.boards), "plays": len(plays.boards)}
+        row |= {"loss": round(loss, 6)}
+        self._measure(row, NetworkEvaluator(f"refinement {number}", network, self.columns, race))
+        return network
+
+    def _games(self, number: int, one: Refinement, evaluator: NetworkEvaluator, pruner: Pruner) -> Labels:
+        """Make the labels of games for a refinement and return them."""
+        teacher = Labeller(
+            evaluator, pruner, self.columns, one.filter, one.variety, _NONE, races=evaluator.race is not None
+        )
+        chunks = self._refining_chunks(f"games-{number}", number, one.labels, self.recipe.chunk, 2)
+        self._make(f"refinement {number}: games", chunks, label_all(teacher, chunks, self.pool))
+        return Labels(*map(np.concatenate, zip(*(read_chunk(chunk.path) for chunk in chunks), strict=True)))
+
+    def _plays(self, number: int, one: DecisionRecipe, evaluator: NetworkEvaluator, pruner: Pruner) -> Plays:
+        """Make the labels of decisions for a refinement and return them."""
+        teacher = DecisionLabeller(evaluator, pruner, self.columns, one.comparison, one.variety)
+        chunks = self._refining_chunks(f"decisions-{number}", number, one.labels, one.chunk, 1)
+        self._make(f"refinement {number}: decisions", chunks, label_decisions(teacher, chunks, self.pool))
+        return read_plays([chunk.path for chunk in chunks])
+
+    def _refining_chunks(self, name: str, number: int, labels: int, size: int, kind: int) -> list[Chunk]:
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        seed = ((LAST_SEED + kind + self.recipe.seed) * 1000 + number) * 100_000  # after those of all rounds
+        return [Chunk(folder / f"{place:04}.npz", size, seed + place) for place in range(-(-labels // size))]
+
+    def _make(self, what: str, chunks: list[Chunk], made: Iterator[int]) -> None:
+        self.listener.begin(what, sum(chunk.count for chunk in chunks if not chunk.path.exists()))
+        for count in made:
+            self.listener.advance(count, plural(self.pool.size, "worker"))
 
     def _race_labels(self, number: int, one: RaceRound, teacher: RaceNetwork, begin: Sides) -> SideLabels:
         path = self.folder / f"sides-{number}.npz"
@@ -283,10 +379,7 @@ class Pipeline:
         (self.folder / f"labels-{number}").mkdir(exist_ok=True)
         seed = (self.recipe.seed * 1000 + number) * 100_000
         chunks = [Chunk(path, self.recipe.chunk, seed + place) for place, path in enumerate(self._chunk_paths(number))]
-        missing = sum(not chunk.path.exists() for chunk in chunks)
-        self.listener.begin(f"round {number}: labels", missing * self.recipe.chunk)
-        for count in label_all(teacher, chunks, self.pool):
-            self.listener.advance(count, plural(self.pool.size, "worker"))
+        self._make(f"round {number}: labels", chunks, label_all(teacher, chunks, self.pool))
 
     def _disputed(self, number: int) -> Boards:
         """Return the positions of the last round with the largest errors of its network against 1-ply."""
@@ -308,7 +401,7 @@ class Pipeline:
     def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats32], how: FitRecipe, *, raw: bool) -> float:
         """Fit a network in place; return the mean squared error of the equity."""
         plan = self._plan(how, raw_columns() if raw else None)
-        return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan))
+        return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan, None))
 
     def _plan(self, how: FitRecipe, columns: npt.NDArray[np.intp] | None = None) -> FitPlan:
         return FitPlan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
@@ -339,6 +432,22 @@ def network_path(folder: Path, number: int) -> Path:
 def pruner_path(folder: Path, number: int) -> Path:
     """Return the path of the pruner that a round uses, which the round before it has made."""
     return folder / f"pruner-{number}.npz"
+
+
+def mean_path(folder: Path, recipe: Recipe) -> Path:
+    """Return the path of the mean of the last rounds' networks."""
+    rounds = recipe.averaged_rounds()
+    return folder / f"mean-{rounds[0]}-{rounds[-1]}.npz"
+
+
+def race_path(folder: Path, recipe: Recipe) -> Path:
+    """Return the path of the finished race network."""
+    return folder / f"race-{len(recipe.racing.expanded_rounds()) if recipe.racing else 0}.npz"
+
+
+def refined_path(folder: Path, number: int) -> Path:
+    """Return the path of the network of a refinement."""
+    return folder / f"refined-{number}.npz"
 
 
 def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:

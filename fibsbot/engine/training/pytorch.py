@@ -21,9 +21,12 @@ from fibsbot.engine.network_evaluator import evaluate_with
 from fibsbot.engine.training.optimizer import (
     CHANCE_WEIGHTS,
     EQUITY_WEIGHTS,
+    PLAY_WEIGHTS,
     FitPlan,
     FitProgress,
+    Plays,
     batches,
+    batches_of_plays,
     mean_loss,
     rate_of,
 )
@@ -91,7 +94,9 @@ class TorchEvaluator:
         return found
 
 
-def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> Iterator[FitProgress]:
+def fit(
+    network: Network, boards: Boards, targets: Floats32, plan: FitPlan, plays: Plays | None = None
+) -> Iterator[FitProgress]:
     """Change the network's weights in place, a batch a step; see `optimizer.fit`, of which this is the twin.
 
     The weights are changed when all batches are done.
@@ -100,16 +105,23 @@ def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> I
     adam = torch.optim.Adam(module.parameters(), fused=True)
     worth, signs = (torch.from_numpy(it).to(device()) for it in (CHANCE_WEIGHTS, EQUITY_WEIGHTS))
     inputs = _inputs(boards, plan)
+    added = _PlayBatches(plays, plan, len(boards)) if plays else None
     loss = 0.0
     for batch in batches(len(boards), plan):
         seen = inputs[torch.from_numpy(batch.rows)].to(device())
         wanted = torch.from_numpy(targets[batch.rows]).to(device())
+        if added:
+            seen = torch.cat([seen, added.next_inputs()])
         with torch.autocast(device().type, torch.bfloat16, enabled=_precision() == torch.bfloat16):
-            logits = module(seen)
-        logits = logits.float()
+            every = module(seen)
+        every = every.float()
+        logits = every[: len(wanted)]
         entropy = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted, worth, reduction="sum")
         missed = (torch.sigmoid(logits) - wanted) @ signs
-        error = (entropy + plan.equity / 2 * (missed * missed).sum()) / len(seen)
+        error = entropy + plan.equity / 2 * (missed * missed).sum()
+        if added:
+            error = error + plan.differences * added.loss(every[len(wanted) :])
+        error = error / len(wanted)
         adam.zero_grad()
         error.backward()
         adam.param_groups[0]["lr"] = rate_of(plan, batch)
@@ -120,6 +132,31 @@ def fit(network: Network, boards: Boards, targets: Floats32, plan: FitPlan) -> I
     for layer, weights, bias in zip(layers, network.weights, network.biases, strict=True):
         weights[:] = layer.weight.detach().cpu().numpy().T
         bias[:] = layer.bias.detach().cpu().numpy()
+
+
+class _PlayBatches:
+    """The plays that are added to each batch; see `optimizer.fit`."""
+
+    def __init__(self, plays: Plays, plan: FitPlan, boards: int) -> None:
+        self._inputs = _inputs(plays.boards, plan)
+        self._targets = plays.targets
+        self._batches = batches_of_plays(plays, plan, boards)
+
+    def next_inputs(self) -> torch.Tensor:
+        """Go on to the next batch and return its inputs."""
+        self._rows, self._counts = next(self._batches)
+        return self._inputs[torch.from_numpy(self._rows)].to(device())
+
+    def loss(self, logits: torch.Tensor) -> torch.Tensor:
+        """Return the error of the differences between the plays of this batch; see `optimizer._difference_error`."""
+        where = device()
+        miss = torch.sigmoid(logits) - torch.from_numpy(self._targets[self._rows]).to(where)
+        decision = torch.from_numpy(np.repeat(np.arange(len(self._counts)), self._counts)).to(where)
+        sums = torch.zeros((len(self._counts), miss.shape[1]), device=where).index_add_(0, decision, miss)
+        miss = miss - (sums / torch.from_numpy(self._counts).to(where)[:, None])[decision]
+        equity = miss @ torch.from_numpy(EQUITY_WEIGHTS).to(where)
+        squares = (miss * miss) @ torch.from_numpy(PLAY_WEIGHTS).to(where)
+        return ((equity * equity).sum() + squares.sum()) / 2
 
 
 def _inputs(boards: Boards, plan: FitPlan) -> torch.Tensor:

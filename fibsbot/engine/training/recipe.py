@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 from attrs.validators import and_, deep_iterable, ge, gt, le
 
 from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.training.decision_labels import Comparison
 from fibsbot.engine.training.random_positions import Variety
 from fibsbot.text import one_line
 
@@ -120,6 +121,38 @@ class RaceRecipe:
 
 
 @frozen
+class DecisionRecipe:
+    """Labels for the plays of decisions; see `decision_labels`."""
+
+    labels: int = field(validator=[ge(1), le(MOST)])
+    """Positions after plays."""
+    chunk: int = field(default=10_000, validator=[ge(1), le(1_000_000)])
+    """Number of these that are made and stored together."""
+    comparison: Comparison = Comparison()  # noqa: RUF009 - frozen
+    variety: Variety = Variety()  # noqa: RUF009 - frozen
+    weight: float = field(default=10.0, validator=[ge(0.0), le(1000.0)])
+    """The weight of the differences between plays in the fit."""
+
+
+@frozen
+class Refinement:
+    """Labels made with the finished networks, for races too, and the network for contact trained further on them.
+
+    The level of the evaluations is learned from games, the differences between the plays of a roll from decisions.
+    """
+
+    labels: int = field(validator=[ge(1), le(MOST)])
+    """Positions of games, each labelled one roll ahead."""
+    decisions: DecisionRecipe
+    fit: FitRecipe
+    sweeps: int = field(default=1, validator=[ge(1), le(100)])
+    """Number of fits, each to the games' labels as corrected by the network that the one before has given."""
+    trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
+    filter: PlayFilter = PlayFilter()  # noqa: RUF009 - frozen
+    variety: Variety = Variety()  # noqa: RUF009 - frozen
+
+
+@frozen
 class Recipe:
     """All steps from nothing to a network."""
 
@@ -136,12 +169,19 @@ class Recipe:
     """Number of networks, those of the last rounds, whose weights are averaged in the end; see `network.mean_of`."""
     racing: RaceRecipe | None = None
     """If missing, the contact network evaluates races, too."""
+    refining: tuple[Refinement, ...] = ()
+    """What is done in the end."""
 
     def __attrs_post_init__(self) -> None:
         if sum(one.times for one in self.rounds) >= 1000:
             raise ValueError("expected fewer than 1000 rounds")
         if any(one.labels > 99_999 * self.chunk for one in self.rounds):
             raise ValueError("expected fewer than 100,000 chunks a round")
+        if any(
+            one.labels > 99_999 * self.chunk or one.decisions.labels > 99_999 * one.decisions.chunk
+            for one in self.refining
+        ):
+            raise ValueError("expected fewer than 100,000 chunks a refinement")
         if self.averaged > max(len(self.expanded_rounds()), 1):
             raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")
         if any(one.hidden for one in self.expanded_rounds()[1 - self.averaged :] if self.averaged > 1):
@@ -164,6 +204,11 @@ class Recipe:
             for one in self.rounds
             for time in range(one.times)
         )
+
+    def averaged_rounds(self) -> range:
+        """Return the rounds whose networks are averaged in the end."""
+        rounds = len(self.expanded_rounds())
+        return range(rounds - self.averaged, rounds)
 
     def learned(self, number: int, window: int) -> range:
         """Return the rounds whose labels a round uses: the last `window` ones, none before a checkpoint."""

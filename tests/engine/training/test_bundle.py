@@ -47,6 +47,20 @@ fit = { epochs = 2, batch = 32 }
 variety = { disputed = 0.5 }
 """
 
+RACING: Final = """
+[racing]
+positions = 2000
+hidden = [4]
+fit = { epochs = 1 }
+rounds = []
+"""
+REFINING: Final = """
+[[refining]]
+labels = 60
+fit = { epochs = 1, batch = 32 }
+decisions = { labels = 10, chunk = 10, comparison = { deeper = 0.0 } }
+"""
+
 
 def follow(folder: Path, page: str, *, begin: Path | None = None) -> Path:
     """Follow a recipe, from nothing or from what was packed; return its file."""
@@ -114,3 +128,26 @@ def test_only_from_a_checkpoint_and_in_a_new_folder(home: Path, tmp_path: Path) 
     (tmp_path / "cards.toml").write_text("[contact]")
     with pytest.raises(RecipeError, match=r"cards.toml: expected cards of packed networks, found none"):
         follow(tmp_path / "other", BEFORE + AFTER, begin=tmp_path)
+
+
+@pytest.mark.parametrize("averaged", [1, 2])
+def test_refined_later_it_is_the_same_as_in_one_go(tmp_path: Path, averaged: int) -> None:
+    rounds = f"averaged = {averaged}\n" + BEFORE.replace("checkpoint = true", "") + RACING
+    pack(tmp_path / "rounds", follow(tmp_path / "rounds", rounds), tmp_path / "packed")
+    whole = follow(tmp_path / "whole", rounds + REFINING * 2)
+    follow(tmp_path / "rest", rounds + REFINING, begin=tmp_path / "packed")
+    pack(tmp_path / "rest", tmp_path / "rest.toml", tmp_path / "once")
+    assert [1, 1] == [
+        tomllib.loads((tmp_path / name / CARDS).read_text())["contact"].get("refinements", 1)
+        for name in ("packed", "once")
+    ]
+    follow(tmp_path / "again", rounds + REFINING * 2, begin=tmp_path / "once")
+    pack(tmp_path / "whole", whole, tmp_path / "first")
+    pack(tmp_path / "again", whole, tmp_path / "second")
+    for name in ("contact.npz", "pruner.npz", "race.npz"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    card = tomllib.loads((tmp_path / "second" / CARDS).read_text())
+    assert ("whole.toml", 2) == (card["contact"]["recipe"], card["contact"]["refinements"])
+    assert card["name"].endswith(", refinement 1; races, round 0")
+    with pytest.raises(RecipeError, match="expected networks of a checkpoint of the recipe, found those of round 1"):
+        follow(tmp_path / "more", rounds + REFINING * 2, begin=tmp_path / "second")

@@ -12,7 +12,7 @@ from fibsbot.engine.arrays import OUTPUTS, Boards, Floats32, boards_of
 from fibsbot.engine.features import encode_all
 from fibsbot.engine.network import Network
 from fibsbot.engine.pruner import raw_columns
-from fibsbot.engine.training.optimizer import FitPlan, FitProgress, _gradients, fit
+from fibsbot.engine.training.optimizer import FitPlan, FitProgress, Plays, _gradients, batches_of_plays, fit
 from tests.engine.toys import Recounted, some_positions
 
 WORTH = np.array([2, 1, 1, 1, 1])
@@ -40,7 +40,7 @@ def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: fl
     network = exact(hidden)
     rng = np.random.default_rng(1)
     inputs, targets = rng.standard_normal((9, 7)), rng.uniform(0.05, 0.95, (9, OUTPUTS))
-    miss, gradients = _gradients(network, inputs, targets, equity)  # type: ignore[arg-type]  # doubles
+    miss, gradients = _gradients(network, inputs, targets, FitPlan(equity=equity))  # type: ignore[arg-type]  # doubles
     parameters = [*network.weights, *network.biases]
     assert [it.shape for it in parameters] == [it.shape for it in gradients]
     assert np.mean(((network.activations(inputs)[-1] - targets) @ SIGNS) ** 2) == pytest.approx(miss)  # type: ignore[arg-type]
@@ -53,6 +53,60 @@ def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: fl
             below = loss(network, inputs, targets, equity)
             parameter[place] = kept
             assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=1e-6)
+
+
+def test_gradients_of_differences_are_numerical_ones() -> None:
+    network = exact((6, 4))
+    rng = np.random.default_rng(1)
+    inputs, targets = rng.standard_normal((9, 7)), rng.uniform(0.05, 0.95, (9, OUTPUTS))
+    counts = np.array([3, 1, 2], np.int32)
+
+    def lost() -> float:
+        chances = network.activations(inputs)[-1].astype(float)  # type: ignore[arg-type]  # doubles
+        differences = 0.0
+        for rows in (slice(3, 6), slice(6, 7), slice(7, 9)):
+            miss = chances[rows] - targets[rows]
+            miss -= miss.mean(axis=0)
+            differences += float(((miss @ SIGNS) ** 2 / 2 + (miss**2) @ (2 * WORTH)).sum())
+        return loss(network, inputs[:3], targets[:3], 1.0) + 5 * differences / 3
+
+    plan = FitPlan(equity=1.0, differences=5.0)
+    _, gradients = _gradients(network, inputs, targets[:3], plan, (targets[3:], counts))  # type: ignore[arg-type]
+    for parameter, gradient in zip([*network.weights, *network.biases], gradients, strict=True):
+        for place in np.ndindex(parameter.shape):
+            kept = parameter[place]
+            parameter[place] = kept + 1e-5
+            above = lost()
+            parameter[place] = kept - 1e-5
+            below = lost()
+            parameter[place] = kept
+            assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=1e-5)
+
+
+def test_each_epoch_takes_all_decisions_with_all_their_plays() -> None:
+    counts = np.array([2, 3, 1, 4, 2, 2], np.int32)
+    plays = Plays(np.zeros((14, 26), np.int8), np.zeros((14, OUTPUTS), np.float32), counts)
+    made = list(batches_of_plays(plays, FitPlan(epochs=2, batch=10), 35))
+    assert 2 * 3 == len(made)
+    for epoch in (made[:3], made[3:]):
+        assert [*range(14)] == sorted(np.concatenate([rows for rows, _ in epoch]))
+        assert sorted(counts) == sorted(np.concatenate([sizes for _, sizes in epoch]))
+    assert [rows.tolist() for rows, _ in made[:3]] != [rows.tolist() for rows, _ in made[3:]]
+    few = list(batches_of_plays(plays, FitPlan(epochs=1, batch=1), 20))
+    assert 20 == len(few), "fewer decisions than batches are repeated"
+
+
+def test_of_plays_the_differences_are_learned_and_not_the_level(labels: tuple[Boards, Floats32]) -> None:
+    boards, chances = labels
+    counts = np.full(1000, 3, np.int32)
+    shifted = chances + np.float32(0.2)
+    network, other = Network.new((16,), 1), Network.new((16,), 1)
+    few = labels[0][:50], labels[1][:50]
+    plan = FitPlan(epochs=300, batch=50, rate=0.02)
+    for _ in fit(network, *few, plan, Plays(boards, shifted, counts)):
+        pass
+    fitted(few, plan, other)
+    assert error(network, labels) < 0.6 * error(other, labels)
 
 
 @pytest.fixture(scope="module")

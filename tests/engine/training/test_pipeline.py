@@ -55,6 +55,11 @@ fit = { epochs = 2, batch = 64 }
 sides = 60
 hidden = [7]
 fit = { epochs = 2, batch = 64 }
+[[refining]]
+labels = 600
+sweeps = 2
+fit = { epochs = 1, batch = 128 }
+decisions = { labels = 60, chunk = 40, comparison = { deeper = 0.1 } }
 """
 MADE: Final = {
     "student.npz": 1,
@@ -65,6 +70,10 @@ MADE: Final = {
     "mean-2-3.npz": 1,
     "sides-*.npz": 1,
     "race-*.npz": 2,
+    "games-0/*.npz": 2,
+    "decisions-0/*.npz": 2,
+    "refined-0-*.npz": 2,
+    "refined-0.npz": 1,
     "history.jsonl": 1,
 }
 """How many files of which kind lie in the folder in the end."""
@@ -123,7 +132,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path
         ("pruner", 3),
         ("round", 3),
     ]
-    steps += [("pruner", 4), ("averaged", [2, 3]), ("race_round", 0), ("race_round", 1)]
+    steps += [("pruner", 4), ("averaged", [2, 3]), ("race_round", 0), ("race_round", 1), ("refined", 0)]
     assert ("student_games", 60) == next(iter(rows[0].items()))
     assert "distilled" == next(iter(rows[1]))
     assert steps == [next(iter(row.items())) for row in rows[2:]]
@@ -144,9 +153,10 @@ def test_everything_is_made_and_what_is_there_is_not_made_again(uninterrupted: P
 @pytest.mark.slow
 def test_killed_again_and_again_it_makes_the_same_networks(uninterrupted: Path, tmp_path: Path, cache: Path) -> None:
     folder = tmp_path / "broken"
-    for sign in ("labels-0/0001.npz", "network-1.npz", "race-0.npz"):
+    signs = ("labels-0/0001.npz", "network-1.npz", "race-0.npz", "games-0/0000.npz", "refined-0-0.npz")
+    for sign in signs:
         kill(train(folder, cache, "--jobs", "2"), (folder / sign).exists)
-    assert not (folder / "race-1.npz").exists()
+    assert not (folder / "refined-0.npz").exists()
     finish(train(folder, cache, "--jobs", "2"))
     assert results(uninterrupted) == results(folder)
     assert [] == [*folder.rglob("*.new")]

@@ -12,7 +12,7 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.pruner import raw_columns
 from fibsbot.engine.training import optimizer
-from fibsbot.engine.training.optimizer import NUMPY, FitPlan, best_backend, torch_backend
+from fibsbot.engine.training.optimizer import NUMPY, FitPlan, Plays, best_backend, torch_backend
 from tests.engine.toys import Recounted, some_positions, toy_network
 
 torching = pytest.importorskip(
@@ -62,11 +62,12 @@ def test_it_learns_as_numpy_learns(equity: float) -> None:
     assert error(ours) < 0.2 * before
 
 
-def test_one_step_is_the_same() -> None:
+@pytest.mark.parametrize("plays", [None, Plays(BOARDS, TARGETS + np.float32(0.1), np.full(1000, 3, np.int32))])
+def test_one_step_is_the_same(plays: Plays | None) -> None:
     plan = FitPlan(epochs=1, batch=3000, rate=0.5)
     ours, its = toy_network(), toy_network()
-    list(optimizer.fit(ours, BOARDS, TARGETS, plan))
-    list(torching.fit(its, BOARDS, TARGETS, plan))
+    list(optimizer.fit(ours, BOARDS, TARGETS, plan, plays))
+    list(torching.fit(its, BOARDS, TARGETS, plan, plays))
     start = toy_network()
     for one, other, before in zip(ours.weights, its.weights, start.weights, strict=True):
         moved, also = (one - before).ravel(), (other - before).ravel()

@@ -9,8 +9,9 @@ import pytest
 
 import fibsbot.engine
 from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.training.decision_labels import Comparison
 from fibsbot.engine.training.random_positions import Variety
-from fibsbot.engine.training.recipe import FitRecipe, RecipeError, TDRecipe, read_recipe
+from fibsbot.engine.training.recipe import DecisionRecipe, FitRecipe, RecipeError, Refinement, TDRecipe, read_recipe
 
 PAGE: Final = """
 seed = 3
@@ -33,6 +34,10 @@ filter = { margin = 0.25, most = 3 }
 [[rounds]]
 labels = 100
 fit = { epochs = 4 }
+[[refining]]
+labels = 400
+fit = { epochs = 1 }
+decisions = { labels = 300, comparison = { deeper = 0.2 } }
 """
 
 
@@ -50,6 +55,7 @@ def test_a_recipe_is_read_with_what_is_usual_where_it_says_nothing(tmp_path: Pat
     assert FitRecipe(epochs=2, rate=1.0) == recipe.distilling.fit
     assert Variety(wild=0.1) == recipe.distilling.variety
     assert (PlayFilter(0.25, 3), PlayFilter()) == tuple(one.filter for one in recipe.rounds)
+    assert (Refinement(400, DecisionRecipe(300, comparison=Comparison(deeper=0.2)), FitRecipe(1)),) == recipe.refining
 
 
 def test_a_round_done_several_times_begins_one_network(tmp_path: Path) -> None:
@@ -101,6 +107,9 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("most = 3", "most = 0", "'most' must be >= 1: 0 @ recipe.rounds[0].filter"),
         ("times = 3", "times = 999", "expected fewer than 1000 rounds @ recipe"),
         ("labels = 100\n", "labels = 20000000\n", "expected fewer than 100,000 chunks a round @ recipe"),
+        ("labels = 400", "labels = 20000000", "expected fewer than 100,000 chunks a refinement @ recipe"),
+        ("labels = 300", "labels = 0", "'labels' must be >= 1: 0 @ recipe.refining[0].decisions"),
+        ("deeper = 0.2", "deeper = 2", "'deeper' must be <= 1.0: 2.0 @ recipe.refining[0].decisions.comparison"),
         ("seed = 3", "seed = 42", "'seed' must be <= 41: 42 @ recipe"),
     ],
 )

@@ -8,7 +8,16 @@ import pytest
 from fibsbot.engine.arrays import boards_of, position_of
 from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.pruner import new_pruner_buffers
-from fibsbot.engine.training.labels import FIVE, GAMES_AT_ONCE, Labels, most_disputed, one_ply, play_games, targets
+from fibsbot.engine.training.labels import (
+    FIVE,
+    GAMES_AT_ONCE,
+    Labels,
+    corrected,
+    most_disputed,
+    one_ply,
+    play_games,
+    targets,
+)
 from fibsbot.engine.training.random_positions import Variety
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
@@ -124,3 +133,30 @@ def test_with_a_whole_trace_targets_are_right_on_average(tame: Labels) -> None:
     later = np.cumsum((signs * tame.missed[rows, 0])[::-1])[::-1]
     expected = none[rows, 0] + signs * (later - signs * tame.missed[rows, 0])
     assert whole[rows, 0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_labels_corrected_by_the_network_that_made_them_stay_as_they_are(tame: Labels) -> None:
+    chances = tame.ahead - tame.missed
+    same = corrected(tame, chances, chances)
+    assert same.ahead == pytest.approx(tame.ahead)
+    assert same.missed == pytest.approx(tame.missed)
+
+
+def test_with_a_whole_trace_it_does_not_matter_which_network_corrects(tame: Labels) -> None:
+    before = tame.ahead - tame.missed
+    now = np.random.default_rng(1).random(before.shape, np.float32)
+    other = corrected(tame, before, now)
+    assert targets(other, 1.0) == pytest.approx(targets(tame, 1.0), abs=1e-4)
+    assert targets(other, 0.5) != pytest.approx(targets(tame, 0.5), abs=1e-2)
+
+
+def test_the_next_position_of_a_corrected_label_is_seen_by_the_other_side() -> None:
+    zeros = np.zeros((3, 5), np.float32)
+    followed = np.array([True, False, False])
+    labels = Labels(np.zeros((3, 26), np.int8), zeros, zeros, followed)
+    now = zeros.copy()
+    now[1] = [0.5, 0.25, 0.125, 0.0625, 0.03125]
+    found = corrected(labels, zeros, now)
+    assert [-0.5, 0.0625, 0.03125, 0.25, 0.125] == found.ahead[0].tolist()
+    assert [[0] * 5] * 2 == found.ahead[1:].tolist()
+    assert (-now[1:]).tolist() == found.missed[1:].tolist()
