@@ -69,7 +69,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     "--start",
     "packed_before",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Start in a new folder from the networks that --pack wrote into this one after a checkpoint of the recipe.",
+    help="Start in a new folder from the networks that --pack wrote here after a checkpoint, or before refining.",
 )
 @click.option(
     "--pack",
