@@ -123,7 +123,8 @@ def open_cluster(
 ) -> Iterator[WorkerPool]:
     """Connect to a scheduler. Raises WorkError if that fails."""
     full = check_address(address)
-    for name in ("distributed", "distributed.client"):  # Dask gives each a level of its own
+    # Dask gives each of its loggers a level of its own; the others tell of its connections that break when it ends.
+    for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are raised; their text is one line
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # what pieces share is sent once
     pool = DaskPool(full, security_of(full, tls), patience, piece_seconds)
