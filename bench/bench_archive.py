@@ -166,6 +166,8 @@ class Bench:
         while (present := self.counted(sql)[0]) < matches:
             limit = str(min(step, matches - present))
             self.measure(f"studied at {plies}-ply", sql, "study", "--plies", str(plies), "--limit", limit)
+            if self.measured[-1].matches == 0:
+                break  # other networks had judged them before: what these judge is nothing new to count
 
     def summary(self) -> None:
         """Print rates and memory of the first and the last command of each kind, and the size on disk."""
