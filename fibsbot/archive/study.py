@@ -200,7 +200,7 @@ class Study:
 
 
 def _cut(matches: Iterable[OpenMatch], least: int) -> Iterator[list[OpenMatch]]:
-    """Yield matches of one year with at least `least` decisions together, as far as there are so many."""
+    """Yield groups of matches of one year, each of at least `least` decisions but for the last of a year."""
     piece: list[OpenMatch] = []
     size = 0
     for match in matches:

@@ -290,7 +290,7 @@ def _ruleset_of(name: str) -> Ruleset:
 
 
 def _check_invited(world: World, inviter: User, guest: User, game: str | None) -> None:
-    """Refuse an invitation to another game if one of the two cannot play it; the guest is told in one line."""
+    """Refuse an invitation to another game that either player cannot be shown; the guest is told in one line."""
     if game is None:
         return
     if not inviter.plays_games:

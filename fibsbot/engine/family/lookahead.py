@@ -225,7 +225,7 @@ def _before_roll(rules: Rules, network: Network, it: Lookahead) -> float:
 
 @inner
 def _ends_turn(rules: Rules, part: int, moves: int, end: int, passed: int) -> bool:
-    """Return whether a turn is over after so many moves of its first part, and the opponent rolls."""
+    """Return whether the turn ends after `moves` moves of its first part, so that the opponent rolls."""
     if passed:
         return False
     if _is_whole(part, moves):

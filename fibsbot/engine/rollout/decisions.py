@@ -32,7 +32,7 @@ from fibsbot.position import Play
 SEARCH_SHARE: Final = 0.4
 """The largest share of the time for the search before."""
 _TIME_LEFT: Final = 1.2
-"""A block begins if so many times as long as the last one took is left."""
+"""A block begins only if there is still this many times the last block's time."""
 
 
 @frozen
