@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -131,6 +132,14 @@ def running_cluster(folder: Path, workers: int, options: tuple[str, ...] = ()) -
         yield cluster
     finally:
         cluster.stop()
+        collect_sockets()
+
+
+def collect_sockets() -> None:
+    """Let no socket that Dask's client has left open while it connected again be found in a later test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def certificates(folder: Path) -> tuple[str, ...]:
@@ -153,7 +162,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(autouse=True)
 def _collect_sockets() -> Iterator[None]:
-    """Let no socket that Dask's client has left open while it connected again be found in a later test."""
     yield
     if "distributed" in sys.modules:
-        gc.collect()
+        collect_sockets()
