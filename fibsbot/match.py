@@ -81,6 +81,9 @@ class MatchState:
     """Whether gammons count only after a double (unlimited matches)."""
     redoubles: int = 0
     """How many instant redoubles (beaver, raccoon, otter) are still allowed in this exchange (unlimited matches)."""
+    redoubled: bool | None = None
+    """In phase DOUBLED, whether the opponent has redoubled the player's own double at once (beaver, raccoon), so that
+    the player is on roll; None if that is not known."""
     cubeless: bool = False
     """Whether the match is played without a cube; nobody is asked to double then."""
     triple: bool = True

@@ -168,15 +168,20 @@ def play(state: TableGame, seat: Seat, play: Play) -> TableGame:
     Raises PlayError for a play that the laws forbid.
     """
     check_turn(state, seat)
+    made, after = check_play(state.rules, state.table, state.part, play)
+    return reach(state, after, len(made))
+
+
+def reach(state: TableGame, table: Table, moves: int) -> TableGame:
+    """Go on from the table that a legal play of this number of moves leads to; nothing is checked."""
     part = state.part
-    made, after = check_play(state.rules, state.table, part, play)
-    ended = outcome(state.rules, state.table, after)
-    moved = evolve(state, table=after)
+    ended = outcome(state.rules, state.table, table)
+    moved = evolve(state, table=table)
     if ended:
         return _end(moved, ended)
-    if len(made) == len(part.numbers):
+    if moves == len(part.numbers):
         return _go_on(evolve(moved, todo=state.todo[1:]))
-    return _stopped(moved, part, len(made))
+    return _stopped(moved, part, moves)
 
 
 def choices(state: TableGame) -> tuple[int, ...]:

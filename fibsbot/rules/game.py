@@ -288,6 +288,7 @@ def decision(state: GameState, seat: Seat) -> MatchState | None:
         resignation=state.resignation.level if state.resignation else 0,
         jacoby=state.laws.jacoby and not state.length,
         redoubles=redoubles_left(state),
+        redoubled=state.turn is seat if phase is Phase.DOUBLED else None,
         cubeless=not state.laws.cube,
         triple=state.laws.triple,
         point_game=state.laws.point_game,

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from fibsbot.arena.duel import table_games
+from fibsbot.arena.duel.table_games import make_player
 from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.engine.family.game_loop import new_game_buffers
+from fibsbot.engine.family.network import new_network
+from fibsbot.engine.family.parameters import start_of
+from fibsbot.games import load_ruleset
+from fibsbot.games.game import TableGame, play, reach, roll, start_match
+from fibsbot.position import Play
+from fibsbot.rules.errors import RuleError
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.strategies.table_games import RandomTableStrategy, load_table_strategy
 
 
 def run(*arguments: str) -> Result:
@@ -75,3 +87,35 @@ def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], said: str
     result = run(*arguments)
     assert EXIT_USAGE == result.exit_code
     assert said in result.stderr
+
+
+@pytest.mark.parametrize("name", ["pips", "blots"])
+def test_simple_players_against_the_engine_make_the_plays_of_the_strategies(name: str) -> None:
+    rules = load_ruleset("nackgammon")
+    buffers = new_game_buffers(start_of(rules), new_network(1, (1, 0, 0), 1))
+    player, strategy = make_player(rules, buffers, name, 1), load_table_strategy(name)
+    rng = random.Random(name)
+    state = start_match(rules, 0, begins=Seat.A)
+    for _ in range(40):
+        state = roll(state, state.turn, (rng.randint(1, 6), rng.randint(1, 6)))
+        if state.stage is not Stage.MOVE:
+            continue
+        following = play(state, state.turn, strategy.choose_play(state))
+        assert reach(state, player(state), len(state.part.numbers)) == following
+        state = following
+
+
+class CheatingStrategy(RandomTableStrategy):
+    """Moves a checker that is not there."""
+
+    def choose_play(self, game: TableGame) -> Play:  # noqa: ARG002 - the interface
+        """Return an illegal play."""
+        return Play.of((24, 1))
+
+
+def test_an_illegal_play_of_a_strategy_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_games, "load_table_strategy", lambda *_, **__: CheatingStrategy())
+    rules = load_ruleset("nackgammon")
+    player = make_player(rules, new_game_buffers(start_of(rules), new_network(1, (1, 0, 0), 1)), "engine", 1)
+    with pytest.raises(RuleError, match="expected a legal play"):
+        player(roll(start_match(rules, 0, begins=Seat.A), Seat.A, (2, 1)))

@@ -143,7 +143,7 @@ def test_a_beaver_in_an_unlimited_match() -> None:
     script.server("ford has joined you. Your running match was loaded.")
     script.server(board(length=9999, cells=AFTER_61, turn=-1))
     script.server("ford doubles. Type 'accept', 'reject' or 'redouble'.")
-    assert 1 == script.state.redoubles
+    assert (1, False) == (script.state.redoubles, script.state.redoubled)
     assert ["redouble"] == script.cube(CubeAction.BEAVER)
     script.server("You accept the double to 2 and redouble.", "Please wait for ford to accept or reject.")
     script.server("ford accepts the redouble. The cube shows 4.", "ford rolls 3 and 1.")
@@ -158,6 +158,7 @@ def test_a_double_against_a_beaver_is_answered_again() -> None:
     script.cube(CubeAction.DOUBLE)
     script.server("You double. Please wait for ford to accept, reject or redouble.")
     script.server("ford redoubles to 4. Type 'accept' or 'reject'.")
+    assert script.state.redoubled
     assert isinstance(script.questions[0].question, TakeQuestion)
     assert ["accept"] == script.cube(CubeAction.TAKE)
     script.server("You accept the redouble. The cube shows 4.", "You roll 6 and 4.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from fibsbot.match import Owner
 from fibsbot.position import Play, Position
 from fibsbot.rules.errors import AlreadyRolledError, CubeError, CubeRefusal, DiceError, NotYourTurnError
 from fibsbot.rules.game import (
@@ -151,6 +152,17 @@ def test_a_beaver_takes_at_twice_the_value_and_keeps_the_cube() -> None:
     assert (2, 4, B) == (beavered.cube, beavered.offered, beavered.answering)
     taken = take(beavered, B)
     assert (4, A, Stage.ROLL, B) == (taken.cube, taken.owner, taken.stage, taken.turn)
+
+
+def test_a_first_double_of_a_raised_cube_is_no_beaver() -> None:
+    """After an automatic double the cube is as after a double and a beaver: nobody owns it."""
+    raised = evolve(b_to_roll(MODERN, 0), cube=2)
+    doubled, beavered = double(raised, B), redouble(double(b_to_roll(MODERN, 0), B), A)
+    first, second = decision(doubled, A), decision(beavered, B)
+    assert first
+    assert second
+    assert (2, Owner.CENTRED, False) == (first.cube, first.owner, first.redoubled)
+    assert (2, Owner.CENTRED, True) == (second.cube, second.owner, second.redoubled)
 
 
 def test_refusing_a_beaver_loses_the_accepted_double() -> None:

@@ -1,16 +1,16 @@
 """Duels in tables games: two of the strategies of `fibsbot.strategies.table_games`, in compiled games.
 
-Where the engine plays by the networks of backgammon (`fibsbot.games.backgammons.is_backgammon`), the rules core
-plays the games instead, with the strategies themselves.
+Where the engine plays by the networks of backgammon (`fibsbot.games.backgammons.is_backgammon`), it is asked for each
+play, and the simple players are the compiled ones.
 
 Every game is played twice with the same dice and swapped seats, as in other duels. There are no matches and no cube.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
@@ -18,17 +18,30 @@ from attrs import define, field, frozen
 from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.arrays import Int64s
 from fibsbot.engine.family.evaluator import bundled_network
-from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, RANDOM, new_game_buffers, play_pairs
+from fibsbot.engine.family.game_loop import (
+    BLOTS,
+    NETWORK,
+    NETWORK_1_PLY,
+    PIPS,
+    RANDOM,
+    GameBuffers,
+    find_plays,
+    new_game_buffers,
+    play_pairs,
+    play_simply,
+)
 from fibsbot.engine.family.network import Network, new_network
-from fibsbot.engine.family.parameters import parameters_of, start_of
+from fibsbot.engine.family.parameters import parameters_of, start_of, state_of, table_of
 from fibsbot.games import load_ruleset
-from fibsbot.games.backgammons import is_backgammon
-from fibsbot.games.game import play, roll, roll_opening, start_match
+from fibsbot.games.backgammons import is_backgammon, position_of
+from fibsbot.games.game import TableGame, reach, roll, roll_opening, start_match
 from fibsbot.games.ruleset import Ruleset
+from fibsbot.games.table import Table
+from fibsbot.rules.errors import RuleError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies import base_name
 from fibsbot.strategies.engine_strategy import EngineOptions
-from fibsbot.strategies.table_games import ENGINE, TableStrategy, load_table_strategy
+from fibsbot.strategies.table_games import ENGINE, load_table_strategy
 
 KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS}
 """The simple players of compiled games, by the names of the strategies."""
@@ -113,18 +126,54 @@ def _kind(name: str) -> int:
 
 def _play_by_strategies(rules: Ruleset, plan: TableDuelPlan) -> Iterator[list[int]]:
     """Yield what A wins in both games of each pair."""
-    a, b = (load_table_strategy(name, seed=plan.seed) for name in plan.strategies)
+    buffers = new_game_buffers(start_of(rules), _UNUSED)
+    players = [make_player(rules, buffers, name, plan.seed) for name in plan.strategies]
     for pair in range(plan.pairs):
-        dice = f"{plan.seed} {pair}"
-        yield [_play_game(rules, (a, b), Random(dice)), -_play_game(rules, (b, a), Random(dice))]
+        buffers.random[:] = plan.seed * 1_000_003 + pair
+        points = [_play_game(rules, seats, Random(f"{plan.seed} {pair}")) for seats in (players, players[::-1])]
+        yield [points[0], -points[1]]
 
 
-def _play_game(rules: Ruleset, players: tuple[TableStrategy, TableStrategy], random: Random) -> int:
-    """Play a game without a cube; return the points of the first player."""
+Player: TypeAlias = Callable[[TableGame], Table]
+"""Returns the table after a player's play, asked in MOVE."""
+
+
+def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> Player:
+    """Return a player of a game by the rules of backgammon, whose plays the compiled kernel makes or checks."""
+    parameters = parameters_of(rules)
+
+    def choose_simply(game: TableGame) -> Table:
+        _set_up(buffers, game)
+        play_simply(parameters, KINDS[name], _UNUSED, buffers)
+        return table_of(buffers.board)
+
+    def choose(game: TableGame) -> Table:
+        made = position_of(game.table).play(strategy.choose_play(game))
+        _set_up(buffers, game)
+        count = find_plays(parameters, buffers)
+        legal = [table_of(it) for it in buffers.search.nodes[buffers.search.results[:count]]] or [game.table]
+        reached = next((it for it in legal if position_of(it) == made), None)
+        if reached is None:
+            raise RuleError(f"expected a legal play, got one from {position_of(game.table)} to {made}")
+        return reached
+
+    if name in KINDS:
+        return choose_simply
+    strategy = load_table_strategy(name, seed=seed)
+    return choose
+
+
+def _set_up(buffers: GameBuffers, game: TableGame) -> None:
+    buffers.board[:] = state_of(game.table)
+    buffers.dice[:2] = game.dice or (0, 0)
+
+
+def _play_game(rules: Ruleset, players: Sequence[Player], random: Random) -> int:
+    """Play a game without a cube by the rules of backgammon; return the points of the first player."""
     state = start_match(rules, 0)
     while state.stage is not Stage.OVER:
         if state.stage is Stage.MOVE:
-            state = play(state, state.turn, players[state.turn].choose_play(state))
+            state = reach(state, players[state.turn](state), len(state.part.numbers))
             continue
         dice = random.randint(1, 6), random.randint(1, 6)
         state = roll_opening(state, *dice) if state.stage is Stage.OPENING else roll(state, state.turn, dice)

@@ -42,7 +42,7 @@ from fibsbot.engine.family.parameters import (
     State,
 )
 from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
-from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, is_bound, note_roll, outcome, times
+from fibsbot.engine.family.turns import DRAWN, GOES_ON, MOST_PARTS, divide, is_bound, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
 
 RANDOM: Final = 0
@@ -378,3 +378,29 @@ def play_pairs(
                 points[2 * pair] = play_game(rules, kinds[0], first, second, buffers)
             else:
                 points[2 * pair + 1] = -play_game(rules, kinds[1], second, first, buffers)
+
+
+@compiled
+def find_plays(rules: Rules, buffers: GameBuffers) -> int:
+    """Find what a turn of one part can lead to from `buffers.board` by `buffers.dice`; return how many tables.
+
+    They are `buffers.search.nodes` at `buffers.search.results`.
+    """
+    divide(rules, buffers.board, buffers.dice, rules[DICE], 1, buffers.todo)
+    return search_plays(rules, buffers.board, buffers.todo[0], buffers.search)
+
+
+@compiled
+def play_simply(rules: Rules, kind: int, network: Network, buffers: GameBuffers) -> int:
+    """Make the play of a simple player on `buffers.board`, in a turn of one part; return the outcome.
+
+    The network is not asked.
+    """
+    divide(rules, buffers.board, buffers.dice, rules[DICE], 1, buffers.todo)
+    count = search_plays(rules, buffers.board, buffers.todo[0], buffers.search)
+    if count == 0:
+        return GOES_ON
+    node = _choose(rules, kind, network, buffers, count, 1, 1, 0)
+    result = outcome(rules, buffers.board, buffers.search.nodes[node])
+    copy_state(buffers.search.nodes[node], buffers.board)
+    return int(result)

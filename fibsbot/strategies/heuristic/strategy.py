@@ -285,8 +285,9 @@ class HeuristicStrategy:
 def is_beavered(state: MatchState) -> bool:
     """Whether the double to be answered is a beaver or raccoon of our own double, after which we are on roll.
 
-    The state does not say, but who could double had the cube; a centred cube above 1 stands for a first double.
+    If the state does not say, the owner of the cube does: who could double had it. A centred cube above 1 is then taken
+    to stand for our first double, though it may have been raised by automatic doubles.
     """
-    if state.length:
-        return False
+    if state.redoubled is not None or state.length:
+        return bool(state.redoubled)
     return state.owner is Owner.PLAYER or (state.owner is Owner.CENTRED and state.cube > 1)

@@ -163,6 +163,14 @@ def test_a_beaver_of_our_double_is_answered_as_the_player_on_roll(strategy: Engi
     assert max(reading.double_take, -1.0) == pytest.approx(answer.equity or 0.0, abs=1e-6)
 
 
+def test_a_first_double_of_a_cube_raised_automatically_is_no_beaver(strategy: EngineStrategy) -> None:
+    doubled = MatchState(RACE, phase=Phase.DOUBLED, cube=2, redoubles=1).swapped()
+    first = strategy.answer_double(evolve(doubled, redoubled=False))
+    assert first == strategy.answer_double(evolve(doubled, cube=1))
+    assert first != strategy.answer_double(evolve(doubled, redoubled=True))
+    assert strategy.answer_double(evolve(doubled, redoubled=True)) == strategy.answer_double(doubled)
+
+
 class Decided:
     """Holds games to be won by who has fewer checkers left, with a gammon where the other has not begun."""
 
