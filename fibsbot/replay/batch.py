@@ -40,9 +40,7 @@ from fibsbot.replay.events import (
     TableMatchEnded,
     events_from,
 )
-from fibsbot.replay.match_files import (
-    CaptureError,
-)
+from fibsbot.replay.match_files import CaptureError
 from fibsbot.replay.source_files import ReplaySource, SentContent, events_in
 from fibsbot.replay.writers import (
     ComparisonWriter,
@@ -291,14 +289,12 @@ def replay_all(  # noqa: PLR0913, PLR0917 - what is replayed, where the output g
     if task.comparison is not None and pool is not None:
         check_portable([task.comparison.strategy, task.comparison.evaluator_name], pool)
     pool = pool or _worthwhile_pool(sources, task)
-    if not pool.is_local:
-        yield from _replay_elsewhere(sources, task, write, on_bytes, pool, on_progress)
-    elif min(pool.size, len(sources)) > 1:
-        with tempfile.TemporaryDirectory(prefix="fibsbot-replay-") as folder:
-            yield from _replay_in_processes(sources, task, write, on_bytes, pool, on_progress, Path(folder))
-    else:
+    if pool.is_local and min(pool.size, len(sources)) <= 1:
         for source in sources:
             yield replay_source(source, task, write, on_bytes)
+    else:
+        work = _SharedReplay(sources, task, write, on_bytes, pool, on_progress)
+        yield from work.in_processes() if pool.is_local else work.elsewhere()
 
 
 def _worthwhile_pool(sources: Sequence[ReplaySource], task: ReplayTask) -> WorkerPool:
@@ -322,34 +318,53 @@ class _LocalWork:
             self.bytes_done.value += count
 
 
-def _replay_in_processes(  # noqa: PLR0913, PLR0917 - the arguments of replay_all, and the folder for the output
-    sources: Sequence[ReplaySource],
-    task: ReplayTask,
-    write: TextSink,
-    on_bytes: BytesCallback,
-    pool: WorkerPool,
-    on_progress: ProgressCallback,
-    folder: Path,
-) -> Iterator[SourceResult]:
-    work = _LocalWork(task, multiprocessing.get_context("spawn").Value("q", 0))
-    reported = 0
+@frozen
+class _SharedReplay:
+    """A replay by several workers; its fields are the arguments of `replay_all`."""
 
-    def follow(progress: PoolProgress) -> None:
-        nonlocal reported
-        now = work.bytes_done.value
-        on_bytes(now - reported)
-        reported = now
-        on_progress(progress)
+    sources: Sequence[ReplaySource]
+    task: ReplayTask
+    write: TextSink
+    on_bytes: BytesCallback
+    pool: WorkerPool
+    on_progress: ProgressCallback
 
-    pieces = (Piece(source.name, (source, folder / str(number))) for number, source in enumerate(sources))
-    with contextlib.closing(pool.run(replay_into_file, pieces, shared=work, on_progress=follow)) as done:
-        for piece, result in done:
-            text: Path = piece.arguments[1]
-            with text.open(encoding="utf-8", newline="") as file:
-                for chunk in iter(lambda: file.read(2**16), ""):
-                    write(chunk)
-            text.unlink()
-            yield result
+    def in_processes(self) -> Iterator[SourceResult]:
+        """Replay in processes of this machine."""
+        work = _LocalWork(self.task, multiprocessing.get_context("spawn").Value("q", 0))
+        reported = 0
+
+        def follow(progress: PoolProgress) -> None:
+            nonlocal reported
+            now = work.bytes_done.value
+            self.on_bytes(now - reported)
+            reported = now
+            self.on_progress(progress)
+
+        with tempfile.TemporaryDirectory(prefix="fibsbot-replay-") as folder:
+            pieces = (Piece(it.name, (it, Path(folder, str(number)))) for number, it in enumerate(self.sources))
+            with contextlib.closing(self.pool.run(replay_into_file, pieces, shared=work, on_progress=follow)) as done:
+                for piece, result in done:
+                    text: Path = piece.arguments[1]
+                    with text.open(encoding="utf-8", newline="") as file:
+                        for chunk in iter(lambda: file.read(2**16), ""):
+                            self.write(chunk)
+                    text.unlink()
+                    yield result
+
+    def elsewhere(self) -> Iterator[SourceResult]:
+        """Replay in workers that have none of the files."""
+        task = self.task
+        if task.comparison is not None:
+            task = evolve(task, comparison=task.comparison.with_networks())
+        pieces = (Piece(source.name, source.with_content()) for source in self.sources)
+        run = self.pool.run(replay_content, pieces, shared=task, on_progress=self.on_progress)
+        with contextlib.closing(run) as done:
+            for piece, (text, result) in done:
+                self.on_bytes(result.source.size)
+                self.write(zlib.decompress(text).decode())
+                result.source = evolve(piece.arguments, sent=None)
+                yield result
 
 
 def replay_into_file(work: _LocalWork, source_and_text: tuple[ReplaySource, Path]) -> SourceResult:
@@ -357,25 +372,6 @@ def replay_into_file(work: _LocalWork, source_and_text: tuple[ReplaySource, Path
     source, text = source_and_text
     with text.open("w", encoding="utf-8", newline="") as file:
         return replay_source(source, work.task, file.write, work.add_bytes)
-
-
-def _replay_elsewhere(  # noqa: PLR0913, PLR0917 - the arguments of replay_all
-    sources: Sequence[ReplaySource],
-    task: ReplayTask,
-    write: TextSink,
-    on_bytes: BytesCallback,
-    pool: WorkerPool,
-    on_progress: ProgressCallback,
-) -> Iterator[SourceResult]:
-    if task.comparison is not None:
-        task = evolve(task, comparison=task.comparison.with_networks())
-    pieces = (Piece(source.name, source.with_content()) for source in sources)
-    with contextlib.closing(pool.run(replay_content, pieces, shared=task, on_progress=on_progress)) as done:
-        for piece, (text, result) in done:
-            on_bytes(result.source.size)
-            write(zlib.decompress(text).decode())
-            result.source = evolve(piece.arguments, sent=None)
-            yield result
 
 
 def replay_content(task: ReplayTask, source: ReplaySource) -> tuple[bytes, SourceResult]:
