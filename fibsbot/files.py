@@ -48,7 +48,7 @@ def replacing(target: Path) -> Iterator[Path]:
     try:
         yield part
         for path in (*(part.iterdir() if part.is_dir() else ()), part):
-            _write_to_disk(path)
+            write_to_disk(path)
         part.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -56,10 +56,10 @@ def replacing(target: Path) -> Iterator[Path]:
                 left.unlink()
             part.rmdir() if part.is_dir() else part.unlink(missing_ok=True)
         raise
-    _write_to_disk(target.parent)
+    write_to_disk(target.parent)
 
 
-def _write_to_disk(path: Path) -> None:
+def write_to_disk(path: Path) -> None:
     """Write what the system still holds back of a file, or of the names in a folder."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -24,7 +24,7 @@ from fibsbot.records.stored_rows import BACKGAMMON
 from fibsbot.replay.match_files import CaptureError, read_content
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.transcript import Transcript, TranscriptError
-from fibsbot.workers.pool import Piece, WorkerPool
+from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
 
 BATCH_ROWS: Final = 250_000
 """Decisions that are written together: some ten seconds of reading by each of several workers."""
@@ -129,6 +129,7 @@ class Adding:
     dataset: Dataset
     tick: Tick = lambda _: None
     report: Report = lambda _name, _problem: None
+    on_progress: ProgressCallback = lambda _: None
     result: AddResult = field(factory=AddResult)
     _known: set[int] = field(factory=set, init=False)
     """Keys of the matches that the archive has, or that are in the batch."""
@@ -142,7 +143,7 @@ class Adding:
         """Add the matches of sources. After an interruption the archive has all batches that were complete."""
         self._load_known()
         pieces = (Piece(_key(piece), piece) for piece in pieces_of(self._unread(sources)))
-        results = pool.run(read_sources, pieces, ordered=True)
+        results = pool.run(read_sources, pieces, ordered=True, on_progress=self.on_progress)
         try:
             for _, read in results:
                 self._take(read)

@@ -15,7 +15,6 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 from attrs import define, field, frozen
 
 from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, Table
-from fibsbot.files import replacing
+from fibsbot.files import replacing, write_to_disk
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -35,6 +34,8 @@ MARK: Final = "archive.json"
 """The file by which an archive is recognised."""
 MEMORY: Final = "512MB"
 """Memory that DuckDB may use; beyond it, sorting and grouping go to disk."""
+MERGE_MEMORY: Final = "192MB"
+"""The same for one thread that merges files: the rows to sort grow with the archive, up to twice FILE_ROWS."""
 ROW_GROUP: Final = 122_880
 FILE_ROWS: Final = 1_000_000
 """Rows of a file that is compacted no more."""
@@ -199,7 +200,11 @@ class Dataset:
         source = _read(self.connection, f"[{', '.join(map(quoted, files))}]", table)
         rows = f"SELECT {_casts(table)} FROM {source}"
         name = file_name(group, [path.stem for path in files])
-        written = self._copy(table, rows, files[0].with_name(f"{name}.parquet"))
+        self.connection.execute(f"SET memory_limit = '{MERGE_MEMORY}'; SET threads = 1")
+        try:
+            written = self._copy(table, rows, files[0].with_name(f"{name}.parquet"))
+        finally:
+            self.connection.execute(f"SET memory_limit = '{MEMORY}'; RESET threads")
         with _locked(self.folder / _READERS, fcntl.LOCK_EX | fcntl.LOCK_NB) as alone:
             if alone is None:
                 written.temporary.unlink()
@@ -214,7 +219,7 @@ class Dataset:
             f"COPY ({rows} ORDER BY {table.order}) TO {quoted(temporary)} "
             f"({_ENCODINGS}, ROW_GROUP_SIZE {ROW_GROUP}, {metadata})"
         )
-        _flush(temporary)
+        write_to_disk(temporary)
         return WrittenFile(temporary, target)
 
     def _commit(self, written: Sequence[WrittenFile], removed: Sequence[Path]) -> None:
@@ -245,7 +250,7 @@ class Dataset:
         for name in plan["remove"]:
             (self.folder / name).unlink(missing_ok=True)
         for folder in folders:
-            _flush(folder)
+            write_to_disk(folder)
         path.unlink()
 
     def _recover(self) -> None:
@@ -366,12 +371,3 @@ def _locked(path: Path, kind: int) -> Iterator[IO[bytes] | None]:
             yield None
             return
         yield file
-
-
-def _flush(path: Path) -> None:
-    """Write to disk what the system still holds back of a file or a folder."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

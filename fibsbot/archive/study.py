@@ -19,7 +19,7 @@ from fibsbot.archive.columns import YEAR, TableData, chosen, concatenated, count
 from fibsbot.archive.dataset import Dataset, file_name, quoted
 from fibsbot.archive.schema import DECISIONS, GAMES, JUDGEMENTS, MATCHES
 from fibsbot.workers.journal import Journal
-from fibsbot.workers.pool import Piece, WorkerPool
+from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
 
 if TYPE_CHECKING:
     from fibsbot.archive.judge import Judge
@@ -106,6 +106,7 @@ class Study:
     """Keeps pieces until they are written."""
     tick: Callable[[], object] = lambda: None
     """Called after each piece."""
+    on_progress: ProgressCallback = lambda _: None
     result: StudyResult = field(factory=StudyResult)
     _batch: list[TableData] = field(factory=list, init=False)
     _keys: list[str] = field(factory=list, init=False)
@@ -130,7 +131,9 @@ class Study:
         """Judge; after an interruption the archive has all batches that were complete, the journal the other pieces."""
         settings = StudySettings(self.plies)
         pieces = (Piece(_key(rows), rows) for rows in self._pieces(self.open_matches()))
-        results = pool.run(judge_matches, pieces, shared=settings, ordered=True, journal=self.journal)
+        results = pool.run(
+            judge_matches, pieces, shared=settings, ordered=True, journal=self.journal, on_progress=self.on_progress
+        )
         try:
             for piece, judged in results:
                 self._take(piece.key, judged)

@@ -24,15 +24,13 @@ from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
     checked_matches,
-    evaluator_name,
     evaluator_option,
     journal_option,
     match_options,
     open_journal,
     plies_option,
-    rollout_option,
 )
-from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
+from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, store_errors, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.report.timeline import Grade, MatchTimeline, TimelineEntry, TimelineKind, match_timeline
@@ -54,7 +52,7 @@ MAX_COLUMNS: Final = 80
 @match_options
 @evaluator_option
 @plies_option
-@rollout_option
+@rollout_options
 @click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll.")
 @click.option(
     "--errors",
@@ -72,7 +70,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     *,
     evaluator: str,
     plies: int | None,
-    rollout: bool,
+    rollout: int | None,
     luck: bool,
     errors: int,
     workers: WorkerOptions,
@@ -85,7 +83,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     gets a table of both players' errors, luck and performance rating (PR) and a list of the worst errors, with the
     position, what was played and what was best. The exit status is 1 if a match had to be left out.
     """
-    name = evaluator_name(evaluator, plies, rollout=rollout)
+    name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)

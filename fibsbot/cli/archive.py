@@ -76,7 +76,7 @@ def _add(paths: tuple[Path, ...], place: str | None, folder: Path, workers: Work
             done += size
             show(done, total or None)
 
-        run = Adding(dataset, tick, lambda name, problem: problems.append(f"{name}: {problem}"))
+        run = Adding(dataset, tick, lambda name, problem: problems.append(f"{name}: {problem}"), show.follow)
         try:
             run.run(sources_of(paths, folder), pool)
             if place is not None:
@@ -141,6 +141,7 @@ def _study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) 
         total = int(run.open_matches().decisions.sum())
         show = held.enter_context(progress_bar("decisions"))
         run.tick = lambda: show(run.result.decisions, total)
+        run.on_progress = show.follow
         try:
             run.journal = held.enter_context(Journal(folder / JOURNAL, run.fingerprint))
             pool = held.enter_context(workers.open())

@@ -14,6 +14,7 @@ import click
 from attrs import asdict, evolve, frozen
 
 from fibsbot.cli import UserError
+from fibsbot.cli.options import rollout_options
 from fibsbot.cli.positions import (
     DEFAULT_PLIES,
     before_roll,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from fibsbot.engine.arrays import Outcomes
     from fibsbot.engine.cube import Market, Stakes
     from fibsbot.engine.engine import Engine
-    from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking
+    from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking, SearchLimits
 
 
 @click.command("eval")
@@ -124,14 +125,14 @@ FEWEST_PLAYS: Final = 3
     type=click.IntRange(1),
     help=f"Number of plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
-@click.option("--rollout", is_flag=True, help="Roll out the close plays, as long as --time allows if it is given.")
+@rollout_options
 @search_options
 def best(  # noqa: PLR0913 - one argument an option
     position: str,
     *,
     dice: str | None,
     plays: int | None,
-    rollout: bool,
+    rollout: int | None,
     plies: int | None,
     seconds: float | None,
     networks: Path | None,
@@ -141,14 +142,12 @@ def best(  # noqa: PLR0913 - one argument an option
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     its plies, its equity with the cube, its loss against the best play, and the chances of the player who makes it. All
-    listed plays are searched to the same depth. With --rollout the close ones are then rolled out, with the same dice.
+    listed plays are searched to the same depth. With --rollout the close ones are then rolled out, with the same dice,
+    as long as --time allows if it is given.
     """
     state = with_roll(read_position(position), dice)
     with open_engine(networks, warm=seconds is not None) as engine:
-        deciding, limits = engine, search_limits(plies, seconds)
-        if rollout:
-            deciding = rolling(engine)
-            limits = evolve(limits, plies=DEFAULT_PLIES if plies is None else plies)
+        deciding, limits = deciding_engine(engine, rollout, plies, seconds)
         ranking = deciding.rank(state, limits=limits, compared=_plays_to_compare(plays))
 
     output = BestOutput(state, ranking, plays or MAX_PLAYS)
@@ -161,11 +160,17 @@ def best(  # noqa: PLR0913 - one argument an option
     click.echo(f"\nby {engine.name}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s")
 
 
-def rolling(engine: Engine) -> Engine:
-    """Return an engine that rolls out close decisions."""
+def deciding_engine(
+    engine: Engine, rollout: int | None, plies: int | None, seconds: float | None
+) -> tuple[Engine, SearchLimits]:
+    """Return the engine that decides, with rollouts of so many games at most if any, and the limits of its search."""
+    limits = search_limits(plies, seconds)
+    if rollout is None:
+        return engine, limits
     from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
 
-    return RolloutEngine.around(engine, RolloutLimits())
+    limits = evolve(limits, plies=DEFAULT_PLIES if plies is None else plies)
+    return RolloutEngine.around(engine, RolloutLimits(rollout)), limits
 
 
 def _plays_to_compare(count: int | None) -> PlayComparison:
@@ -260,13 +265,23 @@ def _chances(it: RankedPlay) -> str:
 
 @click.command()
 @position_argument
+@rollout_options
 @search_options
-def cube(position: str, *, plies: int | None, seconds: float | None, networks: Path | None, as_json: bool) -> None:
+def cube(  # noqa: PLR0913 - one argument an option
+    position: str,
+    *,
+    rollout: int | None,
+    plies: int | None,
+    seconds: float | None,
+    networks: Path | None,
+    as_json: bool,
+) -> None:
     """Recommend a cube action.
 
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a roll that is
     whether to double and how the opponent should answer; if a double is pending (D in an XGID), whether to take. Every
-    other action is listed with what it loses, in points at the cube before the double.
+    other action is listed with what it loses, in points at the cube before the double. With --rollout a close decision
+    is then rolled out, with the same dice for both actions, as long as --time allows if it is given.
     """
     state = read_position(position)
     rolling, note = before_roll(state)
@@ -274,7 +289,8 @@ def cube(position: str, *, plies: int | None, seconds: float | None, networks: P
     if doubled:
         check_may_double(rolling, "a double by a player who may turn the cube and can use it")
     with open_engine(networks, warm=seconds is not None) as engine:
-        reading = engine.analyse_cube(rolling, search_limits(plies, seconds))
+        deciding, limits = deciding_engine(engine, rollout, plies, seconds)
+        reading = deciding.analyse_cube(rolling, limits)
 
     found = take_output(state, reading) if doubled else double_output(rolling, reading)
     shown = state if doubled else rolling
@@ -285,7 +301,7 @@ def cube(position: str, *, plies: int | None, seconds: float | None, networks: P
         return
     print_state(shown)
     click.echo("")
-    click.echo("\n".join(found.lines(reading.effort.plies)))
+    click.echo("\n".join(found.lines(reading)))
     effort = f"{reading.effort.evaluations:,} evaluations in {reading.effort.seconds:.3g} s"
     click.echo(f"\nby {engine.name}, {effort}" + (f"; {note}" if note else ""))
 
@@ -339,12 +355,14 @@ class CubeOutput:
             else None,
         }
 
-    def lines(self, plies: int) -> Iterator[str]:
+    def lines(self, reading: CubeAnalysis) -> Iterator[str]:
         """Yield the lines of text."""
         from fibsbot.engine.arrays import cubeless_equity  # noqa: PLC0415 - loads the engine
 
+        plies, cubeless = reading.effort.plies, float(cubeless_equity(self.outcomes))
         yield f"{'':6}{chance_headings()}{'cubeless':>10}"
-        yield f"{plies}-ply {format_chances(self.outcomes)}{format_equity(float(cubeless_equity(self.outcomes))):>10}"
+        games = f"   {reading.games} games" if reading.games else ""
+        yield f"{plies}-ply {format_chances(self.outcomes)}{format_equity(cubeless):>10}{games}"
         yield ""
         yield f"{'':25}{'equity':>8}" + (f"{'MWC':>24}" if self.stakes.match else "")
         for number, (action, worth) in enumerate(self.worths.items(), 1):
@@ -416,6 +434,7 @@ def _market_lines(market: Market) -> Iterator[str]:
 
 
 def effort_row(reading: CubeAnalysis) -> dict[str, Any]:
-    """Return the effort of a search for JSON."""
+    """Return the effort of a search, and of a rollout, for JSON."""
     effort = reading.effort
-    return {"plies": effort.plies, "evaluations": effort.evaluations, "seconds": round(effort.seconds, 4)}
+    row = {"plies": effort.plies, "games": reading.games, "evaluations": effort.evaluations}
+    return {**row, "seconds": round(effort.seconds, 4)}

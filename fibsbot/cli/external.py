@@ -14,6 +14,7 @@ from functools import partial
 import click
 
 from fibsbot.cli import UserError
+from fibsbot.cli.options import engine_name, rollout_options
 from fibsbot.external import ADDRESS, Answerer, ExternalPlayer, UbgiEngine, listen_locally, serve_ubgi
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
@@ -25,12 +26,12 @@ strategy_option = click.option(
 )
 
 
-def load_with_fallback(name: str | None) -> Sequence[Strategy]:
+def load_with_fallback(name: str | None, rollout: int | None) -> Sequence[Strategy]:
     """Return the strategy of this name, or the default one, and the fallback for decisions at which it fails.
 
-    Raises UserError if it cannot be loaded.
+    `rollout` is the value of `rollout_options`. Raises UserError if the strategy cannot be loaded.
     """
-    chosen = name or DEFAULT_STRATEGY
+    chosen = engine_name("strategy", name or DEFAULT_STRATEGY, rollout=rollout)
     try:
         return [load(it) for it in dict.fromkeys((chosen, FALLBACK_STRATEGY))]
     except StrategyError as error:
@@ -46,8 +47,9 @@ def load_with_fallback(name: str | None) -> Sequence[Strategy]:
     help="Port to listen on; 0 picks a free one.",
 )
 @strategy_option
+@rollout_options
 @click.option("--jacoby/--no-jacoby", default=True, show_default=True, help="Use the Jacoby rule in unlimited matches.")
-def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
+def external(port: int, strategy: str | None, *, rollout: int | None, jacoby: bool) -> None:
     """Run as an external player for gnubg.
 
     In gnubg, `set player 1 external localhost:PORT` connects to it, from this machine only. Ctrl-C ends it.
@@ -59,7 +61,7 @@ def external(port: int, strategy: str | None, *, jacoby: bool) -> None:
         reason = os.strerror(error.errno) if error.errno else error
         raise UserError(f"cannot listen on {ADDRESS}:{port}: {reason}; use --port to choose another one") from None
     with listening:
-        strategies = load_with_fallback(strategy)
+        strategies = load_with_fallback(strategy, rollout)
         player = ExternalPlayer(Answerer(strategies), jacoby=jacoby)
         try:
             asyncio.run(_serve(player, listening, strategies[0].name))
@@ -84,15 +86,16 @@ async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) ->
 
 @click.command()
 @strategy_option
+@rollout_options
 @click.option("-v", "--verbose", is_flag=True, help="Print on stderr why a line is answered with sorry.")
-def ubgi(strategy: str | None, *, verbose: bool) -> None:
+def ubgi(strategy: str | None, *, rollout: int | None, verbose: bool) -> None:
     """Run as a UBGI engine on stdin and stdout.
 
     UBGI is the Universal Backgammon Interface, draft 0.01: after `ubgi` every XGID and every raw board of FIBS is
     answered with a play, roll, double, take or drop, and any other line with sorry. `quit` ends it.
     """
     configure_log(LogFormat.CONSOLE, LogLevel.INFO if verbose else LogLevel.WARNING)
-    engine = UbgiEngine(partial(load_with_fallback, strategy))
+    engine = UbgiEngine(partial(load_with_fallback, strategy, rollout))
     try:
         serve_ubgi(engine, sys.stdin.buffer, sys.stdout.buffer)
     finally:

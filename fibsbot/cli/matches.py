@@ -148,22 +148,6 @@ plies_option: Final = click.option(
 )
 
 
-rollout_option: Final = click.option(
-    "--rollout", is_flag=True, help="Roll out close decisions by the engine, which takes a second for each."
-)
-
-
-def evaluator_name(evaluator: str, plies: int | None, *, rollout: bool = False) -> str:
-    """Return the full name of an evaluator; raise UserError for plies or rollouts of another one than the engine."""
-    options = [*([] if plies is None else [str(plies)]), *(["rollout"] if rollout else [])]
-    if not options:
-        return evaluator
-    if evaluator != DEFAULT_STRATEGY:
-        option = "--rollout" if plies is None else "--plies"
-        raise UserError(f"expected {option} with the evaluator {DEFAULT_STRATEGY}, got it with {evaluator!r}")
-    return f"{DEFAULT_STRATEGY}:{','.join(options)}"
-
-
 # -- which matches --------------------------------------------------------------------------------------------------
 
 

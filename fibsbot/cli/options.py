@@ -12,14 +12,16 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 from attrs import frozen
 
 from fibsbot.cli import ConfigError, RunError, UserError
+from fibsbot.engine import DEFAULT_TRIALS, MAX_TRIALS
 from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse_law_words
 from fibsbot.rules.laws import FIBS, LAWS, Laws
+from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.workers.pool import TlsFiles, WorkerPool, open_pool
 from fibsbot.workers.processes import WorkError
 
@@ -69,6 +71,42 @@ class GameName(click.ParamType[str]):
             return load_ruleset(str(value)).full_name
         except UnknownGameError as error:
             self.fail(str(error), param, ctx)
+
+
+def rollout_options(command: _Command) -> _Command:
+    """Add `--rollout` and `--trials`, and call the command with `rollout`: games of a candidate at most, or None."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, rollout: bool, trials: int | None, **options: Any) -> None:
+        if trials and not rollout:
+            raise UserError("expected --trials with --rollout, got it without")
+        command(*arguments, rollout=(trials or DEFAULT_TRIALS) if rollout else None, **options)
+
+    decorated: Any = click.option(
+        "--trials",
+        metavar="N",
+        type=click.IntRange(1, MAX_TRIALS),
+        help="Number of games per candidate with --rollout, at most; rounded up to a multiple of 36.  "
+        f"[default: {DEFAULT_TRIALS}]",
+    )(run)
+    help_text = "Roll out close decisions by the engine, which takes a second for each."
+    return cast("_Command", click.option("--rollout", is_flag=True, help=help_text)(decorated))
+
+
+def engine_name(option: str, name: str, plies: int | None = None, rollout: int | None = None) -> str:
+    """Return the full name of the strategy that an option names, with plies and rollouts of `rollout` games at most.
+
+    Raises UserError for plies or rollouts of another strategy than the engine.
+    """
+    parts = [] if plies is None else [str(plies)]
+    if rollout is not None:
+        parts += ["rollout"] if rollout == DEFAULT_TRIALS else ["rollout", f"trials={rollout}"]
+    if not parts:
+        return name
+    if name != DEFAULT_STRATEGY:
+        wanted = "--rollout" if plies is None else "--plies"
+        raise UserError(f"expected {wanted} with the {option} {DEFAULT_STRATEGY}, got it with {name!r}")
+    return f"{DEFAULT_STRATEGY}:{','.join(parts)}"
 
 
 @frozen

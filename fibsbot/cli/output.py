@@ -45,9 +45,9 @@ class ProgressDisplay:
         self.bar.update(self.task, completed=done, total=of)
 
     def follow(self, progress: PoolProgress) -> None:
-        """Show how many workers there are, if there are several or none, and their rate."""
-        workers = "" if progress.workers == 1 else plural(progress.workers, "worker")
-        self.bar.update(self.task, note=f"{progress.rate:.1f} pieces/s, {workers}" if workers else "")
+        """Show the rate, and how many workers there are if there are several or none."""
+        workers = "" if progress.workers == 1 else f", {plural(progress.workers, 'worker')}"
+        self.bar.update(self.task, note=f"{progress.rate:.1f} pieces/s{workers}")
 
 
 @contextlib.contextmanager

@@ -16,15 +16,13 @@ from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
     checked_matches,
-    evaluator_name,
     evaluator_option,
     journal_option,
     match_options,
     open_journal,
     plies_option,
-    rollout_option,
 )
-from fibsbot.cli.options import WorkerOptions, store_errors, worker_options
+from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, store_errors, worker_options
 from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.files import replacing
@@ -54,7 +52,7 @@ NAME: Final = 40
 )
 @evaluator_option
 @plies_option
-@rollout_option
+@rollout_options
 @click.option("--luck/--no-luck", default=True, help="Analyse the luck of each roll, which takes longest.")
 @worker_options
 @journal_option
@@ -65,7 +63,7 @@ def report(  # noqa: PLR0913 - one argument an option
     target: Path,
     evaluator: str,
     plies: int | None,
-    rollout: bool,
+    rollout: int | None,
     luck: bool,
     workers: WorkerOptions,
     journal: Path | None,
@@ -79,7 +77,7 @@ def report(  # noqa: PLR0913 - one argument an option
     """
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
-    name = evaluator_name(evaluator, plies, rollout=rollout)
+    name = engine_name("evaluator", evaluator, plies, rollout)
     try:
         with (
             store_errors(),

@@ -40,6 +40,7 @@ from fibsbot.cli.positions import (
     search_limits,
     stakes_of,
 )
+from fibsbot.engine import MAX_TRIALS
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.position import Position
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out by default."""
-MAX_TRIALS: Final = 1_000_000
 BLOCK: Final = 36
 """Games that are played together."""
 

@@ -6,6 +6,8 @@ Commands that need no engine do not import its modules: numpy and llvmlite take 
 import os
 from typing import Final
 
+MAX_TRIALS: Final = 1_000_000
+"""Games of a rollout at most."""
 DEFAULT_TRIALS: Final = 144
 """Games by which a close decision is rolled out at most."""
 

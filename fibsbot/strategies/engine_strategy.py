@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from attrs import frozen
 
-from fibsbot.engine import DEFAULT_TRIALS, MAX_PLIES
+from fibsbot.engine import DEFAULT_TRIALS, MAX_PLIES, MAX_TRIALS
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
@@ -25,8 +25,8 @@ __all__ = ["EngineStrategy"]
 
 
 _PLIES: Final = ("plies", "chequer", "cube")
-_ROLLING: Final = {"trials": 1, "seed": 0, "threads": 1}
-"""The least value of each option of rollouts."""
+_ROLLING: Final = {"trials": range(1, MAX_TRIALS + 1), "seed": range(1_000_000), "threads": range(1, 1_000_000)}
+"""The values of each option of rollouts."""
 
 
 @frozen
@@ -73,7 +73,7 @@ class EngineOptions:
                 networks = Path(number.strip())
             elif name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
                 values[name] = float(number)
-            elif name in _ROLLING and re.fullmatch(r" *[0-9]{1,6} *", number) and int(number) >= _ROLLING[name]:
+            elif name in _ROLLING and re.fullmatch(r" *[0-9]{1,7} *", number) and int(number) in _ROLLING[name]:
                 rolling[name] = int(number)
             elif name in _PLIES and re.fullmatch(rf" *[0-{MAX_PLIES}] *", number):
                 values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))

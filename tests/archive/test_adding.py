@@ -146,7 +146,7 @@ def dying(function):
         return function(*arguments)
     return call
 
-dataset._flush = dying(dataset._flush)
+dataset.write_to_disk = dying(dataset.write_to_disk)
 Path.replace = dying(Path.replace)
 adding.pieces_of = lambda sources: ((source,) for source in sources)
 with dataset.Dataset.open(Path(sys.argv[2])) as opened:

@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.cli.options import engine_name
+from fibsbot.engine import DEFAULT_TRIALS
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.transcript_json import write_json
 from fibsbot.position import Play
@@ -41,6 +43,18 @@ def test_output_as_text(match: str) -> None:
     result = analyse(match, "--errors", "3")
     assert (0, "") == (result.exit_code, result.stderr)
     check("analyse", result.stdout)
+
+
+def test_rollouts_are_by_the_engine_and_have_a_number_of_games(match: str) -> None:
+    for words, text in (
+        (["--rollout"], "expected --rollout with the evaluator engine, got it with 'heuristic'"),
+        (["--trials", "72"], "expected --trials with --rollout, got it without"),
+    ):
+        result = analyse(match, *words)
+        assert (EXIT_USAGE, f"Error: {text}\n") == (result.exit_code, result.stderr)
+    assert "engine" == engine_name("evaluator", "engine")
+    assert "engine:rollout" == engine_name("evaluator", "engine", rollout=DEFAULT_TRIALS)
+    assert "engine:1,rollout,trials=72" == engine_name("evaluator", "engine", 1, 72)
 
 
 def test_several_matches_are_summed_up_by_player(match: str) -> None:

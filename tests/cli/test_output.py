@@ -83,6 +83,6 @@ def test_an_unwritable_path_is_reported_at_once(
     """No position is evaluated, no store is opened (there is none), and no match is played."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr("fibsbot.cli.report.evaluator_name", lambda *_: pytest.fail("a judge is looked for"))
+    monkeypatch.setattr("fibsbot.cli.report.engine_name", lambda *_: pytest.fail("a judge is looked for"))
     result = CliRunner().invoke(main, command)
     assert (EXIT_USAGE, f"Error: cannot write {command[-1]}: Permission denied\n") == (result.exit_code, result.stderr)

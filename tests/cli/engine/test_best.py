@@ -57,6 +57,12 @@ def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
     assert row["plays"]
 
 
+@pytest.mark.slow
+def test_close_plays_are_rolled_out_by_the_games_that_were_asked_for(ask: Asking) -> None:
+    words = ("best", START, "--dice", "62", "--json", "--plies", "1", "--rollout")
+    assert [36, 36, 0] == [it["games"] for it in json.loads(ask.text(*words, "--trials", "1"))["plays"][:3]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -65,6 +71,7 @@ def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
         ([START, "--dice", "31", "--time", "soon"], "expected a time such as 500ms"),
         ([START, "--dice", "31", "--time", "0"], "expected a time such as 500ms"),
         ([START, "--dice", "31", "--plies", "9"], "'--plies'"),
+        ([START, "--dice", "31", "--trials", "36"], "expected --trials with --rollout, got it without"),
         ([f"{HOLDING}:0:0:1:D:0:0:0:7:10"], "expected a roll to play, got a double to answer"),
     ],
 )

@@ -56,3 +56,11 @@ def test_a_double_that_was_not_possible_is_refused(ask: Asking) -> None:
     result = ask("cube", f"{HOLDING}:1:-1:1:D:0:0:0:0:10")
     assert EXIT_USAGE == result.exit_code
     assert "expected a double by a player who may turn the cube and can use it" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_close_decision_is_rolled_out_by_the_games_that_were_asked_for(ask: Asking) -> None:
+    words = ("cube", f"{HOLDING}:0:0:-1:00:0:0:0:0:10", "--plies", "0")
+    assert 0 == json.loads(ask.text(*words, "--json"))["games"]
+    assert 36 == json.loads(ask.text(*words, "--json", "--rollout", "--trials", "10"))["games"]
+    assert "   36 games\n" in ask.text(*words, "--rollout", "--trials", "36")

@@ -94,7 +94,23 @@ def test_options_set_plies_and_time(text: str, options: EngineOptions) -> None:
     assert options == EngineOptions.parse(text)
 
 
-@pytest.mark.parametrize("text", ["5", "x", "time=0", "time=x", "plies=9", "deep=2", "time=1e3", "networks=", "=", "٣"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5",
+        "x",
+        "rollout,trials=0",
+        "rollout,trials=1000001",
+        "time=0",
+        "time=x",
+        "plies=9",
+        "deep=2",
+        "time=1e3",
+        "networks=",
+        "=",
+        "٣",
+    ],
+)
 def test_invalid_options_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected plies from 0 to 4"):
         EngineStrategy(text)
