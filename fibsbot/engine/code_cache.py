@@ -44,8 +44,11 @@ _NUMBER: Final = struct.Struct("<I")
 description is followed by the object files."""
 LOCK: Final = "compiling.lock"
 """A file of each folder, in which a process locks one byte for each function that it compiles."""
-MAX_WAIT: Final = 60.0
-"""Seconds that a process waits for another one that compiles the same function; then it compiles for itself."""
+MAX_WAIT: Final = 240.0
+"""Seconds that a process waits for another one that compiles the same function; then it compiles for itself.
+
+The longest functions take half a minute of the processor, which is minutes on a busy machine.
+"""
 _IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import |\"(fibsbot\.engine\.\w+)\"", re.MULTILINE)
 """Imports of a file of the engine from other files of the engine."""
 
