@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -194,11 +195,21 @@ def test_td_training_continues_if_the_recipe_asks_for_more_games(tmp_path: Path)
     )
 
 
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the tiny recipe was followed."""
+    folder = tmp_path_factory.mktemp("tiny")
+    follow(folder)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["student.npz", "pruner-0.npz", "distilled.npz"])
 @pytest.mark.parametrize("content", [b"", b"nonsense", None])
-def test_a_file_that_is_no_result_is_reported_in_one_line(tmp_path: Path, name: str, content: bytes | None) -> None:
-    follow(tmp_path)
+def test_a_file_that_is_no_result_is_reported_in_one_line(
+    tmp_path: Path, tiny: Path, name: str, content: bytes | None
+) -> None:
+    shutil.copytree(tiny, tmp_path, dirs_exist_ok=True)
     other = {"student.npz": "distilled.npz", "pruner-0.npz": "student.npz", "distilled.npz": "student.npz"}[name]
     (tmp_path / name).write_bytes((tmp_path / other).read_bytes() if content is None else content)
     with pytest.raises(NetworkError, match=name) as raised:
