@@ -129,6 +129,10 @@ class Table:
     own: Side
     opponent: Side
 
+    def __hash__(self) -> int:
+        """Hash the checkers only: boards are looked up often, and few differ in nothing but what is remembered."""
+        return hash((self.own.row, self.opponent.row))
+
     def swapped(self) -> Table:
         """Return the same board seen by the other player."""
         return Table(self.opponent, self.own)

@@ -25,18 +25,27 @@ def greedy(rules: Ruleset, evaluator: TableEvaluator, table: Table, turn: Turn) 
     for place, part in enumerate(turn):
         assert isinstance(part, Part)
         plays = list(resulting_tables(rules, table, part)) or [table]
-        goes_on = place + 1 < len(turn)
-        best = max(plays, key=lambda it: at_once(rules, evaluator, table, it, goes_on=goes_on))
+        best = best_at_once(rules, evaluator, table, plays, goes_on=place + 1 < len(turn))
         if ended := outcome(rules, table, best):
             return float(ended.winner * ended.points)
         table = best
     return -float(evaluator.points([turn_over(table)])[0])
 
 
-def at_once(rules: Ruleset, evaluator: TableEvaluator, before: Table, after: Table, *, goes_on: bool) -> float:
-    if ended := outcome(rules, before, after):
-        return float(ended.winner * ended.points)
-    return float(evaluator.points([after])[0]) if goes_on else -float(evaluator.points([turn_over(after)])[0])
+def values_at_once(
+    rules: Ruleset, evaluator: TableEvaluator, before: Table, plays: Sequence[Table], *, goes_on: bool
+) -> list[float]:
+    """Return what plays are worth by the network alone, if they do not end the game."""
+    points = evaluator.points(plays) if goes_on else -evaluator.points([turn_over(it) for it in plays])
+    ends = [outcome(rules, before, it) for it in plays]
+    return [end.winner * end.points if end else value for end, value in zip(ends, points.tolist(), strict=True)]
+
+
+def best_at_once(
+    rules: Ruleset, evaluator: TableEvaluator, before: Table, plays: Sequence[Table], *, goes_on: bool
+) -> Table:
+    values = values_at_once(rules, evaluator, before, plays, goes_on=goes_on)
+    return plays[max(range(len(plays)), key=values.__getitem__)]
 
 
 def before_roll(rules: Ruleset, evaluator: TableEvaluator, table: Table) -> float:
@@ -46,12 +55,6 @@ def before_roll(rules: Ruleset, evaluator: TableEvaluator, table: Table) -> floa
         noted, turn = parts_of(rules, table, dice)
         total += ways * greedy(rules, evaluator, noted, turn)
     return total / WEIGHTS[rules.dice]
-
-
-def values_at_once(
-    rules: Ruleset, evaluator: TableEvaluator, before: Table, plays: Sequence[tuple[Table, int]], *, goes_on: bool
-) -> list[float]:
-    return [at_once(rules, evaluator, before, table, goes_on=goes_on) for table, _ in plays]
 
 
 @pytest.mark.parametrize("game", ["hyper", "misere", "plakoto", "fevga"])
@@ -67,7 +70,7 @@ def test_with_one_ply_every_roll_of_the_opponent_is_looked_at(game: str) -> None
         if not plays:
             table = turn_over(before)
             continue
-        shallow = values_at_once(rules, evaluator, before, plays, goes_on=False)
+        shallow = values_at_once(rules, evaluator, before, [it for it, _ in plays], goes_on=False)
         close = sorted(range(len(plays)), key=shallow.__getitem__, reverse=True)[:CANDIDATES]
         exact = {place: -before_roll(rules, evaluator, turn_over(plays[place][0])) for place in close}
         chosen = evaluator.best_play(before, turn, plays, plies=1)
@@ -81,11 +84,7 @@ def followed(evaluator: TableEvaluator, state: TableGame, seat: Seat) -> float:
     while state.stage is Stage.MOVE:
         plays = resulting_tables(state.rules, state.table, state.part)
         goes_on = state.passed or len(state.todo) > 1
-        best = max(
-            plays,
-            key=lambda it: at_once(state.rules, evaluator, state.table, it, goes_on=goes_on),
-            default=None,
-        )
+        best = best_at_once(state.rules, evaluator, state.table, list(plays), goes_on=goes_on) if plays else None
         state = play(state, state.turn, Play(plays[best]) if best else Play())
     if state.stage is Stage.OVER:
         return float(state.scores[seat] - state.scores[seat.other])
