@@ -13,7 +13,8 @@ from attrs import evolve, frozen
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.positions import format_equity, ids_of
-from fibsbot.cli.rollout import Rolling, RolloutOutput, six_chances
+from fibsbot.cli.rollout import Rolling
+from fibsbot.cli.rollout_output import RolloutOutput, six_chances
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Position
 

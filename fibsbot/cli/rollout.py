@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from attrs import define, frozen
@@ -25,21 +25,16 @@ from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.cli.positions import (
     DEFAULT_PLIES,
     before_roll,
-    chances_row,
     check_may_double,
-    equity_row,
-    format_equity,
-    format_match_chance,
     ids_of,
     json_option,
     networks_option,
     open_engine,
     print_state,
     read_position,
-    round_number,
     search_limits,
-    stakes_of,
 )
+from fibsbot.cli.rollout_output import RolloutOutput, running_result
 from fibsbot.engine import MAX_TRIALS
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
@@ -48,10 +43,8 @@ from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress, WorkerPool
 
 if TYPE_CHECKING:
-    from fibsbot.engine.arrays import Outcomes
-    from fibsbot.engine.cube import CubeVerdict, Stakes
     from fibsbot.engine.engine import Engine
-    from fibsbot.engine.rollout import Candidate, CandidateResult, RolloutPlan, RolloutResult
+    from fibsbot.engine.rollout import Candidate, RolloutPlan, RolloutResult
     from fibsbot.engine.search.searcher import RankedPlay
 
 DEFAULT_PLAYS: Final = 3
@@ -345,129 +338,3 @@ def _print_result(asked: _Question, found: _Progress, name: str, *, as_json: boo
         click.echo(f"\nby {name}" + (f"; {asked.note}" if asked.note else ""))
     if not found.finished:
         sys.exit(EXIT_INTERRUPTED)
-
-
-NAME_WIDTH: Final = 26
-"""Width of a candidate's name; a longer one moves the columns after it to the right."""
-
-
-def running_result(result: RolloutResult) -> str:
-    """Return the best candidate so far as text."""
-    best = result.best
-    return f"{best.candidate.name[:NAME_WIDTH]} {format_equity(best.equity)} ± {best.error:.4f}"
-
-
-@frozen(eq=False)
-class RolloutOutput:
-    """Output of `rollout`."""
-
-    state: MatchState
-    """Seen by the player whose equities these are."""
-    result: RolloutResult
-    cube: bool
-    """Whether the candidates are no double and double, take."""
-    finished: bool
-    """False after an interruption."""
-
-    @property
-    def stakes(self) -> Stakes:
-        """Stakes of the position."""
-        return stakes_of(self.state)
-
-    @property
-    def verdict(self) -> CubeVerdict | None:
-        """Verdict of a cube decision; None if the candidates are plays."""
-        if not self.cube:
-            return None
-        from fibsbot.engine.cube import CubeVerdict  # noqa: PLC0415 - loads the engine
-
-        no_double, double_take = self.result.results
-        return CubeVerdict.of(self.stakes, self.state.owner, no_double.equity, double_take.equity)
-
-    # -- for programs ---------------------------------------------------------------------------------------------
-
-    def row(self) -> dict[str, Any]:
-        """Return the JSON fields."""
-        plan, verdict = self.result.plan, self.verdict
-        return {
-            "finished": self.finished,
-            "games": self.result.results[0].count,
-            "wanted": plan.trials,
-            "truncated": plan.truncated,
-            "cubeful": plan.cubeful,
-            "seed": plan.seed,
-            "seconds": round(self.result.seconds, 3),
-            "candidates": [self._candidate(it) for it in self._ordered()],
-            "verdict": verdict.words if verdict else None,
-            "action": verdict.action.value if verdict else None,
-            "answer": verdict.answer.value if verdict else None,
-            "double_pass": equity_row(self.stakes, verdict.double_pass) if verdict else None,
-        }
-
-    def _candidate(self, it: CandidateResult) -> dict[str, Any]:
-        loss, error = self.result.behind(it)
-        return {
-            "name": it.candidate.name,
-            **equity_row(self.stakes, it.equity),
-            "error": _finite(it.error),
-            "loss": None if self.cube else round_number(loss),
-            "loss_error": None if self.cube else _finite(error),
-            "cubeless": round_number(it.cubeless),
-            "cubeless_error": _finite(it.cubeless_error),
-            "chances": chances_row(it.outcomes),
-            "chance_errors": chances_row(it.outcome_errors),
-        }
-
-    def _ordered(self) -> list[CandidateResult]:
-        return list(self.result.results) if self.cube else self.result.ranked()
-
-    # -- for people -----------------------------------------------------------------------------------------------
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of text."""
-        for place, it in enumerate(self._ordered(), 1):
-            yield from self._candidate_lines(place, it)
-        verdict = self.verdict
-        if verdict:
-            chance = format_match_chance(self.stakes, verdict.double_pass)
-            yield f"  3. {'double, pass':{NAME_WIDTH}}{format_equity(verdict.double_pass)}{'':31}{chance:>8}".rstrip()
-            yield ""
-            yield verdict.words
-        yield ""
-        yield from self._conditions()
-
-    def _candidate_lines(self, place: int, it: CandidateResult) -> Iterator[str]:
-        apart = ""
-        if not self.cube and it is not self.result.best:
-            loss, error = self.result.behind(it)
-            apart = f"({format_equity(-loss)} ± {error:.4f})"
-        worth = (
-            f"{format_equity(it.equity)} ± {it.error:.4f}  {apart:18}  {format_match_chance(self.stakes, it.equity):>8}"
-        )
-        yield f"{place:3}. {it.candidate.name:{NAME_WIDTH}}{worth}".rstrip()
-        yield f"{'':7}{six_chances(it.outcomes)}  cubeless {format_equity(it.cubeless)} ± {it.cubeless_error:.4f}"
-        yield f"{'':5}± {six_chances(it.outcome_errors)}"
-
-    def _conditions(self) -> Iterator[str]:
-        plan, count = self.result.plan, self.result.results[0].count
-        each = " of each" if len(self.result.results) > 1 else ""
-        time = f"{self.result.seconds:.3g} s"
-        cut = f", cut after {plan.truncated} turns" if plan.truncated else ""
-        cube = "" if plan.cubeful else ", without a cube"
-        if not self.finished:
-            yield f"Interrupted after {count:,} of {plan.trials:,} games."
-        elif count < plan.trials:
-            yield f"Stopped after {count:,} of {plan.trials:,} games: that was enough."
-        yield f"{count:,} games{each}{cut}{cube}, seed {plan.seed}, {time}"
-        yield "± is the standard error"
-
-
-def six_chances(chances: Outcomes) -> str:
-    """Return the six chances as text."""
-    won, lost = chances[:3].tolist(), chances[3:].tolist()
-    return " - ".join(" ".join(f"{abs(chance):.4f}" for chance in side) for side in (won, lost))
-
-
-def _finite(value: float) -> float | None:
-    """Return a standard error for programs; None where there were too few games for one."""
-    return round_number(value) if value < 1e9 else None

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import main
-from fibsbot.cli.rollout import RolloutOutput
+from fibsbot.cli.rollout_output import RolloutOutput
 from fibsbot.engine.rollout import CandidateResult, RolloutPlan, RolloutResult, cube_candidates
 from fibsbot.formats.mat import write_mat
 from fibsbot.notation import parse_state

@@ -17,7 +17,7 @@ import pytest
 from attrs import evolve
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE
-from fibsbot.cli.rollout import RolloutOutput, running_result
+from fibsbot.cli.rollout_output import RolloutOutput, running_result
 from fibsbot.engine.rollout import (
     Candidate,
     CandidateResult,
