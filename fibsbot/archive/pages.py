@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fibsbot.archive.questions import Answer, Figure, Section
+from fibsbot.archive.figures import Figure
+from fibsbot.archive.questions import Answer, Section
 from fibsbot.draw.markup import clean
 from fibsbot.report.html import Html, tag
 from fibsbot.report.page import document

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import Any, Final
 
 from attrs import field, frozen
 
 from fibsbot.archive.dataset import quoted
+from fibsbot.archive.figures import Figure, Pictures
 from fibsbot.archive.patterns import parse_pattern
 from fibsbot.archive.reader import Archive, QueryError
-from fibsbot.archive.rows import OWNERS
-from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.draw.scene import ViewOptions
-from fibsbot.draw.svg import board_svg
-from fibsbot.draw.themes import Theme
-from fibsbot.match import Dice, MatchState, Phase
-from fibsbot.notation.play_notation import parse_play
+from fibsbot.draw.plot import Series
 from fibsbot.notation.position_ids import parse_position_id
-from fibsbot.position import Play, Position
-from fibsbot.rules.errors import RuleError
+from fibsbot.position import Position
 from fibsbot.text import plural
 
 BLUNDER: Final = 0.1
 """Loss of equity of a blunder."""
-BOARD_WIDTH: Final = 340
 MAX_PLAYS: Final = 6
 """Plays of an opening roll that are listed."""
 LEAST_SHARE: Final = 0.002
@@ -38,16 +29,7 @@ RARE: Final = 20
 RATING_STEP: Final = 50
 CHANCE_STEP: Final = 0.025
 
-_OWNERS: Final = {word: owner for owner, word in OWNERS.items()}
 _PR: Final = "500 * sum(loss) FILTER (counts) / count(*) FILTER (counts)"
-
-
-@frozen
-class Figure:
-    """A picture with a caption."""
-
-    svg: str
-    caption: str
 
 
 @frozen
@@ -79,8 +61,7 @@ class Questions:
 
     archive: Archive
     judge: str = field(default="")
-    pictures: bool = True
-    """Whether boards and charts are drawn."""
+    pictures: Pictures = field(factory=Pictures)
 
     @classmethod
     def of(cls, archive: Archive, plies: int | None = None, *, pictures: bool = True) -> Questions:
@@ -94,7 +75,7 @@ class Questions:
         )
         if plies is not None and not found:
             raise QueryError(f"nothing is judged at {plies}-ply; `fibsbot archive study --plies {plies}` does that")
-        return cls(archive, found[0][0] if found else "", pictures)
+        return cls(archive, found[0][0] if found else "", Pictures(pictures))
 
     def _need_judge(self) -> None:
         if not self.judge:
@@ -143,7 +124,7 @@ class Questions:
             if count / total >= LEAST_SHARE
         ]
         caption = f"{_roll(roll)}: {best or plays[0][1]}" + (", the engine's choice" if best else "")
-        figure = self._board(Position.start(), roll, best or plays[0][1], caption)
+        figure = self.pictures.board(Position.start(), roll, best or plays[0][1], caption)
         heading = f"{_roll(roll)}: {total:,} times"
         return Section(heading, ("play", "times", "share", "mean loss", ""), rows, figure)
 
@@ -165,7 +146,7 @@ class Questions:
                 row = self._usual_play(roll, [it[3:7] for it in plays])
                 rows.append(row)
                 shown = row[_BEST] or row[_MOST_FREQUENT]
-                figures += self._board(parse_position_id(plays[0][7]), roll, shown, f"{_roll(roll)}: {shown}")
+                figures += self.pictures.board(parse_position_id(plays[0][7]), roll, shown, f"{_roll(roll)}: {shown}")
             heading = f"Replies to {_roll(opening)} {usual[opening]}"
             yield Section(heading, _USUAL, rows, tuple(figures), folded=True)
 
@@ -238,12 +219,12 @@ class Questions:
         rows = [(f"{low:.0f} to {low + step - 1:.0f}", *rest) for low, *rest in ratings]
         charted = [row for row in ratings if row[1] >= RARE and row[3] is not None]
         charts = [
-            *self._curves(
+            *self.pictures.curves(
                 "Performance rating by rating",
                 [Series("PR", tuple((low + step / 2, pr) for low, _, _, pr, *_ in charted))],
                 "rating",
             ),
-            *self._curves(
+            *self.pictures.curves(
                 "Luck per match by rating",
                 [Series("luck per match", tuple((low + step / 2, luck) for low, *_, luck, _ in charted))],
                 "rating",
@@ -286,7 +267,7 @@ class Questions:
             charted = [it for it in middles if it[1] >= RARE]
             used, right = (_crossing([(it[0], it[place]) for it in charted]) for place in (3, 2))
             note = f"Half of the doubles are taken from {_chance(used)} on; taking is right from {_chance(right)} on."
-            chart = self._curves(
+            chart = self.pictures.curves(
                 "Share of doubles that are taken",
                 [
                     Series("taken", tuple((100 * it[0], 100 * it[3]) for it in charted)),
@@ -317,7 +298,7 @@ class Questions:
         for it in found:
             loss, best = losses[it["match"], it["game"], it["number"]]
             rows.append((*_place(it), it["dice"], it["action"], best, loss, it["position"]))
-            figures += self._decision_board(it, best, f"{it['action']}, not {best}: {loss:.3f}")
+            figures += self.pictures.decision(it, best, f"{it['action']}, not {best}: {loss:.3f}")
         columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position")
         return Answer(
             f"The largest {len(rows)} errors", (Section("Errors", columns, rows, tuple(figures)),), self.judge
@@ -347,7 +328,7 @@ class Questions:
         for it in self._decisions(condition, likeness.distance, count, one_per_game=not example):
             distance = (it["distance"],) if example else ()
             rows.append((*_place(it), it["dice"], it["action"], *distance, it["position"]))
-            figures += self._decision_board(it, it["action"], f"{it['player']}: {it['action']}")
+            figures += self.pictures.decision(it, it["action"], f"{it['player']}: {it['action']}")
         columns = (
             "match",
             "game",
@@ -385,60 +366,12 @@ class Questions:
             it["opponent"] = player_b if it["seat"] == "A" else player_a
         return rows
 
-    # -- pictures -----------------------------------------------------------------------------------------------------
-
-    def _decision_board(self, row: dict[str, Any], play: str, caption: str) -> tuple[Figure, ...]:
-        phase = _PHASES[row["kind"]]
-        if row["kind"] == "resign" and row["dice"]:
-            phase = Phase.MOVE
-        state = MatchState(
-            parse_position_id(row["position"]),
-            row["length"],
-            (row["own_score"], row["opponent_score"]),
-            row["cube"],
-            _OWNERS[row["owner"]],
-            row["crawford"],
-            row["post_crawford"],
-            phase,
-            _dice(row["dice"]) if phase is Phase.MOVE else None,
-            row["resignation"] if phase is Phase.RESIGNED else 0,
-        )
-        place = f"game {row['game']}, turn {row['turn']}, {PurePath(row['source']).name}"
-        names = row["player"], row["opponent"]
-        return self._picture(state, play if row["kind"] == "play" else "", f"{caption} ({place})", names)
-
-    def _board(self, position: Position, roll: str, play: str, caption: str) -> tuple[Figure, ...]:
-        return self._picture(MatchState(position, phase=Phase.MOVE, dice=_dice(roll)), play, caption, None)
-
-    def _picture(self, state: MatchState, play: str, caption: str, names: tuple[str, str] | None) -> tuple[Figure, ...]:
-        if not self.pictures:
-            return ()
-        shown: Play | None = None
-        if play and state.dice is not None:
-            with contextlib.suppress(RuleError):
-                shown = parse_play(play, state.position, state.dice)
-        view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=names is None)
-        return (Figure(board_svg(state, view=view, play=shown, names=names), caption),)
-
-    def _curves(self, title: str, series: list[Series], x_label: str) -> tuple[Figure, ...]:
-        if not self.pictures or not any(it.points for it in series):
-            return ()
-        return (Figure(curve_svg(series, title=title, x_label=x_label, zero=True, theme=Theme.PAGE), ""),)
-
 
 _START: Final = "'4HPwATDgc/ABMA'"
 _USUAL: Final = ("roll", "times", "most frequent", "share", "its loss", "engine's choice", "mean loss")
 _MOST_FREQUENT: Final = _USUAL.index("most frequent")
 _BEST: Final = _USUAL.index("engine's choice")
 _EMPTY: Final = Section("Nothing", note="The archive has no such decision.")
-_PHASES: Final = {
-    "play": Phase.MOVE,
-    "double": Phase.ROLL,
-    "take": Phase.DOUBLED,
-    "resign": Phase.ROLL,
-    "accept": Phase.RESIGNED,
-}
-"""The phases of the kinds of decisions; a player may also resign after the roll."""
 _FAR: Final = "d.length = 0 OR (d.length - d.own_score >= 4 AND d.length - d.opponent_score >= 4)"
 _STAGE: Final = (
     "CASE WHEN turn <= 4 THEN '1 to 4' WHEN turn <= 12 THEN '5 to 12' WHEN turn <= 30 THEN '13 to 30' "
@@ -480,10 +413,6 @@ def _chance(value: float | None) -> str:
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["match"], row["game"], row["turn"], row["player"]
-
-
-def _dice(text: str | None) -> Dice | None:
-    return None if text is None else (int(text[0]), int(text[1]))
 
 
 def _roll(text: str) -> str:

@@ -1,0 +1,92 @@
+"""Pictures in the answers to questions about an archive: boards of decisions, and curves."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import PurePath
+from typing import Any, Final
+
+from attrs import frozen
+
+from fibsbot.archive.rows import OWNERS
+from fibsbot.draw.plot import Series, curve_svg
+from fibsbot.draw.scene import ViewOptions
+from fibsbot.draw.svg import board_svg
+from fibsbot.draw.themes import Theme
+from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.notation.play_notation import parse_play
+from fibsbot.notation.position_ids import parse_position_id
+from fibsbot.position import Play, Position
+from fibsbot.rules.errors import RuleError
+
+BOARD_WIDTH: Final = 340
+_OWNERS: Final = {word: owner for owner, word in OWNERS.items()}
+_PHASES: Final = {
+    "play": Phase.MOVE,
+    "double": Phase.ROLL,
+    "take": Phase.DOUBLED,
+    "resign": Phase.ROLL,
+    "accept": Phase.RESIGNED,
+}
+"""The phases of the kinds of decisions; a player may also resign after the roll."""
+
+
+@frozen
+class Figure:
+    """A picture with a caption."""
+
+    svg: str
+    caption: str
+
+
+@frozen
+class Pictures:
+    """Draws the figures of answers; each is a tuple of one figure, or empty if nothing is drawn."""
+
+    drawn: bool = True
+    """Whether anything is drawn."""
+
+    def decision(self, row: dict[str, Any], play: str, caption: str) -> tuple[Figure, ...]:
+        """Draw the board of a decision, a row of the archive with the file and the opponent, and a play on it."""
+        phase = _PHASES[row["kind"]]
+        if row["kind"] == "resign" and row["dice"]:
+            phase = Phase.MOVE
+        state = MatchState(
+            parse_position_id(row["position"]),
+            row["length"],
+            (row["own_score"], row["opponent_score"]),
+            row["cube"],
+            _OWNERS[row["owner"]],
+            row["crawford"],
+            row["post_crawford"],
+            phase,
+            _dice(row["dice"]) if phase is Phase.MOVE else None,
+            row["resignation"] if phase is Phase.RESIGNED else 0,
+        )
+        place = f"game {row['game']}, turn {row['turn']}, {PurePath(row['source']).name}"
+        names = row["player"], row["opponent"]
+        return self._picture(state, play if row["kind"] == "play" else "", f"{caption} ({place})", names)
+
+    def board(self, position: Position, roll: str, play: str, caption: str) -> tuple[Figure, ...]:
+        """Draw the board alone, with a roll and a play."""
+        return self._picture(MatchState(position, phase=Phase.MOVE, dice=_dice(roll)), play, caption, None)
+
+    def _picture(self, state: MatchState, play: str, caption: str, names: tuple[str, str] | None) -> tuple[Figure, ...]:
+        if not self.drawn:
+            return ()
+        shown: Play | None = None
+        if play and state.dice is not None:
+            with contextlib.suppress(RuleError):
+                shown = parse_play(play, state.position, state.dice)
+        view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=names is None)
+        return (Figure(board_svg(state, view=view, play=shown, names=names), caption),)
+
+    def curves(self, title: str, series: list[Series], x_label: str) -> tuple[Figure, ...]:
+        """Draw a chart, unless no curve has points."""
+        if not self.drawn or not any(it.points for it in series):
+            return ()
+        return (Figure(curve_svg(series, title=title, x_label=x_label, zero=True, theme=Theme.PAGE), ""),)
+
+
+def _dice(text: str | None) -> Dice | None:
+    return None if text is None else (int(text[0]), int(text[1]))
