@@ -12,12 +12,11 @@ import shlex
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from fibsbot.match import MatchState
 from fibsbot.notation import NotationError, Xgid
-from fibsbot.position import Play
-from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.child_process.engine_process import (
     ChildProcess,
     DeclinedError,
@@ -29,8 +28,9 @@ from fibsbot.strategies.child_process.engine_process import (
     SorryError,
     find_program,
 )
-from fibsbot.strategies.child_process.wire_format import board_line, parse_play_choice, parse_word
-from fibsbot.strategies.heuristic.strategy import HeuristicStrategy, is_beavered
+from fibsbot.strategies.child_process.text_strategy import AnswerT, TextStrategy
+from fibsbot.strategies.child_process.wire_format import board_line, parse_word
+from fibsbot.strategies.heuristic.strategy import is_beavered
 
 __all__ = ["UbgiStrategy"]
 
@@ -119,12 +119,10 @@ class UbgiProcess:
 
 DEADLINE: Final = 20.0
 """Seconds for a decision, including the start of the engine."""
-OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS}
-AnswerT = TypeVar("AnswerT")
 
 
-class UbgiStrategy:
+class UbgiStrategy(TextStrategy):
     """Ask the engine that a command starts and that speaks UBGI: `ubgi:COMMAND`.
 
     UBGI has no words for resignations and for beavers of our own doubles: the strategy `heuristic` decides those.
@@ -141,6 +139,7 @@ class UbgiStrategy:
             ValueError: no command, or one whose quotes do not match.
             FileNotFoundError: there is no such program.
         """
+        super().__init__()
         words = shlex.split(command)
         if not words:
             raise ValueError("expected a command after the name: ubgi:COMMAND")
@@ -149,15 +148,6 @@ class UbgiStrategy:
         self._deadline = deadline
         self._engine = RestartingEngine(partial(UbgiProcess, self._argv))
         self._formats: list[Callable[[MatchState], str]] = [_xgid, board_line]
-        self._heuristic = HeuristicStrategy()
-
-    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
-        """Choose one of the plays."""
-        return PlayAnswer(self._decide(state, lambda answer: parse_play_choice(answer, state, plays)))
-
-    def offer_double(self, state: MatchState) -> CubeAnswer:
-        """Double or roll."""
-        return CubeAnswer(self._decide(state, partial(parse_word, OFFERS)))
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take or pass."""
@@ -168,14 +158,6 @@ class UbgiStrategy:
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept if the offer is enough."""
         return self._heuristic.accept_resignation(state)
-
-    def resign(self, state: MatchState) -> int:
-        """Resign a game that no dice can save."""
-        return self._heuristic.resign(state)
-
-    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
-        """Accept every opponent and length that the policy accepts."""
-        return None
 
     def close(self) -> None:
         """End the engine."""

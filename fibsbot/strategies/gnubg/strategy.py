@@ -6,30 +6,28 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from attrs import evolve
 
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play
-from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.child_process.engine_process import RestartingEngine
-from fibsbot.strategies.child_process.wire_format import parse_play_choice, parse_word
+from fibsbot.strategies.child_process.text_strategy import AnswerT, TextStrategy
+from fibsbot.strategies.child_process.wire_format import parse_word
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess
 from fibsbot.strategies.gnubg.values import GnubgValues
-from fibsbot.strategies.heuristic.strategy import HeuristicStrategy, is_beavered
+from fibsbot.strategies.heuristic.strategy import is_beavered
 
-OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
 RESIGNATION_ANSWERS: Final = {"accept": True, "reject": False}
 _EXTRA_PATH: Final = "/usr/games:/usr/local/games"
 """Searched after PATH: that of daemons seldom has the folders of games."""
 
-AnswerT = TypeVar("AnswerT")
 
-
-class GnubgStrategy:
+class GnubgStrategy(TextStrategy):
     """Ask GNU Backgammon, which must be installed; `gnubg:2` looks 2 plies ahead."""
 
     def __init__(self, options: str = "", *, program: str = "gnubg") -> None:
@@ -43,6 +41,7 @@ class GnubgStrategy:
             ValueError: the options are invalid.
             FileNotFoundError: gnubg is not installed.
         """
+        super().__init__()
         self.name = f"gnubg:{options}" if options else "gnubg"
         self._options = GnubgOptions.parse(options)
         path = shutil.which(program) or shutil.which(program, path=_EXTRA_PATH)
@@ -54,15 +53,6 @@ class GnubgStrategy:
             for cubeful in (True, False)
         }
         self._values = GnubgValues(path, self._options)
-        self._heuristic = HeuristicStrategy()
-
-    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
-        """Choose one of the plays."""
-        return PlayAnswer(self._decide(state, lambda answer: parse_play_choice(answer, state, plays)))
-
-    def offer_double(self, state: MatchState) -> CubeAnswer:
-        """Double or roll."""
-        return CubeAnswer(self._decide(state, partial(parse_word, OFFERS)))
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take, pass or beaver."""
@@ -74,14 +64,6 @@ class GnubgStrategy:
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept if the offer is enough."""
         return self._decide(state, partial(parse_word, RESIGNATION_ANSWERS))
-
-    def resign(self, state: MatchState) -> int:
-        """Resign a game that no dice can save; gnubg never resigns in its external mode."""
-        return self._heuristic.resign(state)
-
-    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
-        """Accept every opponent and length that the policy accepts."""
-        return None
 
     def close(self) -> None:
         """End all processes."""
