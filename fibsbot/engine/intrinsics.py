@@ -420,41 +420,30 @@ def _build_mask(builder: ir.IRBuilder, boards: list[Any], compare: Callable[...,
 
 def lowest_bit() -> Any:
     """Return numba's form of `simd.lowest_bit`."""
-
-    @intrinsic
-    def lowest(_: Any, mask: Any) -> Any:  # noqa: ARG001 - numba passes it
-        def build(_: Any, builder: ir.IRBuilder, __: Any, given: Any) -> Any:
-            return builder.cttz(given[0], ir.Constant(ir.IntType(1), 1))
-
-        return types.int64(types.int64), build
-
-    return lowest
+    return _of_mask(lambda builder, mask: builder.cttz(mask, ir.Constant(ir.IntType(1), 1)))
 
 
 def highest_bit() -> Any:
     """Return numba's form of `simd.highest_bit`."""
-
-    @intrinsic
-    def highest(_: Any, mask: Any) -> Any:  # noqa: ARG001 - numba passes it
-        def build(_: Any, builder: ir.IRBuilder, __: Any, given: Any) -> Any:
-            return builder.sub(_LONG(63), builder.ctlz(given[0], ir.Constant(ir.IntType(1), 1)))
-
-        return types.int64(types.int64), build
-
-    return highest
+    return _of_mask(lambda builder, mask: builder.sub(_LONG(63), builder.ctlz(mask, ir.Constant(ir.IntType(1), 1))))
 
 
 def bit_count() -> Any:
     """Return numba's form of `simd.bit_count`."""
+    return _of_mask(lambda builder, mask: builder.ctpop(mask))
+
+
+def _of_mask(build_number: Callable[[ir.IRBuilder, Any], Any]) -> Any:
+    """Return an intrinsic that makes a number of a mask."""
 
     @intrinsic
-    def count(_: Any, mask: Any) -> Any:  # noqa: ARG001 - numba passes it
+    def number_of(_: Any, mask: Any) -> Any:  # noqa: ARG001 - numba passes it
         def build(_: Any, builder: ir.IRBuilder, __: Any, given: Any) -> Any:
-            return builder.ctpop(given[0])
+            return build_number(builder, given[0])
 
         return types.int64(types.int64), build
 
-    return count
+    return number_of
 
 
 def _pointer(context: Any, builder: ir.IRBuilder, of: Any, array: Any, element: ir.Type) -> Any:

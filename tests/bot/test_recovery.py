@@ -235,8 +235,9 @@ def test_a_second_board_replaces_time_on_servers_without_it() -> None:
     assert ["roll"] == script.server(board(cells=AFTER_61))
 
 
-def test_an_offer_to_resign_is_answered_although_the_opponent_has_played_on() -> None:
-    script = Script(strict=False).to_my_move()
+def reject_after_a_play(script: Script) -> str:
+    """Answer an offer to resign after which the opponent has played on; return the board before that."""
+    script.to_my_move()
     cells = after(AFTER_61, script.plays()[0])
     script.first_play()
     script.server(board(cells=cells, turn=-1), "ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
@@ -244,19 +245,19 @@ def test_an_offer_to_resign_is_answered_although_the_opponent_has_played_on() ->
     script.questions = script.questions[-1:]
     assert isinstance(script.questions[0].question, ResignationQuestion)
     assert ["reject"] == script.verdict(accepted=False)
+    return cells
+
+
+def test_an_offer_to_resign_is_answered_although_the_opponent_has_played_on() -> None:
+    script = Script(strict=False)
+    reject_after_a_play(script)
     assert ["board"] == script.server("You reject. The game continues.")
     assert State.UNCLEAR is script.agent.state
 
 
 def test_an_expired_offer_causes_one_refusal() -> None:
-    script = Script(strict=False).to_my_move()
-    cells = after(AFTER_61, script.plays()[0])
-    script.first_play()
-    script.server(board(cells=cells, turn=-1), "ford wants to resign. You will win 1 point. Type 'accept' or 'reject'.")
-    script.server("ford rolls 2 and 1.", "ford moves 19-21 19-20 .", PROMPT)
-    script.questions = script.questions[-1:]
-    assert isinstance(script.questions[0].question, ResignationQuestion)
-    assert ["reject"] == script.verdict(accepted=False)
+    script = Script(strict=False)
+    cells = reject_after_a_play(script)
     assert ["board"] == script.server("** ford didn't double or resign.")
     script.server(board(cells=cells), PROMPT)
     script.questions = script.questions[-1:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -19,23 +18,12 @@ from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.evaluator import DetailedEvaluator
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
-from tests.engines import descendants, gone
 from tests.formats.gnubg import requires_gnubg
 from tests.hypothesis_strategies import match_states
 
 pytestmark = pytest.mark.slow
 
 START: Final = MatchState(Position.start(), length=7, score=(2, 3))
-
-
-@pytest.fixture(scope="module")
-def gnubg() -> Iterator[GnubgStrategy]:
-    """A gnubg without looking ahead; afterwards no process may be left."""
-    before = descendants()
-    strategy = GnubgStrategy("0")
-    yield strategy
-    strategy.close()
-    assert gone(*(descendants() - before))
 
 
 @requires_gnubg

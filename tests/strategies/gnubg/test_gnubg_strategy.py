@@ -40,16 +40,6 @@ pytestmark = pytest.mark.slow
 START: Final = MatchState(Position.start(), length=5)
 
 
-@pytest.fixture(scope="module")
-def gnubg() -> Iterator[GnubgStrategy]:
-    """A gnubg without looking ahead; afterwards no process may be left."""
-    before = descendants()
-    strategy = GnubgStrategy("0")
-    yield strategy
-    strategy.close()
-    assert gone(*(descendants() - before))
-
-
 @requires_gnubg
 def test_it_passes_the_check(gnubg: GnubgStrategy) -> None:
     assert () == check(gnubg)
