@@ -6,19 +6,16 @@ from typing import Any, Final
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from fibs_protocol.words import Departure
 from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
-from fibsbot.server import chouette_flow, dispatch
-from fibsbot.server.audience import render
+from fibsbot.server import chouette_flow
 from fibsbot.server.chouette_flow import DECISION_TIME
 from fibsbot.server.chouette_table import saved_tables
-from fibsbot.server.dice import SeededDice
-from fibsbot.server.users import ClientMode, User
-from tests.server.simulated_world import Simulation
+from tests.server.fuzzed_world import FuzzedWorld
 
 NAMES: Final = ("alice", "bob", "carol", "dave", "person")
 LINES: Final = (
@@ -31,12 +28,10 @@ LINES: Final = (
 )
 
 
-class Table(RuleBasedStateMachine):
+class Table(FuzzedWorld):
     """Five users, one of them a person, who play, say anything, log in and out, and let time pass."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.simulation = Simulation(SeededDice(3))
+    SEED = 3
 
     @initialize(start=st.booleans())
     def sit_down(self, *, start: bool) -> None:
@@ -46,18 +41,6 @@ class Table(RuleBasedStateMachine):
             for name in NAMES[1:4]:
                 self.say(name, "chouette join alice")
             self.say("alice", "chouette start")
-
-    def user(self, name: str) -> User:
-        """Return a user, who logs in if that is needed."""
-        user = self.simulation.world.users.get(name)
-        return user or self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
-
-    def say(self, name: str, line: str) -> None:
-        """Send a line as a user; check that everything can be written."""
-        dispatch.handle(self.simulation.world, self.user(name), line)
-        for user, message in self.simulation.world.outbox:
-            render(user, message)
-        self.simulation.collect()
 
     @rule(name=st.sampled_from(NAMES), line=st.sampled_from(LINES))
     def anything(self, name: str, line: str) -> None:
@@ -90,9 +73,9 @@ class Table(RuleBasedStateMachine):
         self.simulation.log_out(self.user(name), Departure.DROPPED)
 
     @rule(name=st.sampled_from(NAMES))
-    def log_in(self, name: str) -> None:
+    def come_again(self, name: str) -> None:
         """Log in, perhaps for the second time."""
-        self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
+        self.log_in(name)
 
     @rule(seconds=st.sampled_from([1.0, DECISION_TIME]))
     def wait(self, seconds: float) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import given, settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from fibs_protocol.commands import ShowWhat
 from fibs_protocol.grammar.commands import COMMAND_FORMS
@@ -15,13 +15,9 @@ from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.game import decision
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import dispatch
-from fibsbot.server.audience import render
 from fibsbot.server.connection import TelnetInput
-from fibsbot.server.dice import SeededDice
 from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import ClientMode, User
-from tests.server.simulated_world import Simulation
+from tests.server.fuzzed_world import FuzzedWorld
 
 NAMES = ("alice", "bob", "carol", "person")
 WORDS = (
@@ -59,29 +55,10 @@ lines = (
 )
 
 
-class Lobby(RuleBasedStateMachine):
+class Lobby(FuzzedWorld):
     """Four users, one of them a person, who log in and out, play and send anything."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.simulation = Simulation(SeededDice(4))
-
-    def user(self, name: str) -> User:
-        """Return a user, who logs in if that is needed."""
-        user = self.simulation.world.users.get(name)
-        if user is None:
-            user = self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
-        return user
-
-    def say(self, name: str, line: str) -> None:
-        """Send a line as a user; check everything that the users receive."""
-        dispatch.handle(self.simulation.world, self.user(name), line)
-        for user, message in self.simulation.world.outbox:
-            for text in render(user, message):
-                assert text.isascii()
-                assert "\n" not in text
-                assert "\r" not in text
-        self.simulation.collect()
+    SEED = 4
 
     @rule(name=names, line=lines)
     def anything(self, name: str, line: str) -> None:
@@ -128,7 +105,7 @@ class Lobby(RuleBasedStateMachine):
     @rule(name=names)
     def come_again(self, name: str) -> None:
         """Log in, perhaps for the second time."""
-        self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
+        self.log_in(name)
 
     @invariant()
     def who_plays_sits_at_a_table_for_two(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
@@ -15,14 +15,11 @@ from fibsbot.games.game import choices
 from fibsbot.games.plays import legal_plays
 from fibsbot.position import Play
 from fibsbot.rules.state import Stage
-from fibsbot.server import dispatch
-from fibsbot.server.audience import render
-from fibsbot.server.dice import SeededDice
 from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.ruleset_match import RulesetMatch, load_match
-from fibsbot.server.users import ClientMode, User
+from fibsbot.server.users import User
 from fibsbot.table_lines import moves_to_fibs
-from tests.server.simulated_world import Simulation
+from tests.server.fuzzed_world import FuzzedWorld
 
 NAMES = ("alice", "bob", "person", "plain")
 OPTIONS = ("acey-deucey:stakes", "irish:binding", "plakoto:exception", "gioul:may", "portes:tavla", "chess", "")
@@ -37,32 +34,23 @@ LINES = (
 names = st.sampled_from(NAMES)
 
 
-class Club(RuleBasedStateMachine):
+class Club(FuzzedWorld):
     """Two clients that ask for other games, one that does not, and a person."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.simulation = Simulation(SeededDice(7))
+    SEED = 7
 
-    def user(self, name: str) -> User:
-        """Return a user, who logs in if that is needed."""
-        user = self.simulation.world.users.get(name)
-        if user is None:
-            user = self.simulation.log_in(name, ClientMode.TELNET if name == "person" else ClientMode.CLIP)
-            if name in ("alice", "bob"):
-                self.say(name, "set games on")
+    def log_in(self, name: str) -> User:
+        """Log a user in; both clients ask for other games."""
+        user = super().log_in(name)
+        if name in ("alice", "bob"):
+            self.say(name, "set games on")
         return user
 
-    def say(self, name: str, line: str) -> None:
-        """Send a line as a user; check everything that the users receive."""
-        dispatch.handle(self.simulation.world, self.user(name), line)
-        for user, message in self.simulation.world.outbox:
-            for text in render(user, message):
-                assert text.isascii()
-                assert "\n" not in text
-                assert user.name != "plain" or not text.startswith("table:")
-            assert user.name != "plain" or not isinstance(message, m.TableBoard)
-        self.simulation.collect()
+    def check(self, user: User, message: Any, lines: list[str]) -> None:
+        """Check that the client that has not asked for other games receives no table."""
+        if user.name == "plain":
+            assert not any(text.startswith("table:") for text in lines)
+            assert not isinstance(message, m.TableBoard)
 
     @rule(name=names, line=st.sampled_from(LINES))
     def anything(self, name: str, line: str) -> None:
