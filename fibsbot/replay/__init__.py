@@ -9,6 +9,7 @@ From bytes to events:
     session_matches.py which match is on, which may be resumed
     match_builder.py   one match
     game_builder.py    one game, entry by entry
+    decision_logs.py   what a log has about the user's decisions
     game_messages.py   what each message adds to a game
     board_view.py      what a board shows of a game
     table_match.py     one match of another game

@@ -8,7 +8,6 @@ until a board shows the game again, and transcript/reconstruction.py works out w
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import CHECKERS, Play
 from fibsbot.replay.board_view import BoardView, board_shows_state
+from fibsbot.replay.decision_logs import with_logged_details
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import redoubles_left
@@ -490,29 +490,3 @@ def _with_play(rolled: Throw, play: Play, at: dt.datetime | None) -> Throw:
     return Throw(
         seat=rolled.seat, dice=rolled.dice, play=Play(tuple(play.ordered)), at=at or rolled.at, seconds=seconds
     )
-
-
-def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:
-    """Return an entry of the user with the equity and the time that the log has for it; the log record is used up."""
-    match entry:
-        case Throw(seat=Seat.A, dice=dice):
-            logs.pop("roll", None)
-            log = logs.pop("move", {})
-            logged = log.get("dice") or ()
-            fits = logged == list(dice) or sorted(map(str, logged)) == sorted(map(str, dice))
-        case Cube(seat=Seat.A, action=action):
-            log = logs.pop("roll" if action is CubeAction.DOUBLE else "doubled", {})
-            fits = log.get("answer") == action.value
-        case Resign(seat=seat, level=level):
-            log = logs.pop("roll" if seat is Seat.A else "resigned", {})
-            fits = seat is Seat.B or log.get("answer") == f"resign {level.value}"
-        case _:
-            return entry
-    if not fits:
-        return entry
-    equity, seconds = _finite_number(log.get("equity")), _finite_number(log.get("seconds"))
-    return evolve(entry, equity=equity, seconds=entry.seconds if seconds is None else seconds)
-
-
-def _finite_number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
