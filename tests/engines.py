@@ -16,7 +16,8 @@ from fibsbot.arena.duel.games import Games, play_match, play_out
 from fibsbot.arena.duel.plan import GameDice
 from fibsbot.rules.laws import MODERN
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.questions import Question, StrategyAnswer
+from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, StrategyAnswer, TakeQuestion
+from fibsbot.strategies.random_play import RandomStrategy
 
 SOON: Final = 60.0
 """Timeout in seconds for something that should happen at once."""
@@ -154,3 +155,13 @@ def play_through(strategies: Sequence[Strategy], length: int, seed: int) -> tupl
 
     match = play_match(MODERN, length, partial(GameDice, seed, 0))
     return play_out(match, [partial(put, strategy) for strategy in strategies]), asked
+
+
+def play_whole_matches(strategy: Strategy, length: int, count: int) -> None:
+    """Play matches against random plays, in which every kind of decision must come up."""
+    total: Counter[type[Question]] = Counter()
+    for seed in range(count):
+        games, asked = play_through([strategy, RandomStrategy(seed)], length, seed)
+        assert games
+        total += asked
+    assert {PlayQuestion, RollQuestion, TakeQuestion} <= set(total)

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -29,9 +28,7 @@ from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
-from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, TakeQuestion
-from fibsbot.strategies.random_play import RandomStrategy
-from tests.engines import descendants, gone, play_through
+from tests.engines import descendants, gone, play_whole_matches
 from tests.formats.gnubg import GNUBG, requires_gnubg
 from tests.hypothesis_strategies import match_states
 
@@ -323,9 +320,4 @@ def test_a_missing_gnubg_is_reported() -> None:
 
 @requires_gnubg
 def test_it_plays_whole_matches(gnubg: GnubgStrategy) -> None:
-    total: Counter[type[Question]] = Counter()
-    for seed in range(4):
-        games, asked = play_through([gnubg, RandomStrategy(seed)], 7, seed)
-        assert games
-        total += asked
-    assert {PlayQuestion, RollQuestion, TakeQuestion} <= set(total)
+    play_whole_matches(gnubg, 7, 4)

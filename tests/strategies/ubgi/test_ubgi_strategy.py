@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -24,10 +23,8 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.child_process.engine_process import EngineError, EngineTimeoutError, NotReadyError
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
-from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, TakeQuestion
-from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.ubgi import UbgiProcess, UbgiStrategy
-from tests.engines import SOON, descendants, fake, gone, play_through
+from tests.engines import SOON, descendants, fake, gone, play_whole_matches
 
 OURS: Final = f"{shlex.quote(sys.executable)} -m fibsbot ubgi --strategy"
 pytestmark = pytest.mark.slow
@@ -250,10 +247,5 @@ def test_a_strategy_of_the_configuration_may_be_an_engine(tmp_path: Path) -> Non
 def test_our_strategy_plays_whole_matches_against_our_own_engine() -> None:
     ubgi = load(f"ubgi:{OURS} random")
     assert () == check(ubgi)
-    total: Counter[type[Question]] = Counter()
-    for seed in range(6):
-        games, asked = play_through([ubgi, RandomStrategy(seed)], 5, seed)
-        assert games
-        total += asked
-    assert {PlayQuestion, RollQuestion, TakeQuestion} <= set(total)
+    play_whole_matches(ubgi, 5, 6)
     ubgi.close()
