@@ -66,6 +66,11 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of the session's cluster one after the other, so that one process starts it and not several."""
+    items.sort(key=lambda it: "cluster" not in getattr(it, "fixturenames", ()))
+
+
 def pytest_collection_finish() -> None:
     """Search for garbage seldom, and never in what was imported and collected: a tenth of the time."""
     gc.freeze()
