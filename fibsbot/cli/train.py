@@ -148,6 +148,8 @@ def _train_game(game: str, recipe: Path | None, folder: Path, *, as_json: bool) 
         listener = _ProgressReporter(progress, as_json)
         listener.begin(game, training.recipe.games)
         listener.advance(training.done)
+        for change in training.prepare():
+            listener.advance(0, f"solving, last change {change:.5f} points")
         before = training.done
         for block in training.run():
             listener.advance(block.done - before, f"{block.rolls:.0f} rolls a game")

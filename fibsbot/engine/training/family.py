@@ -1,7 +1,8 @@
 """Networks for the tables games, learned by self-play: TD(lambda) with the returns of whole games (Sutton 1988).
 
 A game is played to its end; then the network is moved, from the last roll back to the first, towards a mixture of what
-it said one roll later and of how the game ended. Nothing but the rules goes in.
+it said one roll later and of how the game ended. Nothing but the rules goes in. Hyper-backgammon is solved, so that its
+network is moved towards the exact chances of the positions that its games come near.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import Floats32, Int64s
-from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, play_game
+from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, next_random, play_game
+from fibsbot.engine.family.lookahead import turn_over
+from fibsbot.engine.family.moves import copy_state
 from fibsbot.engine.family.network import (
     INPUTS,
     OUTPUTS,
@@ -28,9 +31,12 @@ from fibsbot.engine.family.network import (
     new_network,
     save_network,
 )
-from fibsbot.engine.family.parameters import Rules, parameters_of, start_of
+from fibsbot.engine.family.parameters import DICE, Rules, State, parameters_of, start_of
+from fibsbot.engine.family.plays import search_plays
+from fibsbot.engine.family.turns import divide, note_roll, outcome
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import load_arrays, write_whole
+from fibsbot.engine.training.hyper import SCALE, ExactTable, exact_table, number_of, solve_all
 from fibsbot.games import load_ruleset
 from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.ruleset import Ruleset
@@ -56,6 +62,8 @@ class FamilyRecipe:
     last_rate: float = 0.005
     trace: float = 0.95
     """Lambda: the share of the game's end in what a position is moved towards; it falls to a half of this."""
+    exact: bool = False
+    """Whether exact chances are learned in place of the returns of games; only Hyper-backgammon is solved."""
 
     def rate_and_trace(self, done: int) -> tuple[float, float]:
         """Return rate and lambda after this number of games."""
@@ -153,8 +161,17 @@ class FamilyTraining:
             counts=np.zeros(4, np.int64),
         )
 
+    def prepare(self) -> Iterator[float]:
+        """Solve the game if the recipe wants exact chances and the cache has none; yield the largest change each time.
+
+        What was not prepared is done by `run`, silently.
+        """
+        if self.recipe.exact and self.done < self.recipe.games:
+            yield from solve_all()
+
     def run(self) -> Iterator[BlockStats]:
         """Play blocks of games, learn from them, and save the network; yield after each block."""
+        table = exact_table() if self.recipe.exact and self.done < self.recipe.games else None
         self.path.parent.mkdir(parents=True, exist_ok=True)
         saved = time.monotonic()
         while self.done < self.recipe.games:
@@ -163,7 +180,11 @@ class FamilyTraining:
             counts = self._buffers.counts
             counts.fill(0)
             seed = self.recipe.seed * 1_000_003 + self.done
-            _learn(self._parameters, self.network, self._buffers, count, seed, np.float32(rate), np.float32(trace))
+            speed, share = np.float32(rate), np.float32(trace)
+            if table is not None:
+                _learn_exactly(self._parameters, self.network, self._buffers, table, count, seed, speed)
+            else:
+                _learn(self._parameters, self.network, self._buffers, count, seed, speed, share)
             self.done += count
             if self.done >= self.recipe.games or time.monotonic() - saved > _CHECKPOINT_INTERVAL:
                 self.save()
@@ -262,3 +283,55 @@ def _learn(
             encode(rules, game.record[roll], activations.inputs)
             forward(network, activations)
             _update(network, activations, buffers.errors, target, rate)
+
+
+@compiled
+def _learn_exactly(
+    rules: Rules,
+    network: Network,
+    buffers: LearnBuffers,
+    table: ExactTable,
+    games: int,
+    seed: int,
+    rate: np.float32,
+) -> None:
+    """Play games of the network against itself, and learn the exact chances after every play of random rolls in it."""
+    game, counts = buffers.game, buffers.counts
+    for number in range(games):
+        for which in range(2):
+            game.random[which] = (seed + number) * 2654435769 + which * 7919
+        game.counts[1] = 0
+        points = play_game(rules, buffers.kinds, network, network, game)
+        rolls = game.counts[0]
+        counts[0] += rolls
+        counts[3] += abs(points)
+        for roll in range(rolls):
+            for die in range(2):
+                game.dice[die] = next_random(game.random, 0, 6) + 1
+            copy_state(game.record[roll], game.board)
+            note_roll(rules, game.board, game.dice[0], game.dice[1])
+            divide(rules, game.board, game.dice, rules[DICE], 1, game.todo)
+            count = search_plays(rules, game.board, game.todo[0], game.search)
+            for place in range(count):
+                after = game.search.nodes[game.search.results[place]]
+                if not outcome(rules, game.board, after):
+                    turn_over(after, game.seen)
+                    _learn_position(rules, network, buffers, table, game.seen, rate)
+
+
+@inner
+def _learn_position(
+    rules: Rules, network: Network, buffers: LearnBuffers, table: ExactTable, state: State, rate: np.float32
+) -> None:
+    """Move the outputs for a position towards its exact chances."""
+    target, activations = buffers.target, buffers.game.activations
+    number = number_of(table, state)
+    share = np.float32(1.0 / SCALE)
+    for chance in range(3):
+        target[chance] = table.chances[number, chance] * share
+    target[3] = np.float32(1.0) - target[0]
+    target[4] = table.chances[number, 3] * share
+    target[5] = table.chances[number, 4] * share
+    encode(rules, state, activations.inputs)
+    forward(network, activations)
+    _update(network, activations, buffers.errors, target, rate)
