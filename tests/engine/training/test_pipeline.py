@@ -27,29 +27,29 @@ RECIPE: Final = """
 seed = 3
 averaged = 2
 pruner_hidden = 8
-pruner_positions = 3000
-chunk = 500
+pruner_positions = 1500
+chunk = 250
 [student]
 hidden = 8
 games = 60
 lesson = 20
 [distilling]
-positions = 3000
+positions = 1500
 hidden = [16, 8]
 fit = { epochs = 2, batch = 256 }
 [[rounds]]
-labels = 1500
+labels = 750
 times = 2
 window = 2
 fit = { epochs = 2, batch = 128 }
 filter = { margin = 0.25, most = 3 }
 [[rounds]]
-labels = 1000
+labels = 500
 times = 2
 hidden = [24]
 fit = { epochs = 1, batch = 100, equity = 0.0 }
 [racing]
-positions = 20_000
+positions = 10_000
 hidden = [6]
 fit = { epochs = 2, batch = 64 }
 [[racing.rounds]]
@@ -71,7 +71,7 @@ MADE: Final = {
     "mean-2-3.npz": 1,
     "sides-*.npz": 1,
     "race-*.npz": 2,
-    "games-0/*.npz": 2,
+    "games-0/*.npz": 3,
     "decisions-0/*.npz": 2,
     "refined-0-*.npz": 2,
     "refined-0.npz": 1,
