@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import sys
@@ -27,16 +26,13 @@ from fibsbot.cli.matches import (
     evaluator_option,
     journal_option,
     match_options,
-    open_journal,
     plies_option,
 )
-from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, store_errors, worker_options
-from fibsbot.cli.output import progress_bar
+from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.draw.markup import clean
 from fibsbot.report.timeline import Grade, MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
-from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
@@ -87,13 +83,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     sums = PlayerTotals()
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)
-    with (
-        _errors_in_one_line(),
-        progress_bar("decisions") as progress,
-        workers.open_if_chosen() as pool,
-        open_journal(journal) as kept,
-    ):
-        work = AnalysisRun(name, luck, progress, pool, kept)
+    with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
         every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
@@ -112,16 +102,6 @@ def analyse(  # noqa: PLR0913 - one argument per option
     if not (sums.matches or as_json or work.failed):
         raise UserError("expected at least one match, found none that can be analysed")
     sys.exit(1 if work.failed else 0)
-
-
-@contextlib.contextmanager
-def _errors_in_one_line() -> Iterator[None]:
-    """Raise UserError with one line if nothing can be analysed."""
-    try:
-        with store_errors():
-            yield
-    except StrategyError as error:
-        raise UserError(str(error)) from None
 
 
 NAME_WIDTH: Final = 20

@@ -16,14 +16,15 @@ from attrs import define, frozen
 from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
-from fibsbot.cli.options import configured_store
-from fibsbot.cli.output import ProgressDisplay
+from fibsbot.cli.options import WorkerOptions, configured_store, store_errors
+from fibsbot.cli.output import ProgressDisplay, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.formats import FormatError
 from fibsbot.records.stored_rows import Match
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.strategies import DEFAULT_STRATEGY
+from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Transcript
 from fibsbot.workers.journal import Journal, JournalError
 from fibsbot.workers.pool import WorkerPool
@@ -230,7 +231,7 @@ def _matches(selection: MatchSelection, store: Store) -> Iterable[Match]:
 
 
 @contextlib.contextmanager
-def open_journal(path: Path | None) -> Iterator[Journal | None]:
+def _open_journal(path: Path | None) -> Iterator[Journal | None]:
     """Open a journal for results of this version of the program, if there is a path; raise UserError."""
     if path is None:
         yield None
@@ -257,6 +258,21 @@ class AnalysisRun:
     pool: WorkerPool | None = None
     journal: Journal | None = None
     failed: int = 0
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, evaluator: str, workers: WorkerOptions, journal: Path | None, *, luck: bool) -> Iterator[Self]:
+        """Start the workers, open the journal and show the progress. Raises UserError if nothing can be analysed."""
+        try:
+            with (
+                store_errors(),
+                progress_bar("decisions") as progress,
+                workers.open_if_chosen() as pool,
+                _open_journal(journal) as kept,
+            ):
+                yield cls(evaluator, luck, progress, pool, kept)
+        except StrategyError as error:
+            raise UserError(str(error)) from None
 
     def studies(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
         """Yield each match with its study; one that cannot be studied is reported on stderr.

@@ -19,15 +19,13 @@ from fibsbot.cli.matches import (
     evaluator_option,
     journal_option,
     match_options,
-    open_journal,
     plies_option,
 )
-from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, store_errors, worker_options
-from fibsbot.cli.output import check_free, check_writable, progress_bar
+from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
+from fibsbot.cli.output import check_free, check_writable
 from fibsbot.draw.markup import clean
 from fibsbot.files import replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
-from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
@@ -78,17 +76,8 @@ def report(  # noqa: PLR0913 - one argument an option
     single = target.suffix.lower() in {".html", ".htm"}
     _check_free(target, single=single, force=force)
     name = engine_name("evaluator", evaluator, plies, rollout)
-    try:
-        with (
-            store_errors(),
-            progress_bar("decisions") as progress,
-            workers.open_if_chosen() as pool,
-            open_journal(journal) as kept,
-        ):
-            work = AnalysisRun(name, luck, progress, pool, kept)
-            written = (_write_page if single else _write_folder)(target, selection, work)
-    except StrategyError as error:
-        raise UserError(str(error)) from None
+    with AnalysisRun.open(name, workers, journal, luck=luck) as work:
+        written = (_write_page if single else _write_folder)(target, selection, work)
     click.echo(written)
     sys.exit(1 if work.failed else 0)
 
