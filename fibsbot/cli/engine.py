@@ -163,7 +163,10 @@ def best(  # noqa: PLR0913 - one argument an option
 def deciding_engine(
     engine: Engine, rollout: int | None, plies: int | None, seconds: float | None
 ) -> tuple[Engine, SearchLimits]:
-    """Return the engine that decides, with rollouts of so many games at most if any, and the limits of its search."""
+    """Return the engine that decides and the limits of its search.
+
+    If `rollout` is given, the engine rolls out close decisions, with at most this number of games for each candidate.
+    """
     limits = search_limits(plies, seconds)
     if rollout is None:
         return engine, limits

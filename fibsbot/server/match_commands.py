@@ -290,7 +290,7 @@ def _ruleset_of(name: str) -> Ruleset:
 
 
 def _check_invited(world: World, inviter: User, guest: User, game: str | None) -> None:
-    """Refuse an invitation to another game that either player cannot be shown; the guest is told in one line."""
+    """Refuse an invitation to a game whose lines one of the players has not asked for, and tell the guest of it."""
     if game is None:
         return
     if not inviter.plays_games:

@@ -240,6 +240,20 @@ def _update(network: Network, activations: Activations, errors: Floats32, target
                 network.input_weights[place, unit] += amount * errors[unit]
 
 
+@inner
+def _self_play(rules: Rules, network: Network, buffers: LearnBuffers, seed: int) -> int:
+    """Play and count a game of the network against itself; return the points of the first player."""
+    game, counts = buffers.game, buffers.counts
+    for which in range(2):
+        game.random[which] = seed * 2654435769 + which * 7919
+    game.counts[1] = 0
+    points = play_game(rules, buffers.kinds, network, network, game)
+    counts[0] += game.counts[0]
+    counts[1] += 1 if points == 0 else 0
+    counts[3] += abs(points)
+    return points
+
+
 @compiled
 def _learn(
     rules: Rules,
@@ -251,19 +265,13 @@ def _learn(
     trace: np.float32,
 ) -> None:
     """Play games of the network against itself, and learn from each."""
-    game, target, counts = buffers.game, buffers.target, buffers.counts
+    game, target = buffers.game, buffers.target
     activations = game.activations
     for number in range(games):
-        for which in range(2):
-            game.random[which] = (seed + number) * 2654435769 + which * 7919
-        game.counts[1] = 0
-        points = play_game(rules, buffers.kinds, network, network, game)
+        points = _self_play(rules, network, buffers, seed + number)
         rolls = game.counts[0]
-        counts[0] += rolls
-        counts[1] += 1 if points == 0 else 0
-        counts[3] += abs(points)
         if game.counts[1]:
-            counts[2] += 1
+            buffers.counts[2] += 1
             continue
         for roll in range(rolls):
             encode(rules, game.record[roll], activations.inputs)
@@ -296,16 +304,10 @@ def _learn_exactly(
     rate: np.float32,
 ) -> None:
     """Play games of the network against itself, and learn the exact chances after every play of random rolls in it."""
-    game, counts = buffers.game, buffers.counts
+    game = buffers.game
     for number in range(games):
-        for which in range(2):
-            game.random[which] = (seed + number) * 2654435769 + which * 7919
-        game.counts[1] = 0
-        points = play_game(rules, buffers.kinds, network, network, game)
-        rolls = game.counts[0]
-        counts[0] += rolls
-        counts[3] += abs(points)
-        for roll in range(rolls):
+        _self_play(rules, network, buffers, seed + number)
+        for roll in range(game.counts[0]):
             for die in range(2):
                 game.dice[die] = next_random(game.random, 0, 6) + 1
             copy_state(game.record[roll], game.board)
