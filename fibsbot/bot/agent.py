@@ -18,7 +18,7 @@ from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from fibs_protocol.words import YOU
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, AgentMemory, Counters, DispatchTable, Feature, on
+from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature, on, registered_handlers
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.events_and_actions import (
@@ -87,7 +87,7 @@ class Agent:
             status=lambda: self.status,
             carry_out=self._on_operator,
         )
-        self._handlers = DispatchTable(
+        self._handlers = registered_handlers(
             (
                 *(self, self._login, self._matches, players, self._saved_matches, sent),
                 *(self._decisions, self._match_search, self._recovery, self._lobby, self._logout, self._chat),
@@ -159,14 +159,11 @@ class Agent:
         in_lobby = self._context.session.state is State.LOBBY and self._login.done
         if in_lobby and not ending and not self._match_search.is_on:
             self._lobby.step()
-        self._flush()
+        if sent := self._queue.flush():
+            self._decisions.on_sent(sent)
         if ending:  # only now: commands that make no sense any more have been dropped
             self._logout.step()
-            self._flush()
-
-    def _flush(self) -> None:
-        if queued := self._queue.flush():
-            self._decisions.on_sent(queued)
+            self._queue.flush()
 
     def _on_operator(self, event: FinishRequested | QuitRequested | PauseRequested | SettingsChanged) -> None:
         context = self._context
@@ -203,7 +200,7 @@ class Agent:
             self._context.disconnect(REPLACED, End.REPLACED)
 
     def _dispatch(self, item: Message | Event) -> None:
-        for handler in self._handlers[type(item)]:
+        for handler in self._handlers.get(type(item), ()):
             handler(item)
 
     def _on_message(self, message: Message) -> None:
@@ -224,7 +221,9 @@ class Agent:
             command = queue.in_flight.command.kind() if queue.in_flight else None
             context.record("refused", text=write(message), command=command)
         outcome = queue.match_reply(message) if queue.in_flight else None
-        for handler in self._handlers[type(message)]:
+        if self._saved_matches.listing is not None:
+            self._saved_matches.follow_list(self._saved_matches.listing, message)
+        for handler in self._handlers.get(type(message), ()):
             handler(message)
         self._timeouts.stop(Awaited.ANY_LINE)
         if context.session.state is State.WATCHING:
@@ -244,7 +243,7 @@ class Agent:
             self._lobby.on_unusual(outcome)
 
     def _is_stray_board(self, message: m.Board) -> bool:
-        """Count a board; return whether it is to be ignored: a copy of the last board after the match is over.
+        """Count a board; return whether it is only a sign of a match: it may be a copy of the last one after its end.
 
         While we log in a board does lead into a match (pitfall 5), and so does one that we have asked for.
         """
@@ -256,7 +255,10 @@ class Agent:
                 self._recorded_flaws.add(kind)
                 self._context.record("board_corrected", flaw=message.repaired)
         in_lobby = message.state.player == YOU and self._context.session.state is State.LOBBY
-        return in_lobby and self._login.done and not self._match_search.board_requested
+        stray = in_lobby and self._login.done and not self._match_search.board_requested
+        if stray:
+            self._match_search.start()
+        return stray
 
     @on(m.Unknown, m.RefusedBoard)
     def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:

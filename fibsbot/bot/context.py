@@ -36,23 +36,14 @@ def on(*types: type[Message | Event]) -> Callable[[_Method], _Method]:
     return register
 
 
-class DispatchTable(dict[type, tuple[Callable[[Any], None], ...]]):
-    """The handlers of each type of message or event, in the order of the parts and of the methods in them."""
-
-    def __init__(self, parts: Iterable[object]) -> None:
-        """Collect what the methods of these parts are registered for."""
-        super().__init__()
-        self._registered = [
-            (method.handles, getattr(part, name))
-            for part in parts
-            for name, method in vars(type(part)).items()
-            if hasattr(method, "handles")
-        ]
-
-    def __missing__(self, kind: type) -> tuple[Callable[[Any], None], ...]:
-        """Find the handlers of a type when the first of that type comes."""
-        self[kind] = found = tuple(handler for types, handler in self._registered if issubclass(kind, types))
-        return found
+def registered_handlers(parts: Iterable[object]) -> dict[type, list[Callable[[Any], None]]]:
+    """Return the handlers of each type of message or event, in the order of the parts and of the methods in them."""
+    handlers: dict[type, list[Callable[[Any], None]]] = {}
+    for part in parts:
+        for name, method in vars(type(part)).items():
+            for kind in getattr(method, "handles", ()):
+                handlers.setdefault(kind, []).append(getattr(part, name))
+    return handlers
 
 
 class Feature(enum.Enum):

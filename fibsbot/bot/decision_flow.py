@@ -393,7 +393,7 @@ class DecisionFlow:
         self._send_unless_refused(decision, reply)
 
     def on_sent(self, queued: QueuedCommand) -> None:
-        """Note that the command of a decision was sent."""
+        """Record a decision whose command was sent; whatever else a server has made us think about does not count."""
         decision = self._decisions.get(queued.key) if queued.key else None
         if decision is None or decision.reply is None:
             return
@@ -401,11 +401,8 @@ class DecisionFlow:
         decision.attempts += 1
         self._context.tracked = evolve(self._context.tracked, own_play=decision.reply.play)
         details, decision.details = decision.details, None
-        if details is not None:
-            self._remember(decision, decision.reply, details)
-
-    def _remember(self, decision: PendingDecision, reply: DecisionCommand, details: AnswerDetails) -> None:
-        """Record a decision; only those that were sent count, whatever a server has made us think about."""
+        if details is None:
+            return  # it was recorded when it was sent first
         key = decision.key
         self._context.counters.decisions += 1
         self._context.record(
@@ -420,7 +417,7 @@ class DecisionFlow:
             ),
             dice=key.dice,
             offer=key.offer,
-            answer=reply.text,
+            answer=decision.reply.text,
             equity=details.equity,
             seconds=details.seconds,
             fallback=details.fallback,

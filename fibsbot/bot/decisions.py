@@ -208,7 +208,12 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
     """
     if not isinstance(answer, PlayAnswer):
         return command_without_moves(answer)
-    play = _legal(key, answer.play)
+    if key.dice is None:
+        raise ValueError("expected a decision with dice")
+    try:
+        play = check_play(key.position, key.dice, answer.play)
+    except RuleError:
+        play = legal_plays(key.position, key.dice)[0]
     return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
 
 
@@ -235,12 +240,3 @@ def xgid_of(state: MatchState) -> str | None:
         return str(Xgid.of(evolve(state, phase=Phase.ROLL) if state.phase is Phase.RESIGNED else state))
     except NotationError:
         return None
-
-
-def _legal(key: DecisionKey, play: Play) -> Play:
-    if key.dice is None:
-        raise ValueError("expected a decision with dice")
-    try:
-        return check_play(key.position, key.dice, play)
-    except RuleError:
-        return legal_plays(key.position, key.dice)[0]

@@ -207,7 +207,8 @@ class Driver:
         self._since = self.clock()
         reader.receive_data(data)
         while (received := reader.next_message()) is not None and not self._reason:
-            self._trace(">>", received.text)
+            if self._traces:
+                _log.debug(">>", line=received.text)
             self._handle(MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
             self._report_sent()
@@ -269,15 +270,11 @@ class Driver:
             return False
         shown = line if shown is None else shown
         if self.session_log:
-            self.session_log.sent(_encoded(shown))
-        self._trace("<<", shown)
-        self._connection.write(_encoded(line))
-        return True
-
-    def _trace(self, arrow: str, line: str) -> None:
-        """Log a line at debug level."""
+            self.session_log.sent(shown.encode("ascii", "replace") + b"\r\n")
         if self._traces:
-            _log.debug(arrow, line=line)
+            _log.debug("<<", line=shown)
+        self._connection.write(line.encode("ascii", "replace") + b"\r\n")
+        return True
 
     def _ask(self, ask: Ask) -> None:
         since = self._since
@@ -313,10 +310,6 @@ class Driver:
         for pending in self._pending:
             pending.cancel()
         self._pending.clear()
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("ascii", "replace") + b"\r\n"
 
 
 def _sent_and_shown(command: Command) -> tuple[str, str]:

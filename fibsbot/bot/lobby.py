@@ -155,7 +155,11 @@ class Lobby:
     def step(self) -> None:
         """Take the next step towards a match, if there is nothing else to do."""
         self._sent_invitations.expire()
-        if self._context.session.state is not State.LOBBY or not self._queue.idle or self._saved_matches.listing:
+        if (
+            self._context.session.state is not State.LOBBY
+            or not self._queue.idle
+            or self._saved_matches.listing is not None
+        ):
             return  # before all saved matches are known, an invitation might delete one
         if self._saved_matches.answer():
             return

@@ -60,11 +60,11 @@ class MatchSearch:
     def _on_connected(self, _: Connected) -> None:
         self._own_line_opponent = self._opponent_line = None
 
-    @on(m.Board, m.TableBoard, m.GameStarts, m.OpeningRoll, m.FirstMove)
+    @on(m.TableBoard, m.GameStarts, m.OpeningRoll, m.FirstMove)
     def _on_sign_of_match(self, message: Message) -> None:
-        """Find out whether we are in a match that we do not know of; the board of another player's is no sign."""
+        """Find out whether we are in a match that we do not know of; the table of another player's is no sign."""
         if self._context.session.state is State.LOBBY and (
-            not isinstance(message, m.Board | m.TableBoard) or message.state.player == YOU
+            not isinstance(message, m.TableBoard) or message.state.player == YOU
         ):
             self.start()
 

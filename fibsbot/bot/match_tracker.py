@@ -1,4 +1,4 @@
-"""Tracks a match, ours or one that we watch, from the server's messages; board_tracker.py takes its boards."""
+"""Tracks a match, ours or one that we watch, from the server's messages; tracked_match.py takes its boards."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import attrs
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.bot.board_tracker import apply_board
 from fibsbot.bot.tracked_match import (
     Difference,
     EarlyBoard,
     PlayerSide,
     TrackedMatch,
+    apply_board,
     cannot_move,
     give_turn,
     next_match,

@@ -70,34 +70,36 @@ class SavedMatches:
         self._sent_invitations = sent_invitations
         self.matches: dict[str, SavedMatchState] = {}
         """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
-        self._listing: list[str] | None = None
-        """Opponents in the server's list, as far as it has come."""
+        self.listing: list[str] | None = None
+        """Opponents in the server's list, as far as it has come; None while none comes."""
         self._told = RecentTells()
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
         """Expect the server's list again."""
-        self._listing = None
+        self.listing = None
         for saved in self.matches.values():
             saved.opponent_waits = False
 
     # -- which there are ----------------------------------------------------------------------------------------
 
-    @on(Message)
-    def _follow_list(self, message: Message) -> None:
-        """Record the server's list of saved matches once it is complete; the next other line shows that."""
-        if isinstance(message, _LISTED) and self._listing is not None and len(self._listing) < MAX_SAVED:
-            self._listing.append(message.name)
-        elif not isinstance(message, _LISTED):
-            listed = [] if isinstance(message, m.NoSavedGames) else self._listing
-            if listed is not None:
-                self._context.record("saved_matches", opponents=listed)
-            self._listing = [] if isinstance(message, m.SavedStart) else None
-
     @on(m.SavedStart, m.NoSavedGames)
-    def _on_list(self, _: m.SavedStart | m.NoSavedGames) -> None:
+    def _on_list(self, message: m.SavedStart | m.NoSavedGames) -> None:
         # What broke off in this run is kept: an invitation will show whether the server still has it.
         self.matches = {name: saved for name, saved in self.matches.items() if saved.since is not None}
+        if isinstance(message, m.SavedStart):
+            self.listing = []
+        else:
+            self._context.record("saved_matches", opponents=[])
+
+    def follow_list(self, listing: list[str], message: Message) -> None:
+        """Add a line to the server's list, or record it as complete, which the next other line shows."""
+        if not isinstance(message, _LISTED):
+            self.listing = None
+            if not isinstance(message, m.NoSavedGames):
+                self._context.record("saved_matches", opponents=listing)
+        elif len(listing) < MAX_SAVED:
+            listing.append(message.name)
 
     @on(m.NoSavedMatch)
     def _on_no_match(self, message: m.NoSavedMatch) -> None:
@@ -172,11 +174,6 @@ class SavedMatches:
         """Whether there is a saved match with this player that we would resume."""
         saved = self.matches.get(name)
         return saved is not None and not self._against(name, saved, Direction.THEIRS)
-
-    @property
-    def listing(self) -> bool:
-        """Whether the server's list may be incomplete."""
-        return self._listing is not None
 
     def resume_requested(self, name: str, *, joinable: bool = True) -> tuple[RefusalReason, ...]:
         """Resume a match because the opponent wants to; return the reasons if we do not.

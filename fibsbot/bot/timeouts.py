@@ -37,10 +37,9 @@ class Awaited(enum.Enum):
     OPPONENT = "the opponent's next step"
     MATCH = "a match in which the server says that we are"
 
-    @property
-    def timer(self) -> str:
+    def __init__(self, _: str) -> None:
+        self.timer: Final = f"wait {self.name}"
         """The name of its timer."""
-        return f"wait {self.name}"
 
 
 class Consequence(enum.Enum):

@@ -19,9 +19,15 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.bot.board_tracker import shows_tracked_state
 from fibsbot.bot.match_tracker import TRACKED_MESSAGES, apply_message
-from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, give_turn, without_match
+from fibsbot.bot.tracked_match import (
+    Difference,
+    PlayerSide,
+    TrackedMatch,
+    give_turn,
+    shows_tracked_state,
+    without_match,
+)
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import play_from_fibs, player_position
 from fibsbot.position import BAR, OFF

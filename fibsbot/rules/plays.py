@@ -45,7 +45,8 @@ def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
 
 def can_move(position: Position, dice: Dice) -> bool:
     """Return whether these dice allow any move, which is faster than generating all plays."""
-    return any(next(_moves(position.points, number, BAR), None) for number in set(dice))
+    cells = position.points
+    return any(_moves(cells, dice[0], BAR)) or any(_moves(cells, dice[1], BAR))
 
 
 @lru_cache(CACHED_ROLLS)
