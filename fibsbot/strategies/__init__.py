@@ -13,7 +13,7 @@ What a strategy is, and how it is asked:
 The strategies, besides the packages `heuristic` and `gnubg`:
 
     engine_strategy.py  `engine`
-    engine_decisions.py its decisions, which need the engine
+    engine_options.py   its options, and those of `gnubg`
     random_play.py      `random`
     ubgi.py             `ubgi:COMMAND`
     table_games.py      simple strategies for other games

@@ -1,93 +1,29 @@
-"""The strategy `engine`, which plays by our own engine. It is an evaluator as well.
-
-The engine itself is imported when a strategy is made, not before: listing strategies must be quick.
-"""
+"""The strategy `engine`, which plays by our own engine. It is an evaluator as well."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final
 
-from attrs import frozen
+from attrs import evolve
 
-from fibsbot.engine import DEFAULT_TRIALS, MAX_PLIES, MAX_TRIALS
-from fibsbot.match import MatchState
+from fibsbot import __version__
+from fibsbot.engine.arrays import WIN, Outcomes
+from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
+from fibsbot.engine.engine import Engine
+from fibsbot.engine.match_equity import match_chance
+from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
+from fibsbot.engine.search import PlayComparison, SearchLimits
+from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.engine_options import EngineOptions
+from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.heuristic.strategy import is_beavered
+from fibsbot.strategies.rejection import gains_by_rejecting
 
-if TYPE_CHECKING:
-    from fibsbot.engine.engine import Engine
-
-__all__ = ["EngineStrategy"]
-
-
-_PLIES: Final = ("plies", "chequer", "cube")
-_ROLLING: Final = {"trials": range(1, MAX_TRIALS + 1), "seed": range(1_000_000), "threads": range(1, 1_000_000)}
-"""The values of each option of rollouts."""
-
-
-@frozen
-class EngineOptions:
-    """How far the engine looks ahead. Plies are counted as by GNU Backgammon: 0 is the network alone."""
-
-    chequer: int = 2
-    """Plies for plays."""
-    cube: int = 2
-    """Plies for the cube and for resignations."""
-    time: float | None = None
-    """Seconds for a decision, in which it looks as many of these plies ahead as it can."""
-    networks: Path | None = None
-    """Folder of networks to use instead of the bundled ones."""
-    rollout: bool = False
-    """Whether close decisions are rolled out."""
-    trials: int = DEFAULT_TRIALS
-    """The maximum number of games of a candidate."""
-    seed: int = 1
-    """The random seed of the dice of rollouts."""
-    threads: int = 1
-    """How many candidates are rolled out at the same time."""
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read `2`, or `plies=3`, `chequer=2`, `cube=1`, `time=0.5` and `networks=FOLDER` with commas between them.
-
-        With a time and no plies it looks ahead as far as the time allows. With `rollout` it rolls out close decisions,
-        as long as the time allows if there is one; `trials=144`, `seed=1` and `threads=2` belong to that. Raises
-        ValueError.
-        """
-        values: dict[str, float] = {}
-        rolling: dict[str, int] = {}
-        networks, rollout = None, False
-        for part in filter(None, text.split(",")):
-            name, equals, number = part.partition("=")
-            if part.strip() == "rollout":
-                rollout = True
-                continue
-            if not equals:
-                name, number = "plies", part
-            name = name.strip()
-            if name == "networks" and number.strip():
-                networks = Path(number.strip())
-            elif name == "time" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
-                values[name] = float(number)
-            elif name in _ROLLING and re.fullmatch(r" *[0-9]{1,7} *", number) and int(number) in _ROLLING[name]:
-                rolling[name] = int(number)
-            elif name in _PLIES and re.fullmatch(rf" *[0-{MAX_PLIES}] *", number):
-                values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))
-            else:
-                raise ValueError(
-                    f"expected plies from 0 to {MAX_PLIES}, or plies=, chequer=, cube=, time=, networks=, rollout, "
-                    f"trials=, seed= and threads= with commas between them, got {part!r}"
-                )
-        if rolling and not rollout:
-            raise ValueError(f"expected {next(iter(rolling))}= with rollout, got it without")
-        time = values.get("time")
-        default = cls() if time is None or rollout else cls(MAX_PLIES, MAX_PLIES)
-        chequer, cube = (int(values.get(name, getattr(default, name))) for name in ("chequer", "cube"))
-        return cls(chequer, cube, time, networks, rollout, **rolling)
+HOPELESS: Final = 0.02
+"""Chance to win, without looking ahead, above which resigning is not considered."""
 
 
 class EngineStrategy:
@@ -109,37 +45,60 @@ class EngineStrategy:
         """
         self.name = f"engine:{options}" if options else "engine"
         parsed = EngineOptions.parse(options)
-        # Listing the strategies must not import the compiler.
-        from fibsbot.engine.engine import Engine  # noqa: PLC0415
-        from fibsbot.strategies.engine_decisions import EngineDecisions  # noqa: PLC0415
+        self._engine = engine or (Engine.load(parsed.networks) if parsed.networks else Engine.load())
+        self._deciding = self._engine
+        """The same engine or one that rolls out close decisions."""
+        if parsed.rollout:
+            limits = RolloutLimits(parsed.trials, seed=parsed.seed, threads=parsed.threads)
+            self._deciding = RolloutEngine.around(self._engine, limits)
+        self._playing = SearchLimits(parsed.chequer, parsed.time, stop_when_decided=True)
+        self._valuing = SearchLimits(parsed.chequer, parsed.time)
+        self._cube = SearchLimits(parsed.cube, parsed.time)
 
-        self._decisions = EngineDecisions.of(
-            engine or (Engine.load(parsed.networks) if parsed.networks else Engine.load()), parsed
-        )
+    @property
+    def details(self) -> str:
+        """Version, plies and networks."""
+        plays, cube = self._playing.plies, self._cube.plies
+        plies = f"{plays}-ply" if plays == cube else f"plays {plays}-ply, cube {cube}-ply"
+        rollout = ", rollouts" if self._deciding is not self._engine else ""
+        return f"fibsbot {__version__}, {plies}{rollout}, {self._engine.name}"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the best play."""
-        return self._decisions.choose_play(state, plays)
+        best = self._deciding.rank(state, plays, self._playing).best
+        return PlayAnswer(best.play, best.equity)
 
     def reject_roll(self, state: MatchState) -> bool:
-        """Reject the roll if a new one at twice the cube is worth more."""
-        return self._decisions.reject_roll(state)
+        """Reject the roll if a new one at twice the cube is worth more, without looking ahead."""
+        return gains_by_rejecting(state, self._engine.equities_by_roll)
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""
-        return self._decisions.offer_double(state)
+        verdict = self._deciding.analyse_cube(state, self._cube).verdict
+        return CubeAnswer(verdict.action, verdict.best)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take if that loses less than a pass, and beaver if it wins."""
-        return self._decisions.answer_double(state)
+        if is_beavered(state):
+            take = self._deciding.analyse_cube(state, self._cube).double_take
+        else:
+            take = -self._deciding.analyse_cube(_opponents_roll(state), self._cube).double_take
+        passed = Stakes.of(state).loss_value if state.point_game else -1.0
+        answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length, passed=passed)
+        return CubeAnswer(answer.action, answer.best)
 
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept if the offer is worth as much as playing on, even with the roll."""
-        return self._decisions.accept_resignation(state)
+        return accepts_resignation(Stakes.of(state), state.owner, state.resignation, self.value(state))
 
     def resign(self, state: MatchState) -> int:
-        """Resign a game that is certainly lost."""
-        return self._decisions.resign(state)
+        """Resign a game that is certainly lost; it is searched only if it looks lost at once."""
+        if self._engine.evaluate([state.position])[0, WIN] > HOPELESS:
+            return 0
+        reading = self._engine.analyse_cube(state, self._cube)
+        return level_to_resign(
+            Stakes.of(state), state.owner, reading.outcomes, DEFAULT_EFFICIENCY.of_position(state.position)
+        )
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
         """Accept every opponent and length that the policy accepts."""
@@ -147,42 +106,71 @@ class EngineStrategy:
 
     def forget(self) -> None:
         """Forget evaluated positions: it then answers as a new strategy, to the last digit."""
-        self._decisions.engine.forget()
+        self._engine.forget()
 
     def close(self) -> None:
         """Release nothing."""
-
-    @property
-    def details(self) -> str:
-        """Version, plies and networks."""
-        return self._decisions.details
 
     # -- as an evaluator ------------------------------------------------------------------------------------------
 
     def value(self, state: MatchState) -> float:
         """Return the value to the player on roll, with good cube play."""
-        return self._decisions.value(state)
+        return self._engine.analyse_cube(state, self._cube).equity
 
     def value_position(self, state: MatchState) -> PositionValue:
         """Return the value to the player on roll, with plies and chances."""
-        return self._decisions.value_position(state)
+        reading = self._engine.analyse_cube(state, self._cube)
+        return PositionValue(reading.equity, reading.effort.plies, _chances(reading.outcomes))
 
-    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
-        """Return the value of each play, none higher than that of the strategy's choice."""
-        return self._decisions.value_plays(state, plays)
+    def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
+        """Return the value of each play.
 
-    def value_rolls(self, state: MatchState) -> Sequence[float]:
-        """Return the value of the best play of each of the 21 rolls."""
-        return self._decisions.value_rolls(state)
+        Plays that were searched less deep may seem too good: none is valued higher than the best.
+        """
+        ranking = self._engine.rank(state, plays, self._valuing)
+        values = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
+        return [values[play] for play in plays]
 
-    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
+    def value_rolls(self, state: MatchState) -> list[float]:
+        """Return the value of the best play of each of the 21 rolls; without looking ahead all are valued together."""
+        if not self._playing.plies:
+            return self._engine.equities_by_roll(state)
+        rolled = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
+        return [self._engine.rank(it, limits=self._valuing).best.equity for it in rolled]
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return the value of each play; the one that was made is searched as deep as the best ones."""
-        return self._decisions.compare_plays(state, plays, made)
+        ranking = self._deciding.rank(state, plays, self._valuing, PlayComparison(also=made))
+        most = ranking.best.equity
+        values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
+        return [values[play] for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return the values of doubling and not doubling."""
-        return self._decisions.value_cube(state)
+        reading = self._deciding.analyse_cube(state, self._cube)
+        verdict = reading.verdict
+        return CubeValues(
+            verdict.no_double,
+            verdict.double_take,
+            verdict.double_pass,
+            reading.effort.plies,
+            _chances(reading.outcomes),
+        )
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return the chance to win the match after winning this game with `points`; negative if lost."""
-        return self._decisions.match_chance(state, points)
+        """Return the chance to win the match after winning this game with `points`; negative if lost.
+
+        If a player needs only one point, this game is the Crawford game or a later one.
+        """
+        own, theirs = state.away
+        return match_chance(own - max(points, 0), theirs - max(-points, 0), crawford_played=1 in state.away)
+
+
+def _chances(outcomes: Outcomes) -> Chances:
+    win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon = outcomes.tolist()
+    return (win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon)
+
+
+def _opponents_roll(state: MatchState) -> MatchState:
+    """Return the state of the opponent, who has doubled and not rolled yet."""
+    return evolve(state.swapped(), phase=Phase.ROLL, dice=None)

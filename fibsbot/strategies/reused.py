@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from fibsbot.strategies import DEFAULT_STRATEGY, base_name
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.engine_strategy import EngineOptions
+from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, load
 from fibsbot.text import one_line

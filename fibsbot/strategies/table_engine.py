@@ -8,7 +8,8 @@ from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.game import TableGame
 from fibsbot.position import Play
 from fibsbot.rules.laws import Level
-from fibsbot.strategies.engine_strategy import EngineOptions, EngineStrategy
+from fibsbot.strategies.engine_options import EngineOptions
+from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.table_backgammon import BackgammonTableStrategy
 from fibsbot.strategies.table_network import NetworkTableStrategy
 

@@ -40,7 +40,7 @@ from fibsbot.games.table import Table
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies import base_name
-from fibsbot.strategies.engine_strategy import EngineOptions
+from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.table_games import ENGINE, load_table_strategy
 
 KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS}

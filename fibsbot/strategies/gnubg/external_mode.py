@@ -27,10 +27,10 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.strategies.child_process.engine_process import ChildProcess, EngineError, EngineExitedError, LineReader
 from fibsbot.strategies.child_process.wire_format import board_line
+from fibsbot.strategies.engine_options import split_options
 from fibsbot.strategies.evaluator import Chances, six_chances
 
 MAX_PLIES: Final = 3
-_PLIES: Final = ("plies", "chequer", "cube")
 
 
 @frozen
@@ -50,27 +50,18 @@ class GnubgOptions:
 
         Raises ValueError.
         """
-        values: dict[str, float] = {}
-        for part in filter(None, text.split(",")):
-            name, equals, number = part.partition("=")
-            if not equals:
-                name, number = "plies", part
-            name = name.strip()
-            if name == "deadline" and re.fullmatch(r" *[0-9]{1,5}(\.[0-9]{1,3})? *", number) and float(number) > 0:
-                values[name] = float(number)
-            elif name in _PLIES and re.fullmatch(rf" *[0-{MAX_PLIES}] *", number):
-                values |= dict.fromkeys(("chequer", "cube") if name == "plies" else (name,), int(number))
+        options = cls()
+        for option in split_options(text):
+            if option.name == "deadline" and option.seconds():
+                options = evolve(options, deadline=option.seconds())
+            elif plies := option.plies(MAX_PLIES):
+                options = evolve(options, **plies)
             else:
                 raise ValueError(
                     f"expected plies from 0 to {MAX_PLIES}, or plies=, chequer=, cube= and deadline= with commas "
-                    f"between them, got {part!r}"
+                    f"between them, got {option.text!r}"
                 )
-        default = cls()
-        return cls(
-            chequer=int(values.get("chequer", default.chequer)),
-            cube=int(values.get("cube", default.cube)),
-            deadline=values.get("deadline", default.deadline),
-        )
+        return options
 
 
 MAX_CUBE: Final = 1024
