@@ -1,11 +1,11 @@
-"""Files that appear whole, and files that only their owner may read and write, whatever the umask."""
+"""Files that appear whole, files that only their owner may read and write, and errors of the system in one line."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,15 @@ def private_opener(path: str, flags: int) -> int:
         with contextlib.suppress(PermissionError):
             os.fchmod(handle, PRIVATE)
     return handle
+
+
+@contextlib.contextmanager
+def os_errors_as(kind: Callable[[str], Exception], said: str) -> Iterator[None]:
+    """Raise an error of this kind, `said` and the system's reason, for an OSError within the block."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{said}: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager

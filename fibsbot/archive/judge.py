@@ -29,7 +29,7 @@ from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
 from fibsbot.engine.search.lookahead import argmin_of_slots
-from fibsbot.match import ROLLS, Dice, MatchState, Phase
+from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.laws import Level
@@ -129,10 +129,6 @@ def judge_name(engine: Engine, plies: int) -> str:
     return f"fibsbot {__version__}, {plies}-ply, {engine.name}"
 
 
-def _column(rows: int) -> npt.NDArray[np.float64]:
-    return np.full(rows, np.nan)
-
-
 class _MatchJudgement:
     """The judgements of a match as they are made."""
 
@@ -146,7 +142,7 @@ class _MatchJudgement:
         for row, context in enumerate(self._contexts):
             self._of_context.setdefault(context, []).append(row)
         self._kinds = rows["kind"]
-        self.equity, self.loss, self.luck = (_column(self._count) for _ in range(3))
+        self.equity, self.loss, self.luck = np.full((3, self._count), np.nan)
         self.chances = np.full((self._count, 6), np.nan)
         self.cube = np.full((self._count, 3), np.nan)
         self.resigning = np.full((self._count, 2), np.nan)
@@ -255,8 +251,7 @@ class _MatchJudgement:
     ) -> None:
         self.equity[row] = values[chosen]
         self.chances[row] = other_side(outcomes)
-        loss = values[best] - values[chosen]
-        self.loss[row] = loss if loss > EQUITY_TOLERANCE else 0.0
+        self.loss[row] = _loss(values[best], values[chosen])
         self.counts[row] = len(values) > 1 and values.max() - values.min() > EQUITY_TOLERANCE
         if self.loss[row]:
             self.best[row] = play_text(self._boards[row], dice, after_best)
@@ -284,8 +279,7 @@ class _MatchJudgement:
             best = ranking.best
             self.equity[row] = min(chosen.equity, best.equity)
             self.chances[row] = chosen.outcomes
-            loss = best.equity - chosen.equity
-            self.loss[row] = loss if loss > EQUITY_TOLERANCE else 0.0
+            self.loss[row] = _loss(best.equity, chosen.equity)
             worst = min(it.equity for it in ranking.plays)
             self.counts[row] = len(every) > 1 and best.equity - worst > EQUITY_TOLERANCE
             if self.loss[row]:
@@ -303,8 +297,7 @@ class _MatchJudgement:
         boards = np.concatenate([self._boards[plays], self._boards[openings]])
         contexts = [self._contexts[row] for row in plays] + [self._contexts[row].swapped for row in openings]
         best = self._best_of_rolls(boards, contexts)
-        ways = np.array([1 if high == low else 2 for high, low in ROLLS]) / 36
-        means = best @ ways
+        means = best @ (np.array(ROLL_WAYS) / 36)
         unequal = best[:, _DOUBLES_OUT].mean(axis=1)
         place_of = {row: len(plays) + place for place, row in enumerate(openings)}
         for place, row in enumerate(plays):
@@ -398,9 +391,8 @@ class _MatchJudgement:
             return
         best = max(worth, key=lambda it: worth[it])
         others = max(value for it, value in worth.items() if it != best)
-        loss = worth[best] - worth[action]
         self.equity[row] = worth[action]
-        self.loss[row] = loss if loss > EQUITY_TOLERANCE else 0.0
+        self.loss[row] = _loss(worth[best], worth[action])
         self.best[row] = best if self.loss[row] else action
         dead = self._kinds[row] == DOUBLE and 0 < context.length - context.own_score <= context.cube
         self.counts[row] = self.loss[row] > 0 or (not dead and worth[best] - others < CLOSE_CUBE_DECISION)
@@ -437,6 +429,11 @@ class _MatchJudgement:
 
 _START: Final = np.array(Position.start().points, np.int8)
 _ROLL_INDEX: Final = {dice: number for number, dice in enumerate(ROLLS)}
+
+
+def _loss(best: float, chosen: float) -> float:
+    """Return what a choice loses against the best one."""
+    return best - chosen if best - chosen > EQUITY_TOLERANCE else 0.0
 
 
 def _rounded(values: Floats64) -> npt.NDArray[Any]:

@@ -27,6 +27,7 @@ from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
 from fibsbot.cli.options import LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options
 from fibsbot.client.connection import ConnectionFailedError
+from fibsbot.files import os_errors_as
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.rules.laws import Laws
@@ -81,10 +82,8 @@ def _load(name: str) -> Strategy:
 
 def _log_path(options: DemoOptions) -> Path:
     """Return the path of the session log, in a folder that exists; raise UserError if it cannot be made."""
-    try:
+    with os_errors_as(UserError, f"cannot make the folder {options.log_dir}"):
         options.log_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {options.log_dir}: {error.strerror}") from None
     return options.log_dir / f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
 
 

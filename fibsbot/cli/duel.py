@@ -21,6 +21,7 @@ from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import FiniteRange, GameName, WorkerOptions, laws_from, laws_options, worker_options
 from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
@@ -185,10 +186,8 @@ def _play(tally: DuelSummary, wanted: int, workers: WorkerOptions, out: Path | N
     from fibsbot.arena.duel.pairs import play_pairs  # noqa: PLC0415 - all that plays and studies
 
     if mats:
-        try:
+        with os_errors_as(DuelError, f"cannot make the folder {mats}"):
             mats.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DuelError(f"cannot make the folder {mats}: {error.strerror}") from None
     with contextlib.ExitStack() as held:
         record = (
             ResultsFile.open(out, tally.plan, lambda it: tally.add(it) if it.number < wanted else None) if out else None

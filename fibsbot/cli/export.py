@@ -17,7 +17,7 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import check_free, progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
-from fibsbot.files import replacing
+from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
 from fibsbot.records.stored_rows import BACKGAMMON
@@ -208,12 +208,10 @@ class _Writer:
         """Write a file, which appears under its name once it is whole."""
         check_free(path, force=self.force)
         before = self.done
-        try:
+        with os_errors_as(UserError, f"cannot write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
                 file.writelines(self.pieces(found))
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from None
         self.written.append(f"{path}: {plural(self.done - before, 'match')}")
 
 

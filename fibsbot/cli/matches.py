@@ -20,6 +20,7 @@ from fibsbot.cli.options import WorkerOptions, configured_store, store_errors
 from fibsbot.cli.output import ProgressDisplay, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
+from fibsbot.files import os_errors_as
 from fibsbot.formats import FormatError
 from fibsbot.records.stored_rows import Match
 from fibsbot.replay.match_files import CaptureError
@@ -73,10 +74,8 @@ class MatchSelection:
 
 def _check_readable(path: Path) -> None:
     """Raise UserError for a file that cannot be read, before the engine gets ready."""
-    try:
+    with os_errors_as(UserError, f"cannot read {path}"):
         path.open("rb").close()
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
 @frozen

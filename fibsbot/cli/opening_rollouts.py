@@ -15,6 +15,7 @@ from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.positions import format_equity, ids_of
 from fibsbot.cli.rollout import Rolling
 from fibsbot.cli.rollout_output import RolloutOutput, six_chances
+from fibsbot.files import os_errors_as
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Position
 
@@ -71,10 +72,8 @@ class OpeningRollouts:
     def _make_folder(self) -> None:
         if self.folder is None:
             return
-        try:
+        with os_errors_as(UserError, f"cannot make the folder {self.folder}"):
             self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot make the folder {self.folder}: {error.strerror}") from None
 
     def _print(self, rolled: RolloutOutput) -> None:
         if self.as_json:

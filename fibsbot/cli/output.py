@@ -26,6 +26,7 @@ from rich.progress import (
 )
 
 from fibsbot.cli import UserError
+from fibsbot.files import os_errors_as
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
 
@@ -134,8 +135,5 @@ def check_writable(target: Path, *, parents: bool = False) -> None:
         folder = folder.parent
     if not folder.is_dir():
         raise UserError(f"there is no folder {target.parent} for {target.name}")
-    try:
-        with tempfile.TemporaryFile(dir=target if target.is_dir() else folder):
-            pass
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror}") from None
+    with os_errors_as(UserError, f"cannot write {target}"):
+        tempfile.TemporaryFile(dir=target if target.is_dir() else folder).close()

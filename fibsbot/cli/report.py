@@ -24,7 +24,7 @@ from fibsbot.cli.matches import (
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.cli.output import check_free, check_writable
 from fibsbot.draw.markup import clean
-from fibsbot.files import replacing
+from fibsbot.files import os_errors_as, replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
@@ -136,15 +136,10 @@ def _check_free(target: Path, *, single: bool, force: bool) -> None:
 
 
 def _make_folder(target: Path) -> None:
-    try:
+    with os_errors_as(UserError, f"cannot make the folder {target}"):
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {target}: {error.strerror}") from None
 
 
 def _write(target: Path, page: str) -> None:
-    try:
-        with replacing(target) as part:
-            part.write_text(page, "utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror}") from None
+    with os_errors_as(UserError, f"cannot write {target}"), replacing(target) as part:
+        part.write_text(page, "utf-8")

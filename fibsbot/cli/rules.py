@@ -19,6 +19,7 @@ from fibsbot.cli.options import WorkerOptions, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.cli.positions import ids_of, print_state, read_dice, read_state
 from fibsbot.draw.svg import Board, Theme, ViewOptions
+from fibsbot.files import os_errors_as
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.notation.play_notation import parse_play
@@ -179,12 +180,10 @@ def _write(text: str, output: Path | None) -> None:
     if output is None or str(output) == "-":
         click.echo(text, nl=False)
         return
-    try:
+    with os_errors_as(UserError, f"cannot write {output}"):
         if not output.parent.exists():
             output.parent.mkdir(parents=True)
         output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {output}: {error.strerror or error}") from None
 
 
 @click.command()

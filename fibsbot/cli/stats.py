@@ -29,6 +29,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
+from fibsbot.files import os_errors_as
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.records.stored_rows import BACKGAMMON, Fact, Match
 from fibsbot.strategies.loader import StrategyError
@@ -248,10 +249,8 @@ def _draw(target: Path, found: Sequence[AccountResults]) -> None:
     curves = [Series(it.account, [(seconds(point.at), point.rating) for point in it.ratings]) for it in found]
     title = f"Rating of {found[0].account}" if len(found) == 1 else "Ratings"
     text = curve_svg(curves, title=title, x=Scale.TIME)
-    try:
+    with os_errors_as(UserError, f"cannot write {target}"):
         target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror}") from None
     click.echo(f"the rating is drawn in {target}", err=True)
 
 

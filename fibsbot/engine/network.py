@@ -107,11 +107,9 @@ class Network:
 
     def save(self, path: Path, precision: npt.DTypeLike = np.float32) -> None:
         """Write the network to a file atomically; half precision makes it half as large."""
-        room = io.BytesIO()
         arrays = {f"weights{layer}": array.astype(precision) for layer, array in enumerate(self.weights)}
         arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.biases)}
-        np.savez(room, allow_pickle=False, **arrays)
-        write_whole(path, room.getvalue())
+        save_arrays(path, **arrays)
 
     @classmethod
     def load(cls, path: Path, outputs: int = OUTPUTS) -> Self:
@@ -159,6 +157,13 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file atomically."""
     with replacing(path) as part:
         part.write_bytes(content)
+
+
+def save_arrays(path: Path, **arrays: npt.ArrayLike) -> None:
+    """Write arrays as an `.npz` file, atomically."""
+    room = io.BytesIO()
+    np.savez(room, allow_pickle=False, **arrays)
+    write_whole(path, room.getvalue())
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:

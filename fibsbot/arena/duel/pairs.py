@@ -19,7 +19,7 @@ from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.arena.duel.games import play_match, play_out
 from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
-from fibsbot.files import replacing
+from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats.mat import write_mat
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
@@ -328,8 +328,5 @@ def play_pair(work: DuelWork, number: int) -> PlayedPair:
 
 
 def _write_mat_file(path: Path, text: str) -> None:
-    try:
-        with replacing(path) as part:
-            part.write_text(text, "utf-8")
-    except OSError as error:
-        raise DuelError(f"cannot write {path}: {error.strerror}") from None
+    with os_errors_as(DuelError, f"cannot write {path}"), replacing(path) as part:
+        part.write_text(text, "utf-8")

@@ -17,6 +17,7 @@ from attrs import asdict, define, field, frozen
 from fibsbot.analysis.results import Z_95, wilson
 from fibsbot.arena.duel.plan import DuelError, DuelPlan
 from fibsbot.fibs_ratings import rating_difference
+from fibsbot.files import os_errors_as
 
 CLASS_RATIO: Final = 1.1
 """Ratio of the classes of times, so that quantiles are accurate to 5 %."""
@@ -297,10 +298,8 @@ class ResultsFile:
 
         Raises DuelError if the file is of another plan, cannot be read or written, or is locked by another process.
         """
-        try:
+        with os_errors_as(DuelError, f"cannot open {path}"):
             file = path.open("a+b")
-        except OSError as error:
-            raise DuelError(f"cannot open {path}: {error.strerror}") from None
         with contextlib.ExitStack() as held:
             held.callback(file.close)
             _lock(path, file)
@@ -311,11 +310,9 @@ class ResultsFile:
     def add(self, pair: PairResult) -> None:
         """Append a pair and flush the file. Raises DuelError if it cannot be written."""
         row = asdict(pair)
-        try:
+        with os_errors_as(DuelError, f"cannot write {self._path}"):
             self._file.write(_line(row))
             self._file.flush()
-        except OSError as error:
-            raise DuelError(f"cannot write {self._path}: {error.strerror}") from None
 
     def close(self) -> None:
         """Close and unlock the file."""

@@ -14,6 +14,7 @@ from attrs import define, field, frozen
 
 from fibsbot.engine.arrays import OUTCOMES, Outcomes, cubeless_equity
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan
+from fibsbot.files import os_errors_as
 
 
 class RolloutError(Exception):
@@ -129,23 +130,19 @@ class RolloutFile:
         about["candidates"] = [candidate.name for candidate in candidates]
         about["states"] = hashlib.sha256(repr(candidates).encode()).hexdigest()[:16]
         record = cls(path, about, len(candidates))
-        try:
+        with os_errors_as(RolloutError, f"cannot keep the rollout in {path}"):
             if path.exists() and path.stat().st_size:
                 record._read()
             else:
                 path.write_text(json.dumps(about) + "\n", "utf-8")
-        except OSError as error:
-            raise RolloutError(f"cannot keep the rollout in {path}: {error.strerror or error}") from error
         return record
 
     def add(self, number: int, trials: list[Trials]) -> None:
         """Append a block."""
         line = json.dumps({"block": number, "trials": [part.tolist() for part in trials]})
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"{line}\n")
-        except OSError as error:
-            raise RolloutError(f"cannot keep the rollout in {self.path}: {error.strerror or error}") from error
+        said = f"cannot keep the rollout in {self.path}"
+        with os_errors_as(RolloutError, said), self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
 
     def _read(self) -> None:
         text = self.path.read_bytes()

@@ -15,8 +15,8 @@ from typing import Any, Final
 from fibsbot.engine.bundled_networks import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
 from fibsbot.engine.network import Network
 from fibsbot.engine.race_network import RACE_OUTPUTS
-from fibsbot.engine.training.pipeline import mean_path, network_path, pruner_path, race_path, refined_path
 from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
+from fibsbot.engine.training.results import mean_path, network_path, pruner_path, race_path, refined_path
 
 _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
 

@@ -7,7 +7,6 @@ network is moved towards the exact chances of the positions that its games come 
 
 from __future__ import annotations
 
-import io
 import time
 import tomllib
 from collections.abc import Iterator
@@ -35,7 +34,7 @@ from fibsbot.engine.family.parameters import DICE, Rules, State, parameters_of, 
 from fibsbot.engine.family.plays import search_plays
 from fibsbot.engine.family.turns import divide, note_roll, outcome
 from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import load_arrays, write_whole
+from fibsbot.engine.network import load_arrays, save_arrays
 from fibsbot.engine.training.hyper import SCALE, ExactTable, exact_table, number_of, solve_all
 from fibsbot.games import load_ruleset
 from fibsbot.games.backgammons import is_backgammon
@@ -194,10 +193,8 @@ class FamilyTraining:
 
     def save(self) -> None:
         """Write the checkpoint and the network."""
-        room = io.BytesIO()
         arrays = {**self.network._asdict(), "done": np.array(self.done), "recipe": np.array(repr(self.recipe))}
-        np.savez(room, allow_pickle=False, **arrays)
-        write_whole(self._checkpoint, room.getvalue())
+        save_arrays(self._checkpoint, **arrays)
         save_network(self.network, self.path)
 
 

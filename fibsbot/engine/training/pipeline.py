@@ -1,26 +1,12 @@
 """Training pipeline: executes a recipe step by step in a folder; a step whose result exists is skipped.
 
-student.npz               the TD network, and how many games it has played
-    distilled.npz             the deep network that knows what the TD network knows
-    pruner-0.npz, ...         the pruner that each round uses
-    labels-0/0000.npz, ...    the labels of each round
-    network-0.npz, ...        the network after each round
-    mean-7-9.npz              the mean of the networks of the last rounds
-    race-0.npz, ...           the race network that counts pips, and that of each of its rounds
-    sides-1.npz, ...          the labels of these rounds
-    games-0/0000.npz, ...     the labels of each refinement: of games
-    decisions-0/0000.npz, ... and of decisions
-    refined-0-0.npz, ...      the network after each sweep of a refinement
-    refined-0.npz, ...        the network after each refinement
-    history.jsonl             what was measured after each step, and how long it took
-
-Killed at any moment, it resumes where it stopped: at the last 10,000 games of the TD network, the last chunk of
-labels, the last finished fit. Everything follows from the recipe's seeds, however many processes work.
+results.py lists the files of the folder. Killed at any moment, the training resumes where it stopped: at the last
+10,000 games of the TD network, the last chunk of labels, the last finished fit. Everything follows from the recipe's
+seeds, however many processes work.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from collections.abc import Iterator
@@ -34,7 +20,7 @@ from attrs import define, evolve, field, frozen
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bundled_networks import HISTORY, PRECISION
-from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, write_whole
+from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, save_arrays
 from fibsbot.engine.network_evaluator import NetworkEvaluator, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
 from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
@@ -72,6 +58,7 @@ from fibsbot.engine.training.recipe import (
     Refinement,
     Round,
 )
+from fibsbot.engine.training.results import mean_path, network_path, pruner_path, race_path, refined_path
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 from fibsbot.text import plural
 from fibsbot.workers.pool import WorkerPool
@@ -201,7 +188,7 @@ class Pipeline:
             games += plan.lesson
             self.listener.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
             if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
-                _keep(path, games=np.int64(games), **dict(zip(_TD_KEYS, student, strict=True)))
+                save_arrays(path, games=np.int64(games), **dict(zip(_TD_KEYS, student, strict=True)))
                 self._measure({"student_games": games}, TDEvaluator("student", student, self.columns))
         return student
 
@@ -372,7 +359,7 @@ class Pipeline:
             for made in label_sides(teacher, self.columns, chosen, one.trace, seed, self.pool):
                 found.append(made)
                 self.listener.advance(SIDES_PER_BATCH, plural(self.pool.size, "worker"))
-            _keep(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
+            save_arrays(path, **SideLabels(*map(np.concatenate, zip(*found, strict=True)))._asdict())
         return SideLabels(**load_arrays(path))
 
     def _make_labels(self, number: int, teacher: Labeller) -> None:
@@ -424,32 +411,6 @@ class Pipeline:
         self.listener.measured(row)
 
 
-def network_path(folder: Path, number: int) -> Path:
-    """Return the path of the network of a round."""
-    return folder / f"network-{number}.npz"
-
-
-def pruner_path(folder: Path, number: int) -> Path:
-    """Return the path of the pruner that a round uses, which the round before it has made."""
-    return folder / f"pruner-{number}.npz"
-
-
-def mean_path(folder: Path, recipe: Recipe) -> Path:
-    """Return the path of the mean of the last rounds' networks."""
-    rounds = recipe.averaged_rounds()
-    return folder / f"mean-{rounds[0]}-{rounds[-1]}.npz"
-
-
-def race_path(folder: Path, recipe: Recipe) -> Path:
-    """Return the path of the finished race network."""
-    return folder / f"race-{len(recipe.racing.expanded_rounds()) if recipe.racing else 0}.npz"
-
-
-def refined_path(folder: Path, number: int) -> Path:
-    """Return the path of the network of a refinement."""
-    return folder / f"refined-{number}.npz"
-
-
 def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
     """Read a TD network shaped like `new` and its number of games; raise NetworkError if the shape differs."""
     arrays = load_arrays(path)
@@ -458,10 +419,3 @@ def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
         raise NetworkError(f"{path}: expected a student of {len(new.hidden_bias)} hidden units, found something else")
     games = int(arrays.pop("games"))
     return TDNetwork(*(arrays[key] for key in _TD_KEYS)), games
-
-
-def _keep(path: Path, **arrays: Any) -> None:
-    """Write arrays to a file atomically."""
-    room = io.BytesIO()
-    np.savez(room, allow_pickle=False, **arrays)
-    write_whole(path, room.getvalue())

@@ -27,6 +27,7 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from fibsbot import __version__
+from fibsbot.files import os_errors_as
 from fibsbot.records.store.database import (
     StoreError,
     database_error_text,
@@ -294,10 +295,8 @@ class StoreWriter:
     def _open_at_first(self) -> None:
         if is_sqlite(self._url):
             path = Path(str(self._url.database))
-            try:
+            with os_errors_as(StoreError, f"cannot create the directory {path.parent}"):
                 path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError(f"cannot create the directory {path.parent}: {error.strerror}") from None
         try:
             self._connect()
         except (DBAPIError, StoreError) as error:

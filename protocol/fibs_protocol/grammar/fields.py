@@ -209,7 +209,7 @@ HYPHEN_MATCH: Final = _length("hyphen_match", article=False, joint="-", tail=" m
 
 
 def _read_length(text: str) -> int:
-    return UNLIMITED if text.startswith("unlimited") else _integer(text)
+    return UNLIMITED if "unlimited" in text else _integer(text.strip())
 
 
 def _write_length(value: int) -> str:
@@ -277,17 +277,13 @@ WATCHING: Final = _add(
 )
 
 
-def _read_saved_length(text: str) -> int:
-    return _read_length(text.strip())
-
-
 def _write_saved_length(value: int) -> str:
     """Write the length in nine characters, to align the columns of the list."""
     return _write_length(value) if value == UNLIMITED else f"{value:>6d}   "
 
 
 SAVED_LENGTH: Final = _add(
-    FieldType("saved_length", r" *(?:[0-9]{1,9}|unlimited) *", _read_saved_length, _write_saved_length)
+    FieldType("saved_length", r" *(?:[0-9]{1,9}|unlimited) *", _read_length, _write_saved_length)
 )
 STARS: Final = _add(FieldType("stars", r"[* ]{0,2}", lambda text: text.count("*"), lambda n: f"{'*' * n:>2}"))
 STAR: Final = _add(FieldType("star", r"[* ]?", lambda text: text == "*", lambda value: "*" if value else " "))

@@ -13,8 +13,9 @@ from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.bundled_networks import CARDS, HISTORY, load_networks
 from fibsbot.engine.network import Network
 from fibsbot.engine.training.bundle import pack, unpack
-from fibsbot.engine.training.pipeline import Pipeline, network_path, pruner_path
+from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import RecipeError, read_recipe
+from fibsbot.engine.training.results import network_path, pruner_path
 from fibsbot.workers.pool import LocalPool
 from tests.engine.training.silent_listener import Silent
 
