@@ -276,7 +276,7 @@ class CommandQueue:
     def _send_command(self, queued: QueuedCommand) -> None:
         context, timings = self._context, self._context.settings.timings
         context.session.client_says(queued.command)
-        context.do(Send(queued.command))
+        context.actions.append(Send(queued.command))
         context.counters.commands += 1
         self._unusual = None
         feature = feature_of(queued.command)

@@ -236,6 +236,7 @@ class AgentContext:
     """Whether no new match is to be started."""
     now: float = 0.0
     actions: list[Action] = field(factory=list)
+    """Actions for the driver, which takes them after each event."""
     _timers: dict[str, float] = field(factory=dict)
     _asked: float | None = None
 
@@ -243,13 +244,9 @@ class AgentContext:
         self.tracked = TrackedMatch(user=self.settings.name)
         self.rng = random.Random(self.settings.seed)
 
-    def do(self, action: Action) -> None:
-        """Add an action for the driver."""
-        self.actions.append(action)
-
     def record(self, name: str, /, **fields: Any) -> None:
         """Add a record."""
-        self.do(Record(name, fields))
+        self.actions.append(Record(name, fields))
 
     def note_rating(self, rating: float, experience: int) -> None:
         """Store our own rating, and record a change."""
@@ -260,7 +257,7 @@ class AgentContext:
     def disconnect(self, reason: str, end: End | None = None, *, restarting: bool = False) -> None:
         """Close the connection, for good if there is an `end`. `restarting`: the server restarts or shuts down."""
         self.record("disconnecting", reason=reason, end=end.value if end else None)
-        self.do(Disconnect(reason, end, restarting))
+        self.actions.append(Disconnect(reason, end, restarting))
         self.disconnecting = True
         self.ended = self.ended or end is not None
 
@@ -329,7 +326,7 @@ class AgentContext:
         """Remove and return the pending actions, with a WakeAt if the next timer has changed."""
         earliest = min(self._timers.values(), default=None)
         if earliest is not None and earliest != self._asked:
-            self.do(WakeAt(earliest))
+            self.actions.append(WakeAt(earliest))
         self._asked = earliest
         actions, self.actions = self.actions, []
         return actions

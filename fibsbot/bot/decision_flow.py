@@ -31,25 +31,18 @@ from fibsbot.bot.decisions import (
     PendingDecision,
     command_for,
     obvious_answer,
+    obvious_table_answer,
     open_decision_key,
+    plays_of,
     question_for,
+    table_question,
     xgid_of,
 )
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
 from fibsbot.bot.recovery import Recovery
-from fibsbot.bot.table_decisions import (
-    obvious_table_answer,
-    open_table_key,
-    table_command,
-    table_plays,
-    table_question,
-)
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
-from fibsbot.games.game import TableGame
 from fibsbot.games.text import format_table
 from fibsbot.match import MatchState, Phase
-from fibsbot.position import Play
-from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import Question, StrategyAnswer
 from fibsbot.table_lines import game_from_state
@@ -265,7 +258,7 @@ class DecisionFlow:
             if refused.get(reply.text) == self._progress:
                 decision.stage = DecisionStage.REFUSED
         elif reply.text in refused:
-            replies = (self._command(decision, PlayAnswer(play)) for play in self._plays(decision))
+            replies = (command_for(decision.key, PlayAnswer(play), decision.direction) for play in plays_of(decision))
             another = next((other for other in replies if other.text not in refused), None)
             if another is None or len(refused) >= MAX_REFUSED:
                 decision.stage = DecisionStage.REFUSED
@@ -275,16 +268,6 @@ class DecisionFlow:
                     another,
                     AnswerDetails(self._seconds(decision), None, "the play was refused"),
                 )
-
-    def _plays(self, decision: PendingDecision) -> tuple[Play, ...]:
-        key, game = decision.key, decision.state
-        if isinstance(key, TableKey) or isinstance(game, TableGame):
-            return table_plays(game) if isinstance(game, TableGame) else ()
-        return legal_plays(key.position, key.dice or (1, 1))
-
-    def _command(self, decision: PendingDecision, answer: StrategyAnswer) -> DecisionCommand:
-        key = decision.key
-        return table_command(key, answer) if isinstance(key, TableKey) else command_for(key, answer, decision.direction)
 
     def _seconds(self, decision: PendingDecision) -> float:
         return round(self._context.now - decision.seen, 6)
@@ -322,7 +305,7 @@ class DecisionFlow:
         if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
             self._questions_open += 1
-            self._context.do(Ask(decision.key, decision.question))
+            self._context.actions.append(Ask(decision.key, decision.question))
         elif decision.stage is DecisionStage.ANSWERED and decision.reply:
             if decision.due <= self._context.now:
                 self._queue.send(decision.reply.command, decision.key)
@@ -338,11 +321,7 @@ class DecisionFlow:
         )
         seen = self._cached_key
         if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
-            key: AnyDecisionKey | None = (
-                open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
-                if tracked.table is None
-                else open_table_key(tracked, state, self._resign_from)
-            )
+            key = open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
             self._cached_key = seen = CachedKey(tracked, state, rest, key)
         return seen.key
 
@@ -386,7 +365,7 @@ class DecisionFlow:
         self._answer(decision, answer, fallback)
 
     def _answer(self, decision: PendingDecision, answer: StrategyAnswer, fallback: str | None = None) -> None:
-        reply = self._command(decision, answer)
+        reply = command_for(decision.key, answer, decision.direction)
         if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.think_time
         decision.details = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)

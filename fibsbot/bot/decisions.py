@@ -1,4 +1,7 @@
-"""Decisions: their stages, and pure functions: which one is open, its question, its obvious answer and its command."""
+"""Decisions: their stages, and pure functions: which one is open, its question, its obvious answer and its command.
+
+In games other than backgammon a `table:` line shows everything that a decision depends on, so it is the decision's key.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,22 @@ from attrs import define, evolve, frozen
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
+from fibs_protocol.table_state import TablePlayer, TableState
 from fibs_protocol.words import YOU
-from fibsbot.bot.events_and_actions import AnyDecisionKey, DecisionKey
+from fibsbot.bot.events_and_actions import AnyDecisionKey, DecisionKey, TableKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
-from fibsbot.games.game import TableGame
+from fibsbot.games import plays as table_plays
+from fibsbot.games.game import TableGame, choices
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
+from fibsbot.notation.table_plays import format_play as format_table_play
 from fibsbot.position import Play
-from fibsbot.rules.errors import RuleError
+from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_play, has_choice, legal_plays
+from fibsbot.rules.state import Stage
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -37,6 +44,8 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     TakeQuestion,
 )
+from fibsbot.strategies.table_questions import TableQuestion
+from fibsbot.table_lines import game_from_state, moves_to_fibs
 
 _PHASES: Final = {
     State.MY_ROLL: Phase.ROLL,
@@ -123,13 +132,15 @@ class PendingDecision:
 
 def open_decision_key(
     tracked: TrackedMatch, state: State, resign_from: int, *, resignation_pending: bool = False
-) -> DecisionKey | None:
+) -> AnyDecisionKey | None:
     """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
     `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
     `resignation_pending`: the opponent has played on before we answered an offer to resign, which still waits for it.
     A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
     """
+    if tracked.table is not None:
+        return _open_table_key(tracked, tracked.table, state, resign_from)
     phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
     if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
         return None
@@ -201,13 +212,15 @@ def _may_double(state: MatchState) -> bool:
     return useful and not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
 
 
-def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
+def command_for(key: AnyDecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
     """Return the command for an answer. `direction` is the one in which we move on the server's board.
 
     A play that the rules refuse is never sent: the first legal one goes in its place.
     """
     if not isinstance(answer, PlayAnswer):
-        return command_without_moves(answer)
+        return _command_without_moves(answer)
+    if isinstance(key, TableKey):
+        return _table_move(game_from_state(key.position), answer.play)
     if key.dice is None:
         raise ValueError("expected a decision with dice")
     try:
@@ -217,7 +230,7 @@ def command_for(key: DecisionKey, answer: StrategyAnswer, direction: int) -> Dec
     return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
 
 
-def command_without_moves(
+def _command_without_moves(
     answer: CubeAnswer | ResignAnswer | AcceptAnswer | RejectRollAnswer | NameAnswer,
 ) -> DecisionCommand:
     """Return the command for an answer that is no play; it is the same in every game."""
@@ -240,3 +253,62 @@ def xgid_of(state: MatchState) -> str | None:
         return str(Xgid.of(evolve(state, phase=Phase.ROLL) if state.phase is Phase.RESIGNED else state))
     except NotationError:
         return None
+
+
+def plays_of(decision: PendingDecision) -> tuple[Play, ...]:
+    """Return the legal plays of a decision about a play; in other games none if nothing is to be played."""
+    key, game = decision.key, decision.state
+    if isinstance(game, TableGame):
+        return table_plays.legal_plays(game.rules, game.table, game.part) if game.stage is Stage.MOVE else ()
+    return () if isinstance(key, TableKey) else legal_plays(key.position, key.dice or (1, 1))
+
+
+# -- games other than backgammon --------------------------------------------------------------------------------------
+
+
+_TABLE_PHASES: Final = {**_PHASES, State.MY_NAMING: Phase.MOVE}
+
+
+def _open_table_key(tracked: TrackedMatch, line: TableState, state: State, resign_from: int) -> TableKey | None:
+    """Return the key of the decision that the last `table:` line asks us for; None if it is for others to act."""
+    phase = _TABLE_PHASES.get(state)
+    if phase is None or line.decides is not TablePlayer.PLAYER:
+        return None
+    offer = {Phase.ROLL: resign_from, Phase.DOUBLED: line.offered, Phase.RESIGNED: line.resignation}.get(phase, 0)
+    return TableKey(tracked.match, tracked.game, tracked.turn_count, phase, line, offer)
+
+
+def obvious_table_answer(game: TableGame) -> StrategyAnswer | None:
+    """Return the answer to a decision that needs no thought; None for any other."""
+    if game.resignation:
+        wins = game.length and game.scores[0] + game.resignation.points >= game.length
+        return AcceptAnswer(accepted=True) if wins else None
+    if game.stage is Stage.MOVE:
+        plays = table_plays.legal_plays(game.rules, game.table, game.part)
+        return PlayAnswer(plays[0] if plays else Play()) if len(plays) < 2 else None
+    if game.stage is Stage.NAME and len(choices(game)) == 1:
+        return NameAnswer(choices(game)[0])
+    return None
+
+
+def table_question(
+    key: TableKey, game: TableGame, settings: AgentSettings, *, cube_closed: bool, resign_from: int
+) -> TableQuestion:
+    """Return the question to put to the strategy; see `question_for`."""
+    may_double = key.phase is Phase.ROLL and key.position.may_double and not cube_closed
+    most = 0
+    if key.phase is Phase.ROLL and settings.play.resign:
+        levels = range(1, (max(Level) if game.laws.triple else 2) + 1) if game.laws.gammon else (1,)
+        keeps_match = not game.length or settings.play.resign_match
+        most = max((it for it in levels if keeps_match or game.scores[1] + it * game.cube < game.length), default=0)
+    return TableQuestion(game, may_double, resign_from, most)
+
+
+def _table_move(game: TableGame, play: Play) -> DecisionCommand:
+    try:
+        play = table_plays.check_play(game.rules, game.table, game.part, play)[0]
+    except PlayError:
+        play = next(iter(table_plays.legal_plays(game.rules, game.table, game.part)), Play())
+    return DecisionCommand(
+        c.Move(moves_to_fibs(play)), format_table_play(play, game.rules, game.table, game.part), play
+    )

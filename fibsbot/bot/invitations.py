@@ -334,7 +334,7 @@ class ReceivedInvitations:
             Opponent(invitation.name, info.rating, info.experience, info.client) if info else Opponent(invitation.name)
         )
         key = InvitationKey(invitation.name, invitation.length, invitation.number)
-        self._context.do(Ask(key, InvitationQuestion(opponent, invitation.length)))
+        self._context.actions.append(Ask(key, InvitationQuestion(opponent, invitation.length)))
 
     def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
         """Take the strategy's answer to an invitation."""
