@@ -1,10 +1,10 @@
 """An archive of matches: rates of adding and studying, memory, size on disk, and questions over millions of decisions.
 
-Usage: bench_archive.py [MATCHES [STUDIED [SEARCHED [FOLDER]]]]
+Usage: bench_archive.py [--jobs N] [MATCHES [STUDIED [SEARCHED [FOLDER]]]]
        bench_archive.py --questions ARCHIVE [DECISIONS]
 
 The matches are made by match_generator.py, to 1, 3, 5, 7 and 9 points. They are added by the command line ten thousand
-at a time; then STUDIED of them are studied at 0-ply, by default all, and SEARCHED at 2-ply, each by one worker process.
+at a time; then STUDIED of them are studied at 0-ply, by default all, and SEARCHED at 2-ply, by N worker processes (1).
 Rates are matches per second of the processor, of all processes together; the memory is the largest of the client and of
 a worker. In FOLDER the matches, the archive and what was measured are kept, and an interrupted run goes on.
 
@@ -38,8 +38,8 @@ SEARCHED: Final = 1
 """Matches that are studied at 2-ply."""
 STEP: Final = 10_000
 """Matches that are added by one command."""
-STUDIED_STEP: Final = 1_000
-SEARCHED_STEP: Final = 10
+STUDIED_STEP: Final = 4_000
+SEARCHED_STEP: Final = 100
 MANY_DECISIONS: Final = 10_000_000
 FEW: Final = 20
 """Matches that are added to a large archive and studied, for the memory that this takes."""
@@ -81,7 +81,7 @@ class Measured:
 def run(*words: str) -> tuple[float, float, float]:
     """Run a command; return its processor time, the largest memory of its process and of one of its workers, in MB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "fibsbot", "archive", *words, "--jobs", "1"]
+    command = [sys.executable, "-m", "fibsbot", "archive", *words]
     process = subprocess.Popen(command)  # noqa: S603 - our own words
     client = worker = 0.0
     while process.poll() is None:
@@ -116,6 +116,7 @@ class Bench:
     """A run in a folder."""
 
     place: Path
+    jobs: int = 1
     measured: list[Measured] = field(factory=list)
 
     @property
@@ -142,7 +143,7 @@ class Bench:
     def measure(self, work: str, sql: str, *words: str) -> None:
         """Run a command and keep what it took; `sql` counts the matches and decisions that it works on."""
         before = self.counted(sql)
-        seconds, client, worker = run(*words, "--archive", str(self.archive))
+        seconds, client, worker = run(*words, "--jobs", str(self.jobs), "--archive", str(self.archive))
         after = self.counted(sql)
         found = Measured(
             work, after[0] - before[0], after[0], after[1] - before[1], round(seconds, 1), round(client), round(worker)
@@ -194,9 +195,9 @@ _ADDED: Final = "SELECT count(*), sum(decisions) FROM matches"
 _STUDIED: Final = "SELECT count(DISTINCT match), count(*) FROM judgements WHERE plies = {}"
 
 
-def measure(matches: int, studied: int, searched: int, place: Path) -> None:
+def measure(matches: int, studied: int, searched: int, place: Path, jobs: int) -> None:
     """Generate, add, study and ask."""
-    bench = Bench(place)
+    bench = Bench(place, jobs)
     bench.add(matches)
     bench.study(studied, 0, STUDIED_STEP)
     bench.study(searched, 2, SEARCHED_STEP)
@@ -274,17 +275,20 @@ def main(words: list[str]) -> None:
         archive = Path(words[1])
         ask_many(archive, int(words[2])) if len(words) > 2 else ask(archive)
         return
+    jobs = 1
+    if words[:1] == ["--jobs"]:
+        jobs, words = int(words[1]), words[2:]
     matches = int(words[0]) if words else MATCHES_ADDED
     studied = int(words[1]) if len(words) > 1 else matches
     searched = int(words[2]) if len(words) > 2 else SEARCHED
     if len(words) > 3:
         place = Path(words[3])
         place.mkdir(parents=True, exist_ok=True)
-        measure(matches, studied, searched, place)
+        measure(matches, studied, searched, place, jobs)
         ask_many(place / "archive", MANY_DECISIONS)
         return
     with tempfile.TemporaryDirectory(prefix="bench-archive-") as temporary:
-        measure(matches, studied, searched, Path(temporary))
+        measure(matches, studied, searched, Path(temporary), jobs)
         ask(Path(temporary) / "archive")
 
 
