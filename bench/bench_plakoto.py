@@ -37,7 +37,7 @@ from fibsbot.rules.state import Seat, Stage
 
 RULES: Final = load_ruleset("plakoto")
 Cells: TypeAlias = list[tuple[int, int, bool]]
-"""By point: checkers on top, whose (1: of the player on roll, -1: of the other), and whether one is pinned under them."""
+"""By point: the checkers on top, whose (1: of the player on roll, -1: of the other), and whether one is pinned."""
 _PROGRAM: Final = """
 import json, sys
 import numpy, torch
