@@ -107,15 +107,15 @@ def duel(  # noqa: PLR0913 - one argument an option
     the same dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the
     result so far; with -o FILE, the same command continues later, even after a kill.
 
-    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine, and only --games, --seed
-    and --json apply. In nackgammon and longgammon, whose rules are those of backgammon, A and B may also be any of its
-    strategies, with all options but --mat.
+    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine, and only --games, --seed,
+    --json and the options of workers apply. In nackgammon and longgammon, whose rules are those of backgammon, A and B
+    may also be any of its strategies, with all options but --mat.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
     names = strategy_a, strategy_b
     if game is not None:
-        _play_unless_as_backgammon(game, names, seed, games // 2, as_json=as_json)
+        _play_unless_as_backgammon(game, names, seed, games // 2, workers, as_json=as_json)
     if (jacoby or beavers) and (length or not cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
     laws = laws_from(cube=cube, **named) or FIBS
@@ -143,9 +143,12 @@ def duel(  # noqa: PLR0913 - one argument an option
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _play_unless_as_backgammon(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> None:
+def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
+    game: str, names: tuple[str, str], seed: int, pairs: int, workers: WorkerOptions, *, as_json: bool
+) -> None:
     """Play a duel in a tables game and exit, unless strategies for backgammon play it, as only its set-up differs."""
-    from fibsbot.cli.table_duel import check_table_duel, table_duel  # noqa: PLC0415 - needed for --game only
+    from fibsbot.arena.duel.table_games import TableDuelPlan  # noqa: PLC0415 - needed for --game only
+    from fibsbot.cli.table_duel import check_table_duel, table_duel  # noqa: PLC0415
     from fibsbot.games import load_ruleset  # noqa: PLC0415
     from fibsbot.games.backgammons import is_another_set_up  # noqa: PLC0415
     from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES  # noqa: PLC0415
@@ -153,7 +156,7 @@ def _play_unless_as_backgammon(game: str, names: tuple[str, str], seed: int, pai
     context = click.get_current_context()
     if not is_another_set_up(load_ruleset(game)) or SIMPLE_TABLE_STRATEGIES.keys() & set(names):
         check_table_duel(context, *names)
-        sys.exit(table_duel(game, names, seed, pairs, as_json=as_json))
+        sys.exit(table_duel(TableDuelPlan(game, names, seed, pairs), workers, as_json=as_json))
     if context.params["mats"]:
         raise click.UsageError("--mat does not belong to --game: the format knows one set-up only")
 

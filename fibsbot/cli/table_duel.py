@@ -11,14 +11,19 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fibsbot.arena.duel.plan import DuelError
 from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli.options import WorkerOptions
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.engine.network import NetworkError
 from fibsbot.strategies import base_name
 from fibsbot.strategies.table_games import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
+from fibsbot.text import plural
+from fibsbot.workers.pool import PoolProgress
 
-_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}
+_OF_WORKERS: Final = {"scheduler", "jobs", "tls_ca_file", "tls_cert", "tls_key"}
+_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"} | _OF_WORKERS
 """The parameters that apply to tables games."""
 
 
@@ -37,18 +42,21 @@ def check_table_duel(context: click.Context, *names: str) -> None:
             raise UserError(str(error)) from None
 
 
-def table_duel(game: str, names: tuple[str, str], seed: int, pairs: int, *, as_json: bool) -> int:
+def table_duel(plan: TableDuelPlan, workers: WorkerOptions, *, as_json: bool) -> int:
     """Play a duel in a tables game and print its result; return the exit status."""
-    tally = TableDuelSummary(TableDuelPlan(game, names, seed, pairs))
+    tally = TableDuelSummary(plan)
     try:
-        with sigterm_as_interrupt(), _bar() as progress:
-            task = progress.add_task(f"{names[0]} - {names[1]}", total=2 * pairs)
-            for points in play_table_duel(tally.plan):
+        with sigterm_as_interrupt(), _bar() as progress, workers.open_if_chosen() as pool:
+            task = progress.add_task(" - ".join(plan.strategies), total=2 * plan.pairs, running="")
+
+            def show(now: PoolProgress) -> None:
+                progress.update(task, completed=len(tally.points), running=plural(now.workers, "worker"))
+
+            for points in play_table_duel(plan, pool=pool, on_progress=show):
                 tally.points += points
-                progress.advance(task, len(points))
     except KeyboardInterrupt:
         pass
-    except (NetworkError, OSError) as error:
+    except (NetworkError, OSError, DuelError) as error:
         raise UserError(str(error)) from None
     report = tally.report()
     click.echo(json.dumps(report) if as_json else format_table_report(report))
@@ -61,6 +69,7 @@ def _bar() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[running]}", markup=False),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),
         transient=True,

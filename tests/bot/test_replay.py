@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Final
 
 import pytest
+from attrs import evolve
 
 from fibs_protocol.grammar import write_command
 from fibs_protocol.stream import MessageReader
@@ -17,6 +19,9 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import CHEAP, QUICK, agent_settings, play_session, settings
 
+PATIENT: Final = evolve(QUICK, watchdog=60, keep_alive=600)
+"""Nothing is asked for because of a wait: which comes first, its end or bytes, depends on how busy the machine is."""
+
 
 @pytest.fixture
 async def log(tmp_path: Path) -> Path:
@@ -26,7 +31,7 @@ async def log(tmp_path: Path) -> Path:
         marvin = settings(server.port, "marvin", None, register=True)
         ford = settings(server.port, "ford", None, invite="marvin", register=True, length=1)
         await asyncio.gather(play_session(marvin, load("heuristic")), play_session(ford, load("heuristic")))
-        marvin = settings(server.port, "marvin", path, register=False)
+        marvin = settings(server.port, "marvin", path, register=False, timings=PATIENT)
         ford = settings(server.port, "ford", None, invite="marvin", register=False, length=3)
         async with asyncio.timeout(60):
             await asyncio.gather(play_session(marvin, load("heuristic")), play_session(ford, load("heuristic")))
@@ -38,7 +43,7 @@ class Replay:
 
     def __init__(self, strategy: Strategy) -> None:
         """Start with a connection."""
-        self._agent = Agent(agent_settings("marvin", "x", matches=1, strict=True, timings=QUICK))
+        self._agent = Agent(agent_settings("marvin", "x", matches=1, strict=True, timings=PATIENT))
         self._reader = MessageReader()
         self._strategy = strategy
         self._wake_at: float | None = None

@@ -14,6 +14,7 @@ from fibsbot.analysis.match_analysis import analyse_matches
 from fibsbot.arena.duel.pairs import play_pairs
 from fibsbot.arena.duel.plan import DuelPlan
 from fibsbot.arena.duel.results import TimeHistogram
+from fibsbot.arena.duel.table_games import TableDuelPlan, play_table_duel
 from fibsbot.cli.rules import count_with
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.rollout import RolloutPlan, position_candidate, rollout
@@ -107,6 +108,19 @@ def test_duels_are_the_same_by_all_workers(pools: list[WorkerPool], tmp_path: Pa
         found.append((results, [path.read_bytes() for path in sorted(folder.iterdir())]))
     assert 8 == len(found[0][1])
     assert [found[0]] * len(found) == found
+
+
+@pytest.mark.parametrize(("game", "players", "pairs"), [
+    ("greek", ("pips", "random"), 70),
+    ("nackgammon", ("engine:0", "pips"), 3),
+])  # fmt: skip
+def test_duels_in_tables_games_are_the_same_by_all_workers(
+    pools: list[WorkerPool], game: str, players: tuple[str, str], pairs: int
+) -> None:
+    plan = TableDuelPlan(game, players, 5, pairs)
+    here, *others = [[it for block in play_table_duel(plan, pool=pool) for it in block] for pool in pools]
+    assert 2 * pairs == len(here)
+    assert [here] * len(others) == others
 
 
 @pytest.mark.parametrize("comparison", [None, ComparisonOptions("engine:0", selection=PlayerSelection(both=True))])

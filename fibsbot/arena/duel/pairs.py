@@ -17,7 +17,7 @@ from attrs import define, evolve, field, frozen
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.arena.duel.games import play_match, play_out
-from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice
+from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice, lost_worker_named
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats.mat import write_mat
@@ -37,7 +37,7 @@ from fibsbot.strategies.questions import (
 from fibsbot.strategies.reused import Forgetful, ReusedStrategies, Seeded
 from fibsbot.transcript import Player, Transcript
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
-from fibsbot.workers.processes import WorkerLostError, WorkError
+from fibsbot.workers.processes import WorkError
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""
@@ -308,16 +308,13 @@ def play_pairs(
     try:
         check_portable(names, pool)
         work = DuelWork(plan, mat_folder is not None, ReusedStrategies.of(*names))
-        with contextlib.closing(
-            pool.run(play_pair, pieces, shared=work, ordered=False, on_progress=on_progress)
-        ) as played:
+        run = pool.run(play_pair, pieces, shared=work, ordered=False, on_progress=on_progress)
+        with lost_worker_named(), contextlib.closing(run) as played:
             for _, pair in played:
                 for name, text in pair.mats.items():
                     assert mat_folder is not None  # noqa: S101 - for the type checker
                     _write_mat_file(mat_folder / name, text)
                 yield pair.result
-    except WorkerLostError as error:
-        raise DuelError(f"a process that played {error.item.key} {error}") from None
     except (StrategyError, WorkError) as error:
         raise DuelError(str(error)) from None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ from fibsbot.match import Dice
 from fibsbot.position import Position
 from fibsbot.rules.law_words import parse_law_words
 from fibsbot.rules.laws import FIBS, Laws
+from fibsbot.workers.processes import WorkerLostError
 
 MONEY_CUBE_LIMIT: Final = 4096
 """Limit of the cube in money games: strategies that always double and take could make one game outweigh all others."""
@@ -23,6 +26,15 @@ DEFAULT_DEADLINE: Final = 60.0
 
 class DuelError(Exception):
     """A duel cannot be played, or not to its end; the text is one line and says why."""
+
+
+@contextlib.contextmanager
+def lost_worker_named() -> Iterator[None]:
+    """Turn the error of a lost worker into one that says which pair it was playing."""
+    try:
+        yield
+    except WorkerLostError as error:
+        raise DuelError(f"a process that played {error.item.key} {error}") from None
 
 
 @frozen

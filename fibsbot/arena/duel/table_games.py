@@ -4,10 +4,12 @@ Where the engine plays by the networks of backgammon (`fibsbot.games.backgammons
 play, and the simple players are the compiled ones.
 
 Every game is played twice with the same dice and swapped seats, as in other duels. There are no matches and no cube.
+Blocks of pairs are pieces of work, whose results depend on nothing but the plan and the number of the first pair.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -15,6 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from attrs import define, field, frozen
 
+from fibsbot.arena.duel.plan import lost_worker_named
 from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.arrays import Int64s
 from fibsbot.engine.family.evaluator import bundled_network
@@ -42,13 +45,19 @@ from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies import base_name
 from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.table_games import ENGINE, load_table_strategy
+from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, ProgressCallback, WorkerPool
+from fibsbot.workers.processes import usable_cores
 
 KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS}
 """The simple players of compiled games, by the names of the strategies."""
 _UNUSED: Final = new_network(1, (1, 0, 0), 1)
 """The network of games in which nobody needs one."""
 BLOCK: Final = 20
-"""Pairs between two looks at the result."""
+"""Pairs of a piece of work, a second or less."""
+SEARCHED_BLOCK: Final = 2
+"""Pairs of a piece of work in which somebody looks ahead, which takes up to a second a game."""
+WORTHWHILE: Final = 25
+"""Pieces from which on it is worthwhile to start processes."""
 
 
 @frozen
@@ -60,6 +69,12 @@ class TableDuelPlan:
     strategies: tuple[str, str]
     seed: int = 1
     pairs: int = 100
+
+    @property
+    def block(self) -> int:
+        """Pairs of a piece of work."""
+        looks_ahead = any(base_name(it) == ENGINE and _options_of(it).chequer for it in self.strategies)
+        return SEARCHED_BLOCK if looks_ahead else BLOCK
 
 
 @define
@@ -95,43 +110,86 @@ def _interval(estimate: Estimate | None) -> dict[str, float] | None:
     return {"mean": estimate.mean, "low": estimate.low, "high": estimate.high} if estimate else None
 
 
-def play_table_duel(plan: TableDuelPlan, network: Network | None = None) -> Iterator[list[int]]:
-    """Play the games of a duel; yield blocks of what A wins in each.
+@define(eq=False)
+class TableDuelWork:
+    """What all pieces of a duel share."""
 
-    Strategies called `engine` play by the bundled network, or by another one. Raises NetworkError or OSError if it is
-    damaged.
+    plan: TableDuelPlan
+    network: Network | None = None
+    """The network of strategies called `engine`; None: the bundled one."""
+    _buffers: GameBuffers | None = field(default=None, init=False)
+    """Working memory of this process."""
+
+    def __reduce__(self) -> tuple[type[TableDuelWork], tuple[TableDuelPlan, Network | None]]:
+        return TableDuelWork, (self.plan, self.network)
+
+    def play(self, first: int) -> list[int]:
+        """Play a block of pairs; return what A wins in both games of each. Raises NetworkError or OSError."""
+        plan, rules = self.plan, load_ruleset(self.plan.game)
+        count = min(plan.block, plan.pairs - first)
+        with_engine = ENGINE in map(base_name, plan.strategies)
+        if with_engine and is_backgammon(rules):
+            return _play_by_strategies(rules, plan, range(first, first + count))
+        if self.network is None:
+            self.network = bundled_network(rules.name) if with_engine else _UNUSED
+        if self._buffers is None:
+            self._buffers = new_game_buffers(start_of(rules), self.network)
+        players = [_kind(name) for name in plan.strategies]
+        kinds = np.array([players, players[::-1]], np.int64)
+        points: Int64s = np.zeros(2 * count, np.int64)
+        network = self.network
+        play_pairs(parameters_of(rules), kinds, network, network, self._buffers, plan.seed, first, points)
+        found: list[int] = points.tolist()
+        return found
+
+
+def play_table_duel(
+    plan: TableDuelPlan,
+    network: Network | None = None,
+    pool: WorkerPool | None = None,
+    on_progress: ProgressCallback = lambda _: None,
+) -> Iterator[list[int]]:
+    """Have workers play the games of a duel; yield blocks of what A wins in each game, in their order.
+
+    Strategies called `engine` play by the bundled network, or by another one. Without a pool, processes of this machine
+    are started if that is worthwhile. Raises NetworkError or OSError if a network is damaged, DuelError if a worker is
+    lost, and WorkError.
     """
-    rules = load_ruleset(plan.game)
-    with_engine = ENGINE in map(base_name, plan.strategies)
-    if with_engine and is_backgammon(rules):
-        yield from _play_by_strategies(rules, plan)
-        return
-    weights = network or (bundled_network(rules.name) if with_engine else _UNUSED)
-    buffers = new_game_buffers(start_of(rules), weights)
-    players = [_kind(name) for name in plan.strategies]
-    kinds = np.array([players, players[::-1]], np.int64)
-    for first in range(0, plan.pairs, BLOCK):
-        points: Int64s = np.zeros(2 * min(BLOCK, plan.pairs - first), np.int64)
-        play_pairs(parameters_of(rules), kinds, weights, weights, buffers, plan.seed, first, points)
-        yield points.tolist()
+    pieces = [Piece(f"pair {first + 1}", first) for first in range(0, plan.pairs, plan.block)]
+    if pool is None:
+        pool = LocalPool(usable_cores()) if len(pieces) >= WORTHWHILE else InProcessPool()
+    run = pool.run(play_block, pieces, shared=TableDuelWork(plan, network), on_progress=on_progress)
+    with lost_worker_named(), contextlib.closing(run) as played:
+        for _, points in played:
+            yield points
+
+
+def play_block(work: TableDuelWork, first: int) -> list[int]:
+    """Play a block of pairs in a worker."""
+    return work.play(first)
+
+
+def _options_of(name: str) -> EngineOptions:
+    return EngineOptions.parse(name.partition(":")[2])
 
 
 def _kind(name: str) -> int:
     """Return the player of compiled games by the name of a strategy."""
-    plain, _, options = name.partition(":")
-    if plain != ENGINE:
+    if base_name(name) != ENGINE:
         return KINDS[name]
-    return NETWORK_1_PLY if EngineOptions.parse(options).chequer else NETWORK
+    return NETWORK_1_PLY if _options_of(name).chequer else NETWORK
 
 
-def _play_by_strategies(rules: Ruleset, plan: TableDuelPlan) -> Iterator[list[int]]:
-    """Yield what A wins in both games of each pair."""
+def _play_by_strategies(rules: Ruleset, plan: TableDuelPlan, numbers: Sequence[int]) -> list[int]:
+    """Return what A wins in both games of each of these pairs; both players are new, so that nothing came before."""
     buffers = new_game_buffers(start_of(rules), _UNUSED)
     players = [make_player(rules, buffers, name, plan.seed) for name in plan.strategies]
-    for pair in range(plan.pairs):
+    points: list[int] = []
+    for pair in numbers:
         buffers.random[:] = plan.seed * 1_000_003 + pair
-        points = [_play_game(rules, seats, Random(f"{plan.seed} {pair}")) for seats in (players, players[::-1])]
-        yield [points[0], -points[1]]
+        one, other = (_play_game(rules, seats, Random(f"{plan.seed} {pair}")) for seats in (players, players[::-1]))
+        points += [one, -other]
+    return points
 
 
 Player: TypeAlias = Callable[[TableGame], Table]
