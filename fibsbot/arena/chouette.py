@@ -75,6 +75,10 @@ class ChouetteCommentator(ChouetteObserver):
         match message:
             case m.ChouetteNews(text):
                 self._print_news(text)
+            case m.ChouetteResult(text=text):
+                self.display.print(text)
+            case m.ChouetteLedger(text):
+                self.display.print(f"Ledger: {text}")
             case m.Board(state):
                 self._board = state
                 self.display.show_board(state)
@@ -112,9 +116,7 @@ class ChouetteCommentator(ChouetteObserver):
             self._print_double(YOU)
 
     def _print_news(self, text: str) -> None:
-        if text.startswith("ledger: "):
-            self.display.print(text[:1].upper() + text[1:])
-        elif text.startswith(NEXT_GAME):
+        if text.startswith(NEXT_GAME):
             self.sheet.games.append(self.state())
             self.display.print(text[:1].upper() + text[1:] + "\n")
         else:

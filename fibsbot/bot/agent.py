@@ -17,6 +17,7 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from fibs_protocol.words import YOU
 from fibsbot.bot.chat import Chat
+from fibsbot.bot.chouette import Chouette
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature, on, registered_handlers
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
@@ -77,6 +78,7 @@ class Agent:
         self._invitations = ReceivedInvitations(context, queue, players)
         self._lobby = Lobby(context, queue, players, sent=sent, received=self._invitations, saved=self._saved_matches)
         self._matches = Matches(context, queue, self._lobby)
+        self._chouette = Chouette(context, queue, timeouts, self._lobby)
         self._match_search = MatchSearch(context, queue, timeouts, self._matches)
         self._recovery = Recovery(context, queue, timeouts, self._matches, self._match_search)
         self._decisions = DecisionFlow(context, queue, self._matches, self._recovery)
@@ -93,6 +95,10 @@ class Agent:
                 *(self._decisions, self._match_search, self._recovery, self._lobby, self._logout, self._chat),
             )
         )
+        self._seated_handlers = registered_handlers(
+            (self, self._login, players, self._saved_matches, self._logout, self._chat, self._chouette)
+        )
+        """The same at a chouette, whose games are not followed as a match of ours."""
         self._replaced = False
         self._closed_by_server = False
         self._recorded_flaws: set[str] = set()
@@ -123,7 +129,14 @@ class Agent:
     @property
     def status(self) -> BotStatus:
         """A summary for operators."""
-        return bot_status(self._context, self._matches, self._saved_matches, self._invitations)
+        seat = self._chouette.seat
+        return bot_status(
+            self._context,
+            self._matches,
+            self._saved_matches,
+            self._invitations,
+            chouette=None if seat is None else seat.inviter,
+        )
 
     # -- the function -------------------------------------------------------------------------------------------
 
@@ -137,7 +150,8 @@ class Agent:
             case MessageReceived():
                 self._on_message(event.message)
             case StrategyAnswered(key=DecisionKey() | TableKey() as key):
-                self._decisions.on_answer(key, event.answer, event.fallback)
+                if not self._chouette.on_answer(key, event.answer, event.fallback):
+                    self._decisions.on_answer(key, event.answer, event.fallback)
             case StrategyAnswered(key=InvitationKey() as key):
                 self._invitations.on_answer(key, event.answer)
             case Connected():
@@ -154,13 +168,19 @@ class Agent:
         return self._context.pop_actions()
 
     def _after_event(self) -> None:
-        self._decisions.update()
+        if self._chouette.seated:
+            self._chouette.step()
+        else:
+            self._decisions.update()
         ending = self._context.ending
         in_lobby = self._context.session.state is State.LOBBY and self._login.done
+        if in_lobby:
+            self._chouette.on_lobby()
         if in_lobby and not ending and not self._match_search.is_on:
             self._lobby.step()
         if sent := self._queue.flush():
             self._decisions.on_sent(sent)
+            self._chouette.on_sent(sent)
         if ending:  # only now: commands that make no sense any more have been dropped
             self._logout.step()
             self._queue.flush()
@@ -194,6 +214,7 @@ class Agent:
         self._context.session = Session()
         self._context.cancel_timers()
         self._queue.clear()
+        self._chouette.on_connection_lost()
         self._dispatch(event)
         self._context.tracked = without_match(self._context.tracked)
         if self._replaced:
@@ -211,11 +232,13 @@ class Agent:
         else:
             context.counters.boards += isinstance(message, m.TableBoard)
             stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
+        was_seated = self._chouette.seated
         if not stray:
             context.session.server_says(message)
-            context.tracked = apply_message(context.tracked, message)
-        if context.tracked.differences:
-            self._on_differences(context.tracked.differences)
+        handlers = self._seated_handlers
+        if not was_seated and not self._chouette.seated:
+            handlers = self._handlers
+            self._track(message, stray=stray)
         if isinstance(message, Refusal):
             context.counters.refusals += 1
             command = queue.in_flight.command.kind() if queue.in_flight else None
@@ -223,7 +246,7 @@ class Agent:
         outcome = queue.match_reply(message) if queue.in_flight else None
         if self._saved_matches.listing is not None:
             self._saved_matches.follow_list(self._saved_matches.listing, message)
-        for handler in self._handlers.get(type(message), ()):
+        for handler in handlers.get(type(message), ()):
             handler(message)
         self._timeouts.stop(Awaited.ANY_LINE)
         if context.session.state is State.WATCHING:
@@ -233,14 +256,28 @@ class Agent:
         if outcome:
             self._on_answered(outcome)
 
+    def _track(self, message: Message, *, stray: bool) -> None:
+        """Follow the match, and note in what the server contradicts us."""
+        if not stray:
+            self._context.tracked = apply_message(self._context.tracked, message)
+        if self._context.tracked.differences:
+            self._on_differences(self._context.tracked.differences)
+
     def _on_answered(self, outcome: CommandOutcome) -> None:
         self._login.on_answered(outcome)
-        self._decisions.on_answered(outcome)
-        self._recovery.on_answered(outcome)
+        self._follow_up(outcome)
         if outcome.refused:
             self._lobby.on_refusal(outcome)
         elif outcome.unsupported:
             self._lobby.on_unusual(outcome)
+
+    def _follow_up(self, outcome: CommandOutcome) -> None:
+        """Have what became of a command noted by who plays."""
+        if self._chouette.seated:
+            self._chouette.on_answered(outcome)
+        else:
+            self._decisions.on_answered(outcome)
+            self._recovery.on_answered(outcome)
 
     def _is_stray_board(self, message: m.Board) -> bool:
         """Count a board; return whether it is only a sign of a match: it may be a copy of the last one after its end.
@@ -287,7 +324,10 @@ class Agent:
 
     def _on_time(self, timer: str) -> None:
         if (awaited := AWAITED_BY_TIMER.get(timer)) is not None:
-            (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
+            if awaited is Awaited.CHOUETTE:
+                self._chouette.on_time()
+            else:
+                (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
             return
         match timer:
             case "reply":
@@ -313,5 +353,4 @@ class Agent:
         self._context.record("no_answer", command=command.kind())
         for part in (self._recovery, self._login, self._lobby, self._logout):
             part.on_overdue(overdue)
-        self._decisions.on_answered(overdue)
-        self._recovery.on_answered(overdue)
+        self._follow_up(overdue)

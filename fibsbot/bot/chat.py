@@ -276,6 +276,8 @@ class Chat:
                 return stats_text(context.counters, context.now - (self._began or context.now))
             case Topic.SCORE:
                 status = self._status()
+                if status.chouette is not None:
+                    return as_sentence(f"I'm {status.sentence}")
                 to_opponent = name == status.opponent
                 return score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
             case Topic.WHO:

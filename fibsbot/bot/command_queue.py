@@ -39,9 +39,12 @@ MAX_TOLD: Final = 2_000
 MAX_CHAT_LENGTH: Final = 240
 """Characters of a chat line at most; servers cut at 255 or later."""
 CHAT_STATES: Final = frozenset(
-    {State.LOBBY, State.WATCHING, State.BETWEEN_GAMES, State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED}
+    {
+        *(State.LOBBY, State.WATCHING, State.SEATED, State.BETWEEN_GAMES),
+        *(State.THEIR_TURN, State.I_DOUBLED, State.I_RESIGNED),
+    }
 )
-"""States in which chat may be sent: no decision of ours is due."""
+"""States in which chat may be sent: no decision of ours is due, except at a chouette, where it does no harm."""
 CHAT_REFUSALS: Final = (m.NoSuchUser, m.WontListen, m.YouDontListen, m.NotWatchingOrPlaying)
 """Refusals of chat; a decision is never refused with these."""
 
@@ -63,6 +66,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ShowBoard: (m.Board, m.TableBoard),
     c.Move: (m.Board, m.TableBoard),  # that carries out no decision: without moves, as none is possible
     c.Leave: (m.YouLeft,),
+    c.Chouette: (m.ChouetteSeat, m.ChouetteNoSeat),
     c.Unwatch: (m.YouStopWatching,),
     c.Tell: (m.YouSay,),
     c.Kibitz: (m.YouKibitz, m.Heard),

@@ -316,6 +316,8 @@ class BotStatus:
     """Ours first."""
     game: str | None
     """The game, if it is not backgammon; None also while no match is on."""
+    chouette: str | None
+    """The player whose invitation to a chouette we have taken, while we have a seat at it."""
     paused: bool
     finishing: bool
     saved: int
@@ -329,7 +331,9 @@ class BotStatus:
     @property
     def sentence(self) -> str:
         """The status in words: `playing ford, 3-2 of 5`."""
-        if self.opponent is None:
+        if self.chouette is not None:
+            said = f"playing a chouette with {self.chouette}"
+        elif self.opponent is None:
             said = "waiting for a match" if self.state == "LOBBY" else self.state.lower().replace("_", " ")
         else:
             score = f", {self.score[0]}-{self.score[1]}" if self.score else ""
@@ -345,7 +349,12 @@ class BotStatus:
 
 
 def bot_status(
-    context: AgentContext, matches: Matches, saved: SavedMatches, invitations: ReceivedInvitations
+    context: AgentContext,
+    matches: Matches,
+    saved: SavedMatches,
+    invitations: ReceivedInvitations,
+    *,
+    chouette: str | None,
 ) -> BotStatus:
     """Return the status of an agent, from its parts."""
     match, known = matches.current, context.tracked.known
@@ -356,6 +365,7 @@ def bot_status(
         length=match.length if match else None,
         score=known.score if match and known else None,
         game=match.game if match else None,
+        chouette=chouette,
         paused=context.paused,
         finishing=context.finishing,
         saved=len(saved.matches),

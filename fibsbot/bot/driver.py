@@ -51,15 +51,18 @@ class RateLimit:
 
 UNLIMITED_RECORDS: Final = frozenset(
     {
-        *("decision", "logged_in", "already_logged_in", "connection_lost", "disconnecting", "reconnecting"),
-        *("no_answer", "no_step", "paused", "suppressed"),
+        *("decision", "chouette_decision", "no_answer", "no_step", "paused", "suppressed"),
+        *("logged_in", "already_logged_in", "connection_lost", "disconnecting", "reconnecting"),
     }
 )
 """Records whose pace depends on us alone; they are never suppressed."""
+DECISION_RECORDS: Final = frozenset({"decision", "chouette_decision"})
+"""Records of decisions."""
 MATCH_RECORDS: Final = frozenset(
     {
         *("match_started", "match_resumed", "match_ended", "match_saved", "game_started", "game_ended"),
         *("length_swapped", "laws_swapped", "game_swapped", "game_drawn", "rating"),
+        *("chouette_joined", "chouette_game", "chouette_left"),
     }
 )
 """Records of matches. No real server reaches their limit: that takes fifty matches per second."""
@@ -261,7 +264,7 @@ class Driver:
         if self.session_log:
             self.session_log.event(record.name, **record.fields)
         # Decisions are in the session log and the store; between them nobody would find the other lines.
-        (_log.debug if record.name == "decision" else _log.info)(record.name, **record.fields)
+        (_log.debug if record.name in DECISION_RECORDS else _log.info)(record.name, **record.fields)
         self.on_record(record)
 
     def _send(self, line: str, shown: str | None = None) -> bool:

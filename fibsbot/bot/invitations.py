@@ -382,5 +382,7 @@ class ReceivedInvitations:
         match outcome.queued.command:
             case c.Join(name=str(name)):
                 self.remove(name)
+            case c.Chouette(argument=str(argument)):
+                self.remove(argument.removeprefix("join "))
             case c.Show(c.ShowWhat.SAVEDCOUNT, str(name)):
                 self.on_count(name, None)

@@ -18,6 +18,7 @@ from fibsbot.bot.opponent_search import OpponentSearch
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.fibs_numbering import length_from_fibs
+from fibsbot.policy import CHOUETTE
 
 
 class Lobby:
@@ -115,6 +116,12 @@ class Lobby:
         else:
             self._invitations.invited(message.name, length, message.game)
 
+    @on(m.ChouetteInvitation)
+    def _on_chouette_invitation(self, message: m.ChouetteInvitation) -> None:
+        if self._context.session.state is State.LOBBY:
+            self._context.record("invited", by=message.name, length=0, game=CHOUETTE)
+            self._invitations.invited(message.name, 0, CHOUETTE)
+
     @on(m.SavedMatchWarning)
     def _on_saved_match_warning(self, message: m.SavedMatchWarning) -> None:
         if (name := self._invitations.last) is not None:
@@ -171,7 +178,9 @@ class Lobby:
         if ours is None and self._saved_matches.step(again=False):
             return
         if (name := self._invitations.ready()) is not None:
-            if not self._go_on_instead(name):
+            if self._invitations.agreed_game(name) == CHOUETTE:
+                self._queue.send(c.Chouette(f"join {name}"))
+            elif not self._go_on_instead(name):
                 self._queue.send(c.Join(name))
         elif ours is None and not self._invitations.waiting and not self._saved_matches.step(again=True):
             self._search.step(self._saved_matches.matches)

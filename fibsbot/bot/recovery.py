@@ -171,7 +171,7 @@ class Recovery:
         question = awaited_of(outcome.queued.command) is Awaited.QUESTION
         if self._timeouts.note_missed(Awaited.ANY_LINE, weight=0.5 if question else 1):
             self._context.disconnect("the server is silent")
-        elif isinstance(outcome.queued.command, c.ShowBoard):
+        elif isinstance(outcome.queued.command, c.ShowBoard) and self._context.session.state is not State.SEATED:
             if self._timeouts.note_missed(Awaited.REQUESTED_BOARD):
                 self.stall("the server does not show the board")
             elif self._context.session.state in IN_MATCH:

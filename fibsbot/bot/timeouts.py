@@ -36,6 +36,7 @@ class Awaited(enum.Enum):
     END = "the line that says that the match is over"
     OPPONENT = "the opponent's next step"
     MATCH = "a match in which the server says that we are"
+    CHOUETTE = "what happens next at a chouette"
 
     def __init__(self, _: str) -> None:
         self.timer: Final = f"wait {self.name}"
@@ -50,6 +51,7 @@ class Consequence(enum.Enum):
     REJOIN = "the match: leave and rejoin; then a new connection; then the match is given up"
     """The first of these that was not tried for this match since it last made progress."""
     RECONNECT_MATCH = "the match: a new connection; then the match is given up"
+    LEAVE_TABLE = "`chouette leave`; a new connection if that is refused again and again"
 
 
 @frozen
@@ -97,6 +99,7 @@ TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
         Consequence.RECONNECT_MATCH,
     ),
     Awaited.MATCH: TimeoutRule("watchdog", 0.25, 3, "`board`, or `rawwho OURSELVES`", Consequence.RECONNECT),
+    Awaited.CHOUETTE: TimeoutRule("patience", 1, 29, "`chouette`", Consequence.LEAVE_TABLE),
 }
 """All waits. Those for a strategy, for people and for the next invitation have their times in the settings."""
 

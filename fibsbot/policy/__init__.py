@@ -7,6 +7,7 @@ The modules:
 """
 
 from fibsbot.policy.policy import (
+    CHOUETTE,
     LONGEST_MATCH,
     Direction,
     Lengths,
@@ -22,6 +23,7 @@ from fibsbot.policy.policy import (
 from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons_to_refuse, unknown_facts
 
 __all__ = [
+    "CHOUETTE",
     "LONGEST_MATCH",
     "Direction",
     "Lengths",

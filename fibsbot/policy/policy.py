@@ -171,6 +171,8 @@ def is_game(text: str) -> bool:
 
 ANY_GAME: Final = "any"
 """The word for all games and options."""
+CHOUETTE: Final = "chouette"
+"""The name of backgammon for three to six players; an invitation to it has no length."""
 
 
 _DIRECTIONS: Final = "`:from` limits a name to their invitations, `:to` to ours."
@@ -213,10 +215,11 @@ class Policy:
     )
     games: tuple[str, ...] = setting(
         (),
-        "Games to play besides backgammon, with options after colons, or `any`; only the embedded server has them.",
-        example=("plakoto", "tabula:free"),
-        expected=f"the name of a game, such as plakoto, or {ANY_GAME}",
-        check=lambda text: text == ANY_GAME or is_game(text),
+        "Games to play besides backgammon, with options after colons, `chouette`, or `any`; only the embedded server "
+        "has them.",
+        example=("plakoto", "tabula:free", CHOUETTE),
+        expected=f"the name of a game, such as plakoto, {CHOUETTE} or {ANY_GAME}",
+        check=lambda text: text in (ANY_GAME, CHOUETTE) or is_game(text),
     )
     min_rating: float | None = setting(None, "Lowest rating of the other player.", minimum=0, example=1450.0)
     max_rating: float | None = setting(None, "Highest rating of the other player.", minimum=0, example=1900.0)
@@ -255,7 +258,7 @@ class Policy:
 
     def plays(self, game: str) -> bool:
         """Return whether the bot plays a game other than backgammon."""
-        return is_game(game) and bool({ANY_GAME, game} & set(self.games))
+        return (game == CHOUETTE or is_game(game)) and bool({ANY_GAME, game} & set(self.games))
 
     def warnings(self) -> tuple[str, ...]:
         """Return warnings about valid but probably mistaken settings, each beginning with the setting's name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from fibsbot.policy.policy import Direction, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
+from fibsbot.policy.policy import CHOUETTE, Direction, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
 from fibsbot.text import format_duration, plural
 
 
@@ -150,7 +150,7 @@ def _person(policy: Policy, request: MatchRequest) -> str | None:
 
 
 def _unlimited(policy: Policy, request: MatchRequest) -> str | None:
-    if request.length or policy.lengths.unlimited:
+    if request.length or policy.lengths.unlimited or request.game == CHOUETTE:
         return None
     return f"I don't play unlimited matches. I play matches of {policy.lengths}."
 

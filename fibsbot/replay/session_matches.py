@@ -111,8 +111,8 @@ class SessionMatches(Generic[_Match]):
         self._interrupted.clear()
 
 
-ENTERED: Final = frozenset([m.OpponentJoinedGame, m.YouJoinedGame, m.TableBoard])
-"""The messages that show that a match of another game is on."""
+ENTERED: Final = frozenset([m.OpponentJoinedGame, m.YouJoinedGame, m.TableBoard, m.ChouetteSeat])
+"""The messages that show that a match of another game is on, or a chouette."""
 _LEFT: Final = frozenset(
     {
         *(m.OpponentJoined, m.YouJoined, m.OpponentResumed, m.YouResumed, m.YouWatch, m.YouStopWatching, m.WatchedGone),

@@ -70,6 +70,8 @@ class Transcriber:
         self._match_report: tuple[frozenset[str], int] | None = None
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
+        self._seated = False
+        """Whether the user is at a chouette, whose games are no matches of two players."""
         self._events: list[MatchEvent] = []
         self._tables = TableMatches(self._events.append, self._next_number)
         self._line_position: tuple[int, Time] = (0, None)
@@ -111,7 +113,8 @@ class Transcriber:
 
     def receive(self, message: Message, at: Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
-        if (self._tables.current or type(message) in ENTERED) and self._is_of_other_game(message, at, offset):
+        other = self._seated or self._tables.current or type(message) in ENTERED
+        if other and self._is_of_other_game(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
         regular = tracker.regular
@@ -139,6 +142,16 @@ class Transcriber:
             tracker.begin_regular_turns(message.state, match.game)
         return self._pop_events() if self._events else []
 
+    def _is_at_chouette(self, message: Message) -> bool:
+        """Whether a message belongs to a chouette: from the line that gives a seat to the one that takes it away."""
+        if isinstance(message, m.ChouetteSeat) and not self._seated:
+            self._seated = True
+            self._tables.interrupt()
+            self._matches.interrupt()
+        elif isinstance(message, m.ChouetteNoSeat | m.LoginPrompt | m.Goodbye | m.ConnectionTimedOut):
+            self._seated = False
+        return self._seated and not isinstance(message, m.Welcome | m.OwnInfo | m.WhoInfo)
+
     def _receive_regular(self, regular: RegularTurns, message: Message, at: Time) -> bool:
         """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
         match, game = self._match, regular.game
@@ -155,7 +168,9 @@ class Transcriber:
         return regular.take(message, entries)
 
     def _is_of_other_game(self, message: Message, at: Time, offset: int) -> bool:
-        """Process a message of a match of a game other than backgammon; return whether it was one."""
+        """Process a message of a match of a game other than backgammon, or of a chouette; return whether it was one."""
+        if self._is_at_chouette(message):
+            return True
         tables = self._tables
         if tables.receive(message, at, offset):
             self._tracker.receive(message)
@@ -204,6 +219,7 @@ class Transcriber:
 
     def disconnect(self) -> list[MatchEvent]:
         """Process the end of the connection and return the new events; the match may be resumed later."""
+        self._seated = False
         self._on_disconnect()
         return self._pop_events()
 

@@ -12,7 +12,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS, TEAM
-from fibsbot.server import chat, chouette_flow, game_commands
+from fibsbot.server import chat, chouette_flow, game_commands, match_commands
 from fibsbot.server.chouette_table import ChouetteTable
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -40,32 +40,36 @@ def _table_of(user: User) -> ChouetteTable:
 
 @HANDLERS.on(c.Chouette)
 def chouette(world: World, user: User, command: c.Chouette) -> None:
-    """Open, join, start or leave a table, advise the captain, or show the table."""
+    """Open, join, start or leave a table, invite to it, advise the captain, or show the table."""
     word, _, rest = (command.argument or "").partition(" ")
     if not word:
         _show(world, user)
         return
     found = [name for name in _ACTIONS if name.startswith(word)]
     if len(found) != 1:
-        raise refused("expected open, join NAME, start, leave or say TEXT; 'help chouette' explains them")
+        raise refused("expected open, invite NAME, join NAME, start, leave or say TEXT; 'help chouette' explains them")
     _ACTIONS[found[0]](world, user, rest.strip())
 
 
 def _show(world: World, user: User) -> None:
-    """Show the user's table with its ledger, or else all tables."""
+    """Show the user's table with its ledger, or else all tables; ask again what the user has to decide."""
     table = user.table
     if table is None:
-        lines = [chouette_flow.table_text(one) for one in world.tables]
-        lines = lines or ["there is no table; 'chouette open' opens one."]
-    else:
-        lines = [chouette_flow.table_text(table)]
-        if table.state is not None:
-            lines.append(chouette_flow.ledger_text(table.state))
-            awaited = table.state.to_act
-            missing = [name for name in table.seats if name not in table.joined]
-            names = ", ".join(missing) if table.state.over else awaited
-            lines.append(f"waiting for {names}.")
-    world.send(user, *map(m.ChouetteNews, lines))
+        texts = [chouette_flow.table_text(one) for one in world.tables]
+        texts = texts or ["there is no table; 'chouette open' opens one."]
+        world.send(user, m.ChouetteNoSeat(), *map(m.ChouetteNews, texts))
+        return
+    world.send(user, m.ChouetteSeat(table.host), m.ChouetteNews(chouette_flow.table_text(table)))
+    state = table.state
+    if state is None:
+        return
+    missing = [name for name in table.seats if name not in table.joined]
+    names = ", ".join(missing) if state.over else state.to_act
+    world.send(user, m.ChouetteLedger.of(state.ledger), m.ChouetteNews(f"waiting for {names}."))
+    if state.over and user.name in missing:
+        world.send(user, m.JoinNextGame())
+    elif state.to_act == user.name:
+        chouette_flow.ask(world, table)
 
 
 def _check_idle(user: User) -> None:
@@ -89,7 +93,26 @@ def _sit_down(world: World, user: User, table: ChouetteTable) -> None:
     table.users[user.name] = user
     user.table = table
     user.invitation = None
+    world.send(user, m.ChouetteSeat(table.host))
     world.show_status(user)
+
+
+def _invite(world: World, user: User, rest: str) -> None:
+    """Invite somebody to take a seat; a client is asked only if it has asked for other games than backgammon."""
+    table = _table_of(user)
+    if table.host != user.name:
+        raise refused(f"{table.host} has opened the table and invites")
+    if not rest:
+        raise refused("invite whom?")
+    if len(table.seats) >= MOST_PLAYERS:
+        raise refused(f"a table has at most {MOST_PLAYERS} players")
+    guest = match_commands.find_guest(world, user, rest.split(None, 1)[0])
+    if not guest.plays_games:
+        raise CommandError(m.GamesNotWanted(guest.name))
+    world.send(guest, m.ChouetteInvitation(user.name), m.ChouetteNews(f"type 'chouette join {user.name}' to do so."))
+    world.send(user, m.ChouetteNews(f"you have invited {guest.name}."))
+    if guest.away is not None:
+        world.send(user, m.UserIsAway(guest.name, guest.away))
 
 
 def _join(world: World, user: User, rest: str) -> None:
@@ -153,6 +176,7 @@ def _say(world: World, user: User, rest: str) -> None:
 
 _ACTIONS: Final[dict[str, Callable[[World, User, str], None]]] = {
     "open": _open,
+    "invite": _invite,
     "join": _join,
     "start": _start,
     "leave": _leave,

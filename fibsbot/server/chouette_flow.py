@@ -35,15 +35,10 @@ ABANDONED_TIME: Final = KEPT_DAYS * 86400.0
 """Seconds after which a table is closed at which nobody has been."""
 
 
-def announce(world: World, table: ChouetteTable, *texts: str) -> None:
+def announce(world: World, table: ChouetteTable, *lines: str | Message) -> None:
     """Send lines about a table to everybody who has a seat at it."""
-    world.send_all(table.users.values(), *map(m.ChouetteNews, texts))
-
-
-def ledger_text(state: Chouette) -> str:
-    """Return the ledger in one line, such as `ledger: ann +5, ben -2, cat -1, dan -2.`."""
-    entries = (f"{name} {points:+d}" if points else f"{name} 0" for name, points in state.ledger.items())
-    return f"ledger: {', '.join(entries)}."
+    messages = (m.ChouetteNews(line) if isinstance(line, str) else line for line in lines)
+    world.send_all(table.users.values(), *messages)
 
 
 def table_text(table: ChouetteTable) -> str:
@@ -152,7 +147,8 @@ def _announce_result(world: World, table: ChouetteTable, state: Chouette) -> Non
     """Announce what a game has brought, the ledger and the rotation, and ask everybody to join the next game."""
     table.settled = True
     world.mark_unsaved(state_match(table))
-    announce(world, table, _result_text(state), ledger_text(state))
+    result = m.ChouetteResult(table.games, _result_text(state))
+    announce(world, table, result, m.ChouetteLedger.of(state.ledger))
     if len(table.seats) < FEWEST_PLAYERS:
         close(world, table)
         return
@@ -252,9 +248,9 @@ def _pass_captaincy(world: World, table: ChouetteTable, state: Chouette) -> None
 
 def ask(world: World, table: ChouetteTable) -> None:
     """Ask the player whose decision is awaited, if this player is logged in."""
-    match, state = state_match(table), table.state
+    match, state = table.match, table.state
     user = None if state is None else table.users.get(state.to_act or "")
-    if state is None or user is None:
+    if match is None or state is None or user is None:
         return
     game = state.game
     if game.resignation is not None:
@@ -272,11 +268,8 @@ def ask(world: World, table: ChouetteTable) -> None:
 
 def leave(world: World, table: ChouetteTable, name: str) -> None:
     """Take a player's seat away: before the first game, between games, or after dropping out of one."""
-    user = table.users.get(name)
-    announce(world, table, f"{name} leaves the table.")
-    _remove_seat(table, name)
-    if user is not None:
-        world.show_status(user)
+    announce(world, table, m.ChouetteLeft(name))
+    _remove_seat(world, table, name)
     between_games = table.state is not None and table.state.over
     if not table.seats or (between_games and len(table.seats) < FEWEST_PLAYERS):
         close(world, table)
@@ -288,7 +281,7 @@ def leave(world: World, table: ChouetteTable, name: str) -> None:
     after_command(world, table)
 
 
-def _remove_seat(table: ChouetteTable, name: str) -> None:
+def _remove_seat(world: World, table: ChouetteTable, name: str) -> None:
     table.seats.remove(name)
     table.joined.discard(name)
     user = table.users.pop(name, None)
@@ -296,6 +289,8 @@ def _remove_seat(table: ChouetteTable, name: str) -> None:
         user.table = user.match = None
         if table.match is not None and user in table.match.teammates:
             table.match.teammates.remove(user)
+        world.send(user, m.ChouetteNoSeat())
+        world.show_status(user)
     if table.host == name and table.seats:
         table.host = table.seats[0]
 
@@ -303,13 +298,12 @@ def _remove_seat(table: ChouetteTable, name: str) -> None:
 def close(world: World, table: ChouetteTable) -> None:
     """Close a table: fewer than three players are left."""
     if table.state is not None:
-        announce(world, table, "fewer than three players are left, and the table is closed.", ledger_text(table.state))
+        closed = "fewer than three players are left, and the table is closed."
+        announce(world, table, closed, m.ChouetteLedger.of(table.state.ledger))
         world.database.delete_chouette(table.number)
-    users = list(table.users.values())
     for name in list(table.seats):
-        _remove_seat(table, name)
+        _remove_seat(world, table, name)
     world.tables.remove(table)
-    world.show_status(*users)
 
 
 def go_away(world: World, user: User) -> None:
@@ -335,10 +329,11 @@ def come_back(world: World, user: User) -> None:
         return
     user.table = table
     table.users[user.name] = user
+    world.send(user, m.ChouetteSeat(table.host))  # first of all: what follows looks like a match of two players
     announce(world, table, f"{user.name} is back.")
     _seat_users(world, table)
     match, state = state_match(table), table.state
-    world.send(user, m.ChouetteNews(table_text(table)), m.ChouetteNews(ledger_text(state)))
+    world.send(user, m.ChouetteNews(table_text(table)), m.ChouetteLedger.of(state.ledger))
     seat = seat_of(state, user.name)
     if seat is not None:
         world.send(user, m.YouResumed(match.names[seat.other]))
@@ -380,8 +375,8 @@ def drop_late_players(world: World) -> None:
 def _go_on_without(world: World, table: ChouetteTable) -> None:
     """Begin the next game with the players who have joined it; close the table if they are too few."""
     for name in [name for name in table.seats if name not in table.joined]:
-        announce(world, table, f"{name} has not joined and leaves the table.")
-        _remove_seat(table, name)
+        announce(world, table, f"{name} has not joined.", m.ChouetteLeft(name))
+        _remove_seat(world, table, name)
     if len(table.seats) < FEWEST_PLAYERS:
         close(world, table)
     else:

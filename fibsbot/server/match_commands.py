@@ -43,7 +43,7 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     if not user.ready:
         user.settings[Toggle.READY] = True
         world.show_status(user)
-    guest = _find_guest(world, user, command.name)
+    guest = find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
     length, agreed = command.length, None
     game = _ruleset_of(command.game).full_name if isinstance(command, c.InviteToGame) else None
@@ -75,7 +75,8 @@ def invite(world: World, user: User, command: c.Invite) -> None:
         world.send(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
 
 
-def _find_guest(world: World, user: User, name: str) -> User:
+def find_guest(world: World, user: User, name: str) -> User:
+    """Return a user who can be invited. Raises CommandError for anybody else."""
     guest = world.named(name)
     if guest is user:
         raise CommandError(m.InviteSelf())

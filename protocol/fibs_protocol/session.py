@@ -51,6 +51,8 @@ class State(enum.Enum):
     """Logged in, without a match."""
     WATCHING = "watching"
     """Watching a match of others."""
+    SEATED = "seated"
+    """At a chouette (our own server's). What is said there of its games is not said of a match of ours."""
     BETWEEN_GAMES = "between games"
     """In a match, between two games."""
     UNCLEAR = "unclear"
@@ -112,7 +114,8 @@ IN_GAME: Final[frozenset[State]] = PENDING | {
     State.THEIR_TURN,
 }
 IN_MATCH: Final[frozenset[State]] = IN_GAME | {State.BETWEEN_GAMES}
-LOGGED_IN: Final[frozenset[State]] = IN_MATCH | {State.LOBBY, State.WATCHING}
+LOGGED_IN: Final[frozenset[State]] = IN_MATCH | {State.LOBBY, State.WATCHING, State.SEATED}
+_NOT_SEATED: Final[frozenset[State]] = LOGGED_IN - {State.SEATED}
 
 _WHOSE: Final[Mapping[type[Message], str]] = {
     m.FirstMove: "player",
@@ -203,6 +206,9 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
     ((State.THEIR_TURN,), (c.Resign,), None),
     ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
     ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
+    # Who has to decide at a chouette is for the server to say.
+    ((State.SEATED,), (c.ShowBoard, c.Pip, c.Join, c.Leave, c.Roll, c.Move, c.Off), None),
+    ((State.SEATED,), (c.Double, c.Accept, c.Reject, c.Resign), None),
     # A player who offers to resign may play on before the answer.
     ((State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN), (c.Accept, c.Reject), None),
     ((State.LOGIN, State.REGISTERING, *LOGGED_IN), (c.Bye,), None),
@@ -219,9 +225,11 @@ _SERVER: Final[
     ((State.AUTHENTICATING, State.REFUSED), State.REFUSED, (m.LoginPrompt,)),
     ((State.LOGIN,), State.REGISTERING, (m.GuestWelcome,)),
     # A user who watches can be invited, and messages about the user's own match can still arrive.
-    (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoined, m.YouJoined)),
-    (LOGGED_IN, State.BETWEEN_GAMES, (m.OpponentJoinedGame, m.YouJoinedGame)),
-    (LOGGED_IN, State.UNCLEAR, (m.OpponentResumed, m.YouResumed)),
+    (_NOT_SEATED, State.BETWEEN_GAMES, (m.OpponentJoined, m.YouJoined)),
+    (_NOT_SEATED, State.BETWEEN_GAMES, (m.OpponentJoinedGame, m.YouJoinedGame)),
+    (_NOT_SEATED, State.UNCLEAR, (m.OpponentResumed, m.YouResumed)),
+    (_NOT_SEATED, State.SEATED, (m.ChouetteSeat,)),
+    ((State.SEATED,), State.LOBBY, (m.ChouetteNoSeat,)),
     ((State.LOBBY,), State.WATCHING, (m.YouWatch,)),
     ((State.WATCHING,), State.LOBBY, (m.YouStopWatching, m.WatchedGone)),
     # A login can lead directly into a running game (pitfall 5), which a board is then the first to show.

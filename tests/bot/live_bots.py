@@ -18,9 +18,12 @@ from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timin
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all
+from fibsbot.replay.source_files import find_sources
 from fibsbot.server.limits import ServerLimits
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.questions import LastResort
+from fibsbot.workers.pool import InProcessPool
 
 QUICK = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
 CHEAP = ServerLimits(password_cost=16)
@@ -133,3 +136,8 @@ async def play_session(
 ) -> SessionResult:
     """Run the bot of one account to its end, see Runner."""
     return await Runner(settings, strategy, fallback=fallback, observer=observer).run()
+
+
+def replayed(folder: Path) -> list[SourceResult]:
+    """Return the results of a strict replay of all logs below a folder."""
+    return list(replay_all(find_sources([folder]), ReplayTask(quiet=True, strict=True), len, abs, InProcessPool()))

@@ -10,19 +10,11 @@ import pytest
 
 from fibsbot.bot.events_and_actions import End
 from fibsbot.policy import Policy
-from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all
-from fibsbot.replay.source_files import find_sources
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
-from fibsbot.workers.pool import InProcessPool
-from tests.bot.live_bots import CHEAP, Counting, Watcher, play_session, settings
+from tests.bot.live_bots import CHEAP, Counting, Watcher, play_session, replayed, settings
 
 ANY = Policy(games=("any",))
-
-
-def replayed(folder: Path) -> list[SourceResult]:
-    """Return the results of a strict replay of all logs below a folder."""
-    return list(replay_all(find_sources([folder]), ReplayTask(quiet=True, strict=True), len, abs, InProcessPool()))
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_the_box_answers_the_double_of_the_team_once_for_all(chouette: Chouette)
     assert "alice gives up. You win 1 point." in chouette.heard("bob")
     assert {"alice": -3, "bob": 1, "carol": 1, "dave": 1} == chouette.ledger()
     assert chouette.news("dave") == [
-        "bob, carol, dave win 1 point each from alice.",
+        "game 1: bob, carol, dave win 1 point each from alice.",
         "ledger: alice -3, bob +1, carol +1, dave +1.",
         "next game: bob in the box, carol captain, then dave, alice.",
     ]
@@ -132,7 +132,7 @@ def test_if_everybody_passes_the_box_has_won() -> None:
     for name in ("bob", "carol", "dave"):
         game.say(name, "reject")
     assert "bob gives up. You win 1 point." in game.heard("alice")
-    assert "nobody is left in the team, and alice wins." in game.news("alice")
+    assert "game 1: nobody is left in the team, and alice wins." in game.news("alice")
     assert {"alice": 3, "bob": -1, "carol": -1, "dave": -1} == game.ledger()
 
 
@@ -219,6 +219,7 @@ def test_a_table_with_fewer_than_three_players_is_closed() -> None:
         "carol leaves the table.",
         "fewer than three players are left, and the table is closed.",
         "ledger: alice +2, bob -1, carol -1.",
+        "you have no seat at a table.",
     ]
     assert [] == game.simulation.world.tables
     assert [] == game.simulation.store.chouettes()
@@ -230,15 +231,19 @@ def test_commands_that_are_not_possible_are_refused_in_a_line() -> None:
     alice, bob, carol = (simulation.log_in(name) for name in NAMES[:3])
     for command, refusal in (
         ("chouette start", "you have no seat at a table; 'help chouette' explains how to get one"),
-        ("chouette dance", "expected open, join NAME, start, leave or say TEXT; 'help chouette' explains them"),
+        (
+            "chouette dance",
+            "expected open, invite NAME, join NAME, start, leave or say TEXT; 'help chouette' explains them",
+        ),
         ("chouette join", "join whose table? 'chouette' lists them"),
         ("chouette join bob", "nobody of this name has a seat at a table; 'chouette' lists them"),
     ):
         assert [f"** chouette: {refusal}"] == simulation.say(alice, command)
-    assert ["chouette: there is no table; 'chouette open' opens one."] == simulation.say(alice, "chouette")
+    nothing = ["chouette: you have no seat at a table.", "chouette: there is no table; 'chouette open' opens one."]
+    assert nothing == simulation.say(alice, "chouette")
     simulation.say(alice, "chouette open")
     simulation.say(bob, "chouette join alice")
-    assert ["chouette: alice's table, not started: alice, bob."] == simulation.say(carol, "chouette")
+    assert "chouette: alice's table, not started: alice, bob." == simulation.say(carol, "chouette")[1]
     for user, command, refusal in (
         (alice, "chouette start", "** chouette: expected 3 to 6 players, got 2"),
         (bob, "chouette start", "** chouette: alice has opened the table and starts the first game"),
@@ -279,8 +284,45 @@ def test_a_chouette_is_no_match_of_its_players(chouette: Chouette) -> None:
 def test_people_without_a_client_read_the_same(chouette: Chouette) -> None:
     user: User = chouette.simulation.log_in("frank", ClientMode.TELNET)
     lines = chouette.simulation.say(user, "chouette")
-    assert ["chouette: alice's table, game 1: alice in the box against bob (captain), carol, dave."] == lines
-    assert isinstance(chouette.simulation.messages(user)[0], m.ChouetteNews)
+    assert [
+        "chouette: you have no seat at a table.",
+        "chouette: alice's table, game 1: alice in the box against bob (captain), carol, dave.",
+    ] == lines
+    assert [m.ChouetteNoSeat, m.ChouetteNews] == [type(message) for message in chouette.simulation.messages(user)]
+
+
+def test_who_has_opened_the_table_invites_whoever_can_play(chouette: Chouette) -> None:
+    simulation = chouette.simulation
+    frank, erin = simulation.log_in("frank"), simulation.log_in("erin")
+    for command, refusal in (
+        ("chouette invite", "** chouette: invite whom?"),
+        ("chouette invite bob", "** bob is already playing with someone else."),
+        ("chouette invite frank", "** frank is refusing games."),
+        ("chouette invite nobody", "** There is no one called nobody"),
+    ):
+        assert [refusal] == chouette.say("alice", command)
+    assert ["** chouette: alice has opened the table and invites"] == chouette.say("bob", "chouette invite frank")
+    simulation.say(frank, "toggle ready")
+    assert ["** frank plays backgammon only."] == chouette.say("alice", "chouette invite frank")
+    simulation.say(frank, "set games on")
+    assert ["chouette: you have invited frank."] == chouette.say("alice", "chouette invite frank")
+    assert [
+        "chouette: alice invites you to take a seat.",
+        "chouette: type 'chouette join alice' to do so.",
+    ] == simulation.received(frank)
+    assert "chouette: you have a seat at the table of alice." == simulation.say(frank, "chouette join alice")[0]
+    simulation.say(erin, "chouette join alice")
+    simulation.log_in("ginger")
+    assert ["** chouette: a table has at most 6 players"] == chouette.say("alice", "chouette invite ginger")
+
+
+def test_the_table_asks_again_whose_decision_is_awaited(chouette: Chouette) -> None:
+    assert "It's your turn. Please roll or double" == chouette.say("bob", "chouette")[-1]
+    assert "chouette: waiting for bob." == chouette.say("alice", "chouette")[-1]
+    chouette.win(Seat.B)
+    chouette.say("carol", "join")
+    assert "chouette: waiting for alice, bob, dave." == chouette.say("carol", "chouette")[-1]
+    assert chouette.say("dave", "chouette")[-1].startswith("Type 'join' if you want to play the next game")
 
 
 def test_a_member_is_not_ready_for_invitations(chouette: Chouette) -> None:

@@ -124,6 +124,12 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     hears(m.OpponentGone, "{:name} closes connection with {name}, {:phrase}", how=Departure.DROPPED),
     says(m.YourGameSaved, "Your game with {name} was saved."),
     # -- a chouette's table, our own
+    says(m.ChouetteInvitation, "chouette: {name} invites you to take a seat."),
+    says(m.ChouetteSeat, "chouette: you have a seat at the table of {host}."),
+    says(m.ChouetteNoSeat, "chouette: you have no seat at a table."),
+    says(m.ChouetteResult, "chouette: game {game}: {text:text}"),
+    says(m.ChouetteLedger, "chouette: ledger: {text:text}"),
+    says(m.ChouetteLeft, "chouette: {name} leaves the table."),
     says(m.ChouetteNews, "chouette: {text:text}"),
     # -- the rating calculation (toggle `ratings`)
     says(m.RatingStart, "rating calculation:"),

@@ -5,6 +5,10 @@ Specification: "Invite", "Join", "Start or Resume a Match", "End of a Match", "O
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Final, Self
+
 from attrs import frozen
 
 from fibs_protocol.messages.base import Message
@@ -132,12 +136,68 @@ class ResumePoints(Message):
 
 # -- chouettes (our server's; FIBS has none) --------------------------------------------------------------------------
 
+_POINTS: Final = re.compile(r"[+-]?[0-9]{1,9}")
+"""Points in a ledger."""
+
 
 @frozen
 class ChouetteNews(Message):
     """`chouette: X takes.`: what happens at a chouette's table besides the game at its board."""
 
     text: str
+
+
+@frozen
+class ChouetteInvitation(Message):
+    """`chouette: X invites you to take a seat.`"""
+
+    name: str
+
+
+@frozen
+class ChouetteSeat(Message):
+    """`chouette: you have a seat at the table of X.`: at every login, too, and in answer to `chouette`."""
+
+    host: str
+    """The player who has opened the table, or who followed."""
+
+
+@frozen
+class ChouetteNoSeat(Message):
+    """`chouette: you have no seat at a table.`"""
+
+
+@frozen
+class ChouetteResult(Message):
+    """`chouette: game 3: X wins 2 points from Y, Z.`: how a game has ended; the ledger follows."""
+
+    game: int
+    text: str
+
+
+@frozen
+class ChouetteLedger(Message):
+    """`chouette: ledger: X +2, Y -1, Z -1.`: what everybody has won or lost."""
+
+    text: str
+
+    @classmethod
+    def of(cls, points: Mapping[str, int]) -> Self:
+        """Return the message of these points."""
+        return cls(", ".join(f"{name} {won:+d}" if won else f"{name} 0" for name, won in points.items()) + ".")
+
+    @property
+    def points(self) -> dict[str, int]:
+        """The points by player; entries that cannot be read are left out."""
+        entries = (entry.rsplit(" ", 1) for entry in self.text.removesuffix(".").split(", "))
+        return {entry[0]: int(entry[1]) for entry in entries if len(entry) == 2 and _POINTS.fullmatch(entry[1])}
+
+
+@frozen
+class ChouetteLeft(Message):
+    """`chouette: X leaves the table.`"""
+
+    name: str
 
 
 # -- the rating calculation (toggle `ratings`) ------------------------------------------------------------------------

@@ -1,0 +1,389 @@
+"""Our seat at a chouette: what we decide there in the box, as captain or as a member of the team, and when we leave.
+
+While we are seated nothing is tracked: the server asks for each decision, and the board is requested before it is made.
+After a lost line, a refusal or a long silence `chouette` has the server ask again (docs/agent.md).
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+from attrs import define, field
+
+from fibs_protocol import commands as c
+from fibs_protocol import messages as m
+from fibs_protocol.board import BoardState
+from fibs_protocol.messages import Message
+from fibs_protocol.session import State
+from fibs_protocol.words import YOU
+from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
+from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.decisions import DecisionCommand, command_for, obvious_answer, question_for, xgid_of
+from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey
+from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.timeouts import Awaited, Timeouts
+from fibsbot.fibs_numbering import match_state
+from fibsbot.match import MatchState, Phase
+from fibsbot.strategies.questions import StrategyAnswer
+
+MAX_FAILURES: Final = 10
+"""Commands in a row that are refused or unanswered; then there is a new connection."""
+LEAVE: Final = c.Chouette("leave")
+ASK_AGAIN: Final = c.Chouette()
+"""The server shows our seat, and asks again for what we have to decide."""
+PHASES: Final[dict[type[Message], Phase]] = {
+    m.RollOrDouble: Phase.ROLL,
+    m.FirstMove: Phase.MOVE,
+    m.MovePrompt: Phase.MOVE,
+    m.OpponentDoubles: Phase.DOUBLED,
+    m.ResignOffer: Phase.RESIGNED,
+}
+"""The messages that ask us for a decision."""
+PROGRESS_MESSAGES: Final = (
+    *(m.GameStarts, m.Rolls, m.Moves, m.CannotMove, m.OnlyMove, m.BearsOff, m.YouDouble, m.WatchedDouble),
+    *(m.DoubleAccepted, m.ResignOffer, m.ResignAccepted, m.ResignRejected, m.GaveUp, m.GameWon),
+    *(m.ChouetteResult, m.ChouetteLeft, m.WaitForJoin),
+)
+"""These lines show that the game goes on."""
+
+
+class Stage(enum.Enum):
+    """The stages of a decision."""
+
+    ASKED = "asked"
+    """The server has asked for it; the board is not known yet."""
+    THINKING = "thinking"
+    ANSWERED = "answered"
+    """The command waits until it is due."""
+    SENT = "sent"
+
+
+@define(eq=False)
+class SeatedDecision:
+    """A decision that the server has asked us for."""
+
+    phase: Phase
+    seen: float
+    points: int = 0
+    """What an offered resignation is worth."""
+    stage: Stage = Stage.ASKED
+    key: DecisionKey | None = None
+    state: MatchState | None = None
+    direction: int = -1
+    reply: DecisionCommand | None = None
+    due: float = 0.0
+    equity: float | None = None
+    seconds: float = 0.0
+    fallback: str | None = None
+
+
+@define
+class ChouetteSeat:
+    """What we know of the chouette at which we sit."""
+
+    inviter: str
+    """The player for whom we have sat down; when they leave, so do we."""
+    inviter_left: bool = False
+    game_on: bool = False
+    """Whether a game is being played, so that we may have points at stake."""
+    games: int = 0
+    """Games whose end we have seen."""
+    game: int = 0
+    """The server's number of the last one."""
+    result: m.ChouetteResult | None = None
+    """A result whose ledger has not come yet."""
+    ledger: dict[str, int] = field(factory=dict)
+
+
+class Chouette:
+    """Plays at a chouette: makes the decisions that the server asks us for."""
+
+    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, lobby: Lobby) -> None:
+        self._context = context
+        self._queue = queue
+        self._timeouts = timeouts
+        self._lobby = lobby
+        self.seat: ChouetteSeat | None = None
+        self._lost: ChouetteSeat | None = None
+        """The seat that we had when the connection was lost, and which the server keeps for a while."""
+        self._decision: SeatedDecision | None = None
+        self._number = 0
+        """Counts the decisions that we were asked for."""
+        self._progress = 0
+        """Counts what happens at the table."""
+        self._failures = 0
+        """Commands that were refused or unanswered since something happened at the table."""
+        self._resign_from = 1
+        """The lowest level that we may still offer to resign in this game."""
+
+    @property
+    def seated(self) -> bool:
+        """Whether we have a seat, as far as we know."""
+        return self._context.session.state is State.SEATED
+
+    def on_connection_lost(self) -> None:
+        """Forget what is open; the server keeps the seat, and asks again after the login."""
+        self._lost, self.seat = self.seat or self._lost, None
+        self._decision = None
+        self._failures = 0
+
+    # -- the seat -----------------------------------------------------------------------------------------------
+
+    @on(m.ChouetteSeat)
+    def _on_seat(self, message: m.ChouetteSeat) -> None:
+        if self.seat is None:
+            resumed = self._lost is not None
+            self.seat, self._lost = self._lost or ChouetteSeat(message.host), None
+            self._timeouts.stop(Awaited.MATCH)
+            self._lobby.match_started(message.host)
+            self._context.record("chouette_joined", host=self.seat.inviter, resumed=resumed)
+        if message.host != self.seat.inviter:
+            self.seat.inviter_left = True
+
+    @on(m.ChouetteNoSeat)
+    def _on_no_seat(self, _: m.ChouetteNoSeat) -> None:
+        seat, self.seat, self._decision = self.seat, None, None
+        self._timeouts.stop(Awaited.CHOUETTE)
+        if seat is not None:
+            self._leave_behind(seat)
+
+    def on_lobby(self) -> None:
+        """Note that the server has not kept the seat that we had when the connection was lost."""
+        if self._lost is not None:
+            lost, self._lost = self._lost, None
+            self._leave_behind(lost)
+
+    def _leave_behind(self, seat: ChouetteSeat) -> None:
+        """Count a chouette that we have left, if it had a game, as a match with the player who invited us."""
+        context, points = self._context, seat.ledger.get(self._context.settings.name, 0)
+        self._queue.drop(c.Chouette, c.ShowBoard, c.Join)
+        context.record("chouette_left", host=seat.inviter, games=seat.games, points=points)
+        if not seat.games:
+            return
+        context.memory.note_played(seat.inviter, context.now)
+        context.counters.matches += 1
+        context.counters.wins += points > 0
+        limit = context.settings.play.matches
+        context.finishing = context.finishing or (limit is not None and context.counters.matches >= limit)
+
+    @on(m.ChouetteLeft)
+    def _on_left(self, message: m.ChouetteLeft) -> None:
+        if self.seat is not None and message.name == self.seat.inviter:
+            self.seat.inviter_left = True
+
+    @property
+    def _wants_to_leave(self) -> bool:
+        seat, context = self.seat, self._context
+        return context.ending or context.paused or (seat is not None and seat.inviter_left)
+
+    @on(m.JoinNextGame)
+    def _on_join_next_game(self, _: m.JoinNextGame) -> None:
+        if self.seat is not None:
+            self.seat.game_on = False
+            self._queue.send(LEAVE if self._wants_to_leave else c.Join())
+
+    # -- the games ----------------------------------------------------------------------------------------------
+
+    @on(m.GameStarts)
+    def _on_game_starts(self, _: m.GameStarts) -> None:
+        self._resign_from = 1
+        if self.seat is not None:
+            self.seat.game_on = True
+
+    @on(m.ChouetteResult)
+    def _on_result(self, message: m.ChouetteResult) -> None:
+        if self.seat is not None:
+            self.seat.game_on, self.seat.result = False, message
+
+    @on(m.ChouetteLedger)
+    def _on_ledger(self, message: m.ChouetteLedger) -> None:
+        """Record the end of a game once what it has brought is known."""
+        seat = self.seat
+        if seat is None:
+            return
+        name = self._context.settings.name
+        before, seat.ledger = seat.ledger.get(name), message.points
+        result, seat.result = seat.result, None
+        if result is None or result.game == seat.game:
+            return
+        seat.game, seat.games = result.game, seat.games + 1
+        self._context.counters.games += 1
+        points = seat.ledger.get(name, 0)
+        self._context.record(
+            "chouette_game",
+            host=seat.inviter,
+            game=result.game,
+            result=result.text,
+            points=points - (before or 0),
+            ledger=seat.ledger,
+        )
+
+    # -- what we are asked --------------------------------------------------------------------------------------
+
+    @on(*PROGRESS_MESSAGES, m.Board, m.ChouetteNews)
+    def _on_progress(self, message: Message) -> None:
+        """Note that something has happened; a decision of ours that went out before has been taken."""
+        if isinstance(message, PROGRESS_MESSAGES):
+            self._progress += 1
+            self._failures = 0
+        if self._decision is not None and self._decision.stage is Stage.SENT:
+            self._close()
+
+    @on(*PHASES)
+    def _on_asked(self, message: Message) -> None:
+        match message:
+            case m.FirstMove(player=player) if player != YOU:
+                return
+            case m.ResignOffer(winner=winner) if winner != YOU:
+                return
+        phase, points = PHASES[type(message)], getattr(message, "points", 0)
+        open_one = self._decision
+        if open_one is not None and open_one.phase is phase and open_one.stage is not Stage.SENT:
+            return  # the same question again
+        self._decision = SeatedDecision(phase, self._context.now, points)
+        self._queue.decision_closed(None)
+        self._queue.send(c.ShowBoard())
+
+    @on(m.ResignRejected)
+    def _on_resign_rejected(self, _: m.ResignRejected) -> None:
+        """Have the server ask again: after a rejection nobody is asked to play on."""
+        self._queue.send(ASK_AGAIN)
+
+    @on(m.Board)
+    def _on_board(self, message: m.Board) -> None:
+        """Decide on the first board after the question; a member of the team sees it from the captain's side."""
+        if self.seat is not None and message.state.turn is not None:
+            self.seat.game_on = True
+        decision = self._decision
+        if decision is not None and decision.stage is Stage.ASKED:
+            self._decide(decision, message.state)
+
+    def _decide(self, decision: SeatedDecision, board: BoardState) -> None:
+        level = decision.points // max(board.cube, 1) if decision.phase is Phase.RESIGNED else 0
+        state = match_state(board, phase=decision.phase, resignation=min(level, 3))
+        if decision.phase is Phase.MOVE and state.dice is None:
+            return  # the dice are on the board that comes next
+        self._number += 1
+        decision.state, decision.direction = state, board.direction
+        decision.key = DecisionKey(
+            match=0,
+            game=self.seat.game + 1 if self.seat else 0,
+            turn=self._number,
+            phase=decision.phase,
+            score=state.score,
+            position=state.position,
+            dice=state.dice,
+            cube=state.cube,
+            offer=decision.points or (self._resign_from if decision.phase is Phase.ROLL else 0),
+        )
+        answer = obvious_answer(state, decision.points)
+        if answer is not None:
+            self._answer(decision, answer)
+            return
+        decision.stage = Stage.THINKING
+        settings = self._context.settings
+        cube_closed = not board.may_double or self._failures > 0
+        question = question_for(state, settings, cube_closed=cube_closed, resign_from=self._resign_from)
+        self._context.actions.append(Ask(decision.key, question))
+
+    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> bool:
+        """Take the strategy's answer; return whether it is one to a question of ours that is still open."""
+        decision = self._decision
+        if decision is None or decision.key != key or decision.stage is not Stage.THINKING:
+            return False
+        if fallback:
+            self._context.counters.fallbacks += 1
+            self._context.record("fallback", phase=key.phase.value, reason=fallback)
+        timings = self._context.settings.timings
+        think_time = self._context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
+        self._answer(decision, answer, think_time, fallback)
+        return True
+
+    def _answer(
+        self, decision: SeatedDecision, answer: StrategyAnswer, think_time: float = 0.0, fallback: str | None = None
+    ) -> None:
+        if decision.key is None:
+            return
+        decision.reply = command_for(decision.key, answer, decision.direction)
+        decision.stage = Stage.ANSWERED
+        decision.due = decision.seen + (0.0 if isinstance(decision.reply.command, c.Roll) else think_time)
+        decision.equity, decision.fallback = getattr(answer, "equity", None), fallback
+        decision.seconds = round(self._context.now - decision.seen, 6)
+
+    def _close(self) -> None:
+        self._decision = None
+        self._queue.decision_closed(None)
+
+    # -- what is done -------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Take the next step: send a decision that is due, leave the table, wait for what happens next."""
+        seat, decision = self.seat, self._decision
+        if not self.seated or seat is None:
+            return
+        self._queue.keep_only(decision.key if decision else None)
+        if decision is not None and decision.stage is Stage.ANSWERED and decision.reply and decision.key:
+            if decision.due <= self._context.now:
+                self._queue.send(decision.reply.command, decision.key)
+            elif not self._context.has_timer("think"):
+                self._context.set_timer("think", decision.due - self._context.now)
+        if decision is not None and decision.stage is Stage.THINKING:
+            self._timeouts.stop(Awaited.CHOUETTE)  # the strategy has its own deadline
+        else:
+            self._timeouts.start(Awaited.CHOUETTE, self._progress)
+        if self._wants_to_leave and not seat.game_on and not seat.games and self._queue.idle:
+            self._queue.send(LEAVE)  # before the first game nothing asks us to join the next one
+
+    def on_sent(self, queued: QueuedCommand) -> None:
+        """Note that the command of a decision was sent, and record it."""
+        decision = self._decision
+        if decision is None or queued.key is None or queued.key != decision.key or decision.reply is None:
+            return
+        key, command = decision.key, decision.reply.command
+        decision.stage = Stage.SENT
+        if isinstance(command, c.Resign):
+            self._resign_from = 1 + command.level.multiplier
+        self._context.counters.decisions += 1
+        self._context.record(
+            "chouette_decision",
+            phase=key.phase.value,
+            game=key.game,
+            turn=key.turn,
+            xgid=xgid_of(decision.state) if decision.state else None,
+            dice=key.dice,
+            offer=key.offer,
+            answer=decision.reply.text,
+            equity=decision.equity,
+            seconds=decision.seconds,
+            fallback=decision.fallback,
+        )
+
+    # -- what does not come -------------------------------------------------------------------------------------
+
+    def on_answered(self, outcome: CommandOutcome) -> None:
+        """React to a command that was refused, or got no answer in time: the server asks for what is open."""
+        command, decision = outcome.queued.command, self._decision
+        if not (outcome.refused or outcome.message is None) or self._context.disconnecting:
+            return
+        game_command = outcome.queued.key is not None or isinstance(command, c.ShowBoard | c.Join)
+        if not game_command and not isinstance(command, c.Chouette):
+            return
+        self._failures += 1
+        if self._failures > MAX_FAILURES:
+            self._context.counters.stalls += 1
+            self._context.disconnect("the server takes none of our commands at the chouette")
+            return
+        if command == LEAVE and self.seat is not None:
+            self.seat.game_on = True  # we have points at stake
+        if decision is not None and outcome.queued.key in (None, decision.key):
+            self._decision = None
+        self._queue.send(ASK_AGAIN)
+
+    def on_time(self) -> None:
+        """Have the server ask again while nothing happens; at last leave the table."""
+        last = self._timeouts.on_time(Awaited.CHOUETTE)
+        if self._decision is not None and self._decision.stage is not Stage.ANSWERED:
+            self._decision = None
+            self._queue.decision_closed(None)
+        self._queue.send(LEAVE if last else ASK_AGAIN)
