@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 from attrs import define, field, frozen
 
 from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, Table
-from fibsbot.files import replacing, write_to_disk
+from fibsbot.files import os_errors_as, replacing, write_to_disk
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -322,14 +322,12 @@ def _casts(table: Table) -> str:
 
 def make_folder(folder: Path) -> None:
     """Make an archive's folder; raise ArchiveError if it is something else, or of another version."""
-    try:
+    with os_errors_as(ArchiveError, f"cannot make the archive {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / MARK).exists():
             if any(path for path in folder.iterdir() if path.name not in {_LOCK, _READERS}):
                 raise ArchiveError(f"{folder}: expected an archive or an empty folder, got a folder without {MARK}")
             _write_version(folder)
-    except OSError as error:
-        raise ArchiveError(f"cannot make the archive {folder}: {error.strerror or error}") from None
     check_folder(folder)
 
 

@@ -331,7 +331,7 @@ def _lock(path: Path, file: IO[bytes]) -> None:
 
 def _read(path: Path, file: IO[bytes], plan: DuelPlan, on_pair: Callable[[PairResult], None]) -> None:
     header = _line({"kind": FILE_KIND, **plan.settings()})
-    try:
+    with os_errors_as(DuelError, f"cannot read {path}"):
         file.seek(0)
         first = file.readline(MAX_LINE)
         if not first.endswith(b"\n") and header.startswith(first):  # new, or interrupted in the first line
@@ -345,8 +345,6 @@ def _read(path: Path, file: IO[bytes], plan: DuelPlan, on_pair: Callable[[PairRe
                 file.truncate(file.tell() - len(line))
                 break
             on_pair(_pair(f"{path}:{number}", line))
-    except OSError as error:
-        raise DuelError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _check_header(path: Path, line: bytes, plan: DuelPlan) -> None:
