@@ -168,7 +168,7 @@ class Agent:
         return self._context.pop_actions()
 
     def _after_event(self) -> None:
-        if self._chouette.seated:
+        if self._context.session.state is State.SEATED:
             self._chouette.step()
         else:
             self._decisions.update()
@@ -232,11 +232,11 @@ class Agent:
         else:
             context.counters.boards += isinstance(message, m.TableBoard)
             stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
-        was_seated = self._chouette.seated
+        was_seated = context.session.state is State.SEATED
         if not stray:
             context.session.server_says(message)
         handlers = self._seated_handlers
-        if not was_seated and not self._chouette.seated:
+        if not was_seated and context.session.state is not State.SEATED:
             handlers = self._handlers
             self._track(message, stray=stray)
         if isinstance(message, Refusal):
@@ -273,7 +273,7 @@ class Agent:
 
     def _follow_up(self, outcome: CommandOutcome) -> None:
         """Have what became of a command noted by who plays."""
-        if self._chouette.seated:
+        if self._context.session.state is State.SEATED:
             self._chouette.on_answered(outcome)
         else:
             self._decisions.on_answered(outcome)

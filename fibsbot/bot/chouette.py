@@ -117,11 +117,6 @@ class Chouette:
         self._resign_from = 1
         """The lowest level that we may still offer to resign in this game."""
 
-    @property
-    def seated(self) -> bool:
-        """Whether we have a seat, as far as we know."""
-        return self._context.session.state is State.SEATED
-
     def on_connection_lost(self) -> None:
         """Forget what is open; the server keeps the seat, and asks again after the login."""
         self._lost, self.seat = self.seat or self._lost, None
@@ -320,7 +315,7 @@ class Chouette:
     def step(self) -> None:
         """Take the next step: send a decision that is due, leave the table, wait for what happens next."""
         seat, decision = self.seat, self._decision
-        if not self.seated or seat is None:
+        if self._context.session.state is not State.SEATED or seat is None:
             return
         self._queue.keep_only(decision.key if decision else None)
         if decision is not None and decision.stage is Stage.ANSWERED and decision.reply and decision.key:
