@@ -10,6 +10,7 @@ from attrs import evolve
 
 from fibsbot.analysis.luck import RollValues, equity_of_points, high_die_first
 from fibsbot.analysis.model import AnalysedDecision, PlayOption, ResignationValues
+from fibsbot.engine.game_points import GamePoints
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
@@ -132,12 +133,20 @@ class DecisionAnalyser:
         answer, and 1 if the player on roll does, whose own double was redoubled.
         """
         taken = self._value_cube(evolve(state, redoubles=0))  # else the value would be that of a beaver
-        worth = {CubeAction.TAKE: sign * taken.double_take, CubeAction.PASS: -1.0}
+        worth = {CubeAction.TAKE: sign * taken.double_take, CubeAction.PASS: self._pass_value(state, sign)}
         if redoubles:
             left = min(redoubles - 1, FORESEEN_REDOUBLES)
             answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
             worth[CubeAction.BEAVER] = -2 * max(answers.values())
         return worth
+
+    def _pass_value(self, state: MatchState, sign: int) -> float:
+        """Return the equity of a pass to the player who answers; in the Point Game the checkers count as they are."""
+        if not state.point_game:
+            return -1.0
+        game = GamePoints.of(state)
+        points = int(game.passed if sign > 0 else game.cashed)
+        return sign * equity_of_points(self._evaluator, state, -sign * points * state.cube)
 
     # -- resignations ---------------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ from attrs import evolve, frozen
 
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.analysis.results import Z_95, wilson
+from fibsbot.engine.game_points import POINTS_PER_GAME
+from fibsbot.engine.match_equity import LEAST_SWING
 from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
@@ -115,11 +117,19 @@ def _check_count(values: Sequence[float], count: int) -> tuple[float, ...]:
     return tuple(values)
 
 
+def points_of_equity(state: MatchState) -> int:
+    """Return the points that equity 1 stands for: the cube, in the Point Game times its mean score."""
+    return state.cube * (POINTS_PER_GAME if state.point_game else 1)
+
+
 def equity_of_points(evaluator: Evaluator, state: MatchState, points: int) -> float:
     """Return the normalised equity of winning this game with `points`, or losing it with negative ones."""
+    unit = points_of_equity(state)
     if not state.length:
-        return points / state.cube
-    won, lost = (evaluator.match_chance(state, sign * state.cube) for sign in (1, -1))
+        return points / unit
+    won, lost = (evaluator.match_chance(state, sign * unit) for sign in (1, -1))
+    if won - lost <= LEAST_SWING:
+        return points / unit
     return (2 * evaluator.match_chance(state, points) - won - lost) / (won - lost)
 
 
@@ -127,7 +137,8 @@ def match_chance_per_equity(evaluator: Evaluator, state: MatchState) -> float:
     """Return the match winning chances that a normalised equity of 1 stands for; 0 in an unlimited match."""
     if not state.length:
         return 0.0
-    return (evaluator.match_chance(state, state.cube) - evaluator.match_chance(state, -state.cube)) / 2
+    unit = points_of_equity(state)
+    return (evaluator.match_chance(state, unit) - evaluator.match_chance(state, -unit)) / 2
 
 
 def luck_adjusted_result(analysis: MatchAnalysis, seat: Seat) -> float | None:

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
-from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equity
+from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equity, points_of_equity
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.match import MatchState
 from fibsbot.position import Play
@@ -82,7 +82,11 @@ class MatchAnalyser:
         return str(getattr(self._evaluator, "details", ""))
 
     def analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
-        """Return the analysis of one entry; raise AnalysisError if the evaluator fails."""
+        """Return the analysis of one entry; raise AnalysisError if the evaluator fails, or does not know the laws."""
+        laws = step.before.laws
+        if (laws.point_game or not laws.triple) and not getattr(self._evaluator, "knows_laws", False):
+            name = "the Point Game" if laws.point_game else "games without triples"
+            raise AnalysisError(f"{self.evaluator} does not know {name}; engine and heuristic do")
         try:
             return self._analyse_entry(step, luck=luck)
         except Exception as error:
@@ -105,7 +109,7 @@ class MatchAnalyser:
 
     def _luck_statistics(self, state: MatchState, luck: float) -> PlayerStatistics:
         in_chances = luck * match_chance_per_equity(self._evaluator, state)
-        return PlayerStatistics(luck=luck, luck_in_points=luck * state.cube, luck_in_chances=in_chances)
+        return PlayerStatistics(luck=luck, luck_in_points=luck * points_of_equity(state), luck_in_chances=in_chances)
 
 
 def combine_entries(

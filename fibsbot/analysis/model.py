@@ -122,6 +122,13 @@ class MatchAnalysis:
     details: str = ""
     """Version, networks and plies of the evaluator; empty if it has none to report."""
 
+    @property
+    def note(self) -> str:
+        """A sentence about laws by which equities mean something else; empty for most matches."""
+        if not any(game.start.laws.point_game for game in self.transcript.games):
+            return ""
+        return "Point Game: equity 1 is 12 points at the cube's value; final scores are estimated."
+
     def figures_of(self, seat: Seat) -> PlayerStatistics:
         """Return the totals of one player."""
         return self.figures[seat]

@@ -118,12 +118,16 @@ class Study:
         return hashlib.sha256(self.judge.encode()).hexdigest()[:8]
 
     def open_matches(self) -> OpenMatches:
-        """Return the matches to judge, in the order of the files."""
-        matches, judgements = (self.dataset.rows_from(table) for table in (MATCHES, JUDGEMENTS))
+        """Return the matches to judge, in the order of the files.
+
+        Those of the Point Game are left out: what its results count depends on the position of each decision.
+        """
+        matches, judgements, games = (self.dataset.rows_from(table) for table in (MATCHES, JUDGEMENTS, GAMES))
         limit = "" if self.limit is None else f"LIMIT {self.limit}"
         found = self.dataset.connection.execute(
             f"SELECT year, match, decisions FROM {matches} WHERE decisions > 0 AND match NOT IN "
-            f"(SELECT DISTINCT match FROM {judgements} WHERE judge = {quoted(self.judge)}) ORDER BY 1, 2 {limit}"
+            f"(SELECT DISTINCT match FROM {judgements} WHERE judge = {quoted(self.judge)}) AND match NOT IN "
+            f"(SELECT DISTINCT match FROM {games} WHERE point_game) ORDER BY 1, 2 {limit}"
         )
         return OpenMatches(*map(_plain, found.fetchnumpy().values()))
 

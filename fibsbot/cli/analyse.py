@@ -123,6 +123,8 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int) -
     yield Text(f"{clean(name, 60)}, evaluated by {analysis.evaluator}")
     if analysis.details:
         yield Text(clean(analysis.details, 300))
+    if analysis.note:
+        yield Text(analysis.note)
     yield ""
     table = _table("", *(_name(transcript, seat) for seat in Seat))
     for label, cells in _figures(timeline, luck=luck):

@@ -235,7 +235,7 @@ def _match_section(match: MatchTimeline, level: int) -> Html:
         part("Dice", dice_section(transcript)),
         part(
             "How to read this",
-            tag("ul", *(tag("li", it) for it in _notes(match.analysis.evaluator, luck=luck)), class_="notes"),
+            tag("ul", *(tag("li", it) for it in _notes(match.analysis, luck=luck)), class_="notes"),
         ),
         tag("script", script_json(match_data(match)), type="application/json", id=f"{anchor}-data"),
     ]
@@ -259,6 +259,8 @@ def _ratings(match: MatchTimeline) -> Iterator[Html]:
     analysis = match.analysis
     ratings = " : ".join(statistics.format_rating(it) for it in analysis.figures)
     yield tag("span", f"PR {ratings} by {clean(analysis.details or analysis.evaluator, 200)}")
+    if analysis.note:
+        yield tag("span", analysis.note)
 
 
 def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
@@ -269,13 +271,15 @@ def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
         yield f" / {player.experience}"
 
 
-def _notes(evaluator: str, *, luck: bool) -> Iterator[Child]:
+def _notes(analysis: MatchAnalysis, *, luck: bool) -> Iterator[Child]:
     grades = ", ".join(f"{CLASSES[it]} ({it.value}) from {least:g}" for it, least in reversed(GRADE_THRESHOLDS.items()))
     yield (
-        f"All values are those of the evaluator {clean(evaluator)}. Equities are normalised: winning a "
+        f"All values are those of the evaluator {clean(analysis.evaluator)}. Equities are normalised: winning a "
         f"single game at the present cube is 1, losing it \N{MINUS SIGN}1. At a match score they are chances to win "
         "the match on that scale (EMG)."
     )
+    if analysis.note:
+        yield analysis.note
     yield f"A decision is {grades} on: the equity lost compared with the best one."
     yield (
         "The performance rating (PR) is 500 times the mean loss of the decisions that count: those with a choice, and "

@@ -120,11 +120,12 @@ def _result(transcript: Transcript, game: Game) -> Iterator[Html | str]:
         yield "Not seen to its end."
         return
     yield player_name(transcript, game.result.winner)
-    yield f" wins {format_points(game.result.points)}{_ending(game.result)}"
+    yield f" wins {format_points(game.result.points)}{_ending(game.result, by_points=game.start.laws.point_game)}"
 
 
-def _ending(result: Result) -> str:
-    level = "" if result.level is Level.SINGLE else result.level.name.lower()
+def _ending(result: Result, *, by_points: bool) -> str:
+    """Return how a game has ended; in the Point Game, `by_points`, gammons are nothing special."""
+    level = "" if by_points or result.level is Level.SINGLE else result.level.name.lower()
     words = [it for it in (level, _ENDINGS.get(result.how)) if it]
     return f" ({', '.join(words)})" if words else ""
 

@@ -11,6 +11,7 @@ from fibsbot import __version__
 from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
+from fibsbot.engine.game_points import chance_after_points
 from fibsbot.engine.match_equity import match_chance
 from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
 from fibsbot.engine.search import PlayComparison, SearchLimits
@@ -31,6 +32,8 @@ class EngineStrategy:
 
     `engine:rollout` rolls out close decisions, `engine:rollout,time=3` as long as that many seconds allow.
     """
+
+    knows_laws = True
 
     def __init__(self, options: str = "", *, engine: Engine | None = None) -> None:
         """Load the engine.
@@ -162,6 +165,8 @@ class EngineStrategy:
 
         If a player needs only one point, this game is the Crawford game or a later one.
         """
+        if state.point_game:
+            return chance_after_points(state.away, points)
         own, theirs = state.away
         return match_chance(own - max(points, 0), theirs - max(-points, 0), crawford_played=1 in state.away)
 

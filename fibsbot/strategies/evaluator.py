@@ -99,7 +99,9 @@ class Evaluator(Protocol):
     """
 
     name: str
-    """The strategy's name. An attribute `details` may add version, networks and plies."""
+    """The strategy's name. An attribute `details` may add version, networks and plies, and `knows_laws` says that
+    the Point Game (in equities of 12 points at the present cube) and games without triples are evaluated by what they
+    count; other evaluators are not asked about them."""
 
     def value(self, state: MatchState) -> float:
         """Return the value before the roll to the player on roll, with good cube play; phase ROLL."""

@@ -8,18 +8,18 @@ from fibsbot.match import CubeAction, Phase
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.game import refusal_to_double
-from fibsbot.rules.laws import FIBS
+from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import Strategy
 from fibsbot.transcript import Cube, Entry, Game, Player, Throw, Transcript, apply
 
 
-def play_match(strategy: Strategy, seed: int, length: int) -> Transcript:
+def play_match(strategy: Strategy, seed: int, length: int, laws: Laws = FIBS) -> Transcript:
     """Play a match of a strategy against itself."""
     random = Random(seed)
     games: list[Game] = []
-    state = rules.start_match(FIBS, length)
+    state = rules.start_match(laws, length)
     while True:
         start, entries = state, []
         while state.stage is not Stage.OVER:

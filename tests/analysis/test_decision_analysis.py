@@ -17,7 +17,7 @@ from fibsbot.analysis.model import PlayerStatistics
 from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.laws import FIBS, LAWS_1931, Laws, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, reversed_chances
@@ -198,6 +198,55 @@ def test_the_evaluator_finds_no_errors_in_its_own_play() -> None:
         found = analyse_match(play_match(HEURISTIC, seed, 3), HEURISTIC, luck=False)
         assert (0.0, 0.0) == tuple(figures.loss for figures in found.figures)
         assert all(figures.pr == 0 for figures in found.figures if figures.decisions)
+
+
+POINT_GAME: Final = evolve(LAWS_1931, point_game=True)
+
+
+@pytest.mark.slow
+def test_the_evaluator_finds_no_errors_in_its_own_point_games() -> None:
+    taken = 0
+    for seed in range(3):
+        found = analyse_match(play_match(HEURISTIC, seed, 40, POINT_GAME), HEURISTIC, luck=False)
+        assert (0.0, 0.0) == tuple(figures.loss for figures in found.figures)
+        assert found.note.startswith("Point Game: ")
+        taken += sum(it.decision.answer is CubeAction.TAKE for game in found.games for it in game.decisions)
+    assert taken
+
+
+def test_in_the_point_game_a_pass_costs_the_checkers_where_they_stand() -> None:
+    """A race: A has 5 checkers left on the ace point, B all 15 on his bar-point and mid-point."""
+    position = Position.from_sides(
+        own=[0, 5, *[0] * 23], opponent=[0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 7, *[0] * 11]
+    )
+    start = evolve(start_match(POINT_GAME, 0), stage=Stage.ROLL, turn=Seat.A, turns=9, position=position)
+    double = Cube(seat=Seat.A, action=CubeAction.DOUBLE)
+    passed = Cube(seat=Seat.B, action=CubeAction.PASS)
+    game = Game(1, start, (double, passed))
+    found = analyse_match(Transcript((Player("anna"), Player("bert")), 0, (game,)), HEURISTIC, luck=False)
+    offered, answered = found.games[0].decisions
+    score = 8 * 2 + 7 * 3
+    assert pytest.approx(-score / 12) == answered.equity
+    assert offered.cube is not None
+    assert pytest.approx(score / 12) == offered.cube.double_pass
+
+
+def test_points_of_the_point_game_are_equities_of_twelve_points() -> None:
+    state = MatchState(Position.start(), cube=2, point_game=True)
+    assert pytest.approx(34 / 12) == equity_of_points(HEURISTIC, state, 68)
+    match = evolve(state, length=50, score=(10, 20))
+    assert pytest.approx(1) == equity_of_points(HEURISTIC, match, 24)
+    assert pytest.approx(-1) == equity_of_points(HEURISTIC, match, -24)
+
+
+@pytest.mark.parametrize(
+    ("laws", "what"),
+    [(POINT_GAME, "the Point Game"), (evolve(FIBS, triple=False), "games without triples")],
+)
+def test_an_evaluator_that_does_not_know_the_laws_is_not_asked(laws: Laws, what: str) -> None:
+    game = Game(1, start_match(laws, 5), (OPENING,))
+    with pytest.raises(AnalysisError, match=f"^pips does not know {what}; engine and heuristic do$"):
+        analyse_match(Transcript((Player("anna"), Player("bert")), 5, (game,)), PipEvaluator())
 
 
 # -- the cube and resignations ------------------------------------------------------------------------------------

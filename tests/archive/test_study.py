@@ -22,17 +22,21 @@ from fibsbot.archive.rows import MatchPlace, match_rows
 from fibsbot.archive.study import Study, StudyResult
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.engine import Engine
+from fibsbot.formats import Format
+from fibsbot.formats.conversion import WRITERS
 from fibsbot.match import ROLLS, CubeAction
 from fibsbot.notation.play_notation import format_play
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
-from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.laws import FIBS, LAWS_1931, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.engine_strategy import EngineStrategy
+from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import Cube, Entry, Game, Player, Resign, Throw, Transcript, walk
 from fibsbot.workers.pool import InProcessPool
+from tests.analysis.random_matches import play_match
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
 from tests.formats.simulated_matches import simulate
@@ -170,6 +174,15 @@ def test_each_judge_judges_each_match_once(tmp_path: Path, engine: Engine) -> No
         ((decisions,),) = found.rows("SELECT count(*) FROM decisions")
     assert (decisions, 0, decisions + one) == (zero, missing, all_of)
     assert 0 < one < zero
+
+
+def test_matches_of_the_point_game_are_not_judged(tmp_path: Path, engine: Engine) -> None:
+    archive = tmp_path / "archive"
+    match = play_match(HeuristicStrategy(), 1, 10, evolve(LAWS_1931, point_game=True))
+    path = tmp_path / "points.json"
+    path.write_text(WRITERS[Format.JSON](match))
+    add(archive, path, *write_matches(tmp_path / "mat", 1, length=1))
+    assert 1 == study(archive, engine).matches
 
 
 def test_the_command_studies_and_says_by_which_judge(tmp_path: Path) -> None:

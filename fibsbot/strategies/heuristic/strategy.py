@@ -197,6 +197,7 @@ class HeuristicStrategy:
     """Plays by hand-written knowledge: race, shots, points, primes and anchors; the cube by match equity."""
 
     name = "heuristic"
+    knows_laws = True
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the play with the highest equity at this score, the cube left alone."""
