@@ -6,7 +6,7 @@ Usage: python -m bench.bench_plakoto FOLDER [--python PYTHON] [--network models/
 FOLDER is a checkout of johannesnorbertwolf/tavli, and PYTHON one that has its requirements (torch, numpy, PyYAML). Its
 law is ours by default: a checker trapped on its start loses at once. In one thing it differs: there a checker is borne
 off only with its exact number. The games are played by our rules, so that its table of bear-offs is not used; what
-its network says of tables in which men are borne off is for its own law.
+its network says of tables from which checkers are borne off is for its own law.
 
 Its network estimates the chance to win, and every game counts the same to it; ours plays for points. Each game is
 played twice with the same dice and exchanged seats. Both choose by their networks alone (0-ply).
