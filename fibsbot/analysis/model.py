@@ -127,7 +127,7 @@ class MatchAnalysis:
         """A sentence about laws by which equities mean something else; empty for most matches."""
         if not any(game.start.laws.point_game for game in self.transcript.games):
             return ""
-        return "Point Game: equity 1 is 12 points at the cube's value; final scores are estimated."
+        return "Point Game: equity 1 is 12 points at the cube; final scores are estimated."
 
     def figures_of(self, seat: Seat) -> PlayerStatistics:
         """Return the totals of one player."""

@@ -97,7 +97,10 @@ RULES = Ruleset(
     play_laws=(no_prime_before_all,),
     ends=(standard.borne_off,),
     laws=GAMMONS,
-    readings=("Primes are looked for at the end of a play.",),
+    readings=(
+        "Primes are looked for at the end of a play.",
+        "No game counts 4: some rules have such scores, but no source says exactly enough when.",
+    ),
     options=(
         Option("two-first", "On a player's first roll two checkers may leave the head, whatever it is.", {
             "on_roll": note_first_roll,
