@@ -347,6 +347,8 @@ def _accepted(tracked: TrackedMatch, message: m.DoubleAccepted | m.RedoubleAccep
     tracked = evolve(tracked, doubled_by=None)
     if tracked.state is None:
         return tracked
+    if tracked.turn is None and isinstance(message, m.RedoubleAccepted):
+        return evolve(tracked, state=None)  # after a new connection only the next board shows who has the cube
     cube = message.cube or tracked.offered_cube or 2 * tracked.state.cube
     # Who beavers keeps the cube, whatever follows: it is always the opponent of the side on turn who has it.
     owner = _OWNERS[tracked.turn.other if tracked.turn else side]

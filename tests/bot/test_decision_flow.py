@@ -13,6 +13,7 @@ from fibsbot.match import Owner
 from fibsbot.policy import Lengths, Policy
 from fibsbot.position import Move, Play
 from fibsbot.strategies.base import CubeAction, PlayAnswer
+from fibsbot.strategies.heuristic.strategy import is_beavered
 from fibsbot.strategies.questions import ResignAnswer, ResignationQuestion, RollQuestion, TakeQuestion
 from tests.bot.agent_script import AFTER_61, ME, PROMPT, ROLLED_64, START_CELLS, TIME, Script, after, board
 
@@ -164,6 +165,31 @@ def test_a_double_against_a_beaver_is_answered_again() -> None:
     script.server("You accept the redouble. The cube shows 4.", "You roll 6 and 4.")
     script.server(board(length=9999, cells=AFTER_61, dice="6:4", cube=4, may="0:1"))
     assert (4, Owner.OPPONENT) == (script.state.cube, script.state.owner), "who beavers keeps the cube"
+
+
+def test_after_a_new_connection_it_is_known_who_has_redoubled() -> None:
+    """The board shows a cube at 2 and a double that waits, as after an opponent's double; only the line says more."""
+    script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
+    script.server("ford has joined you. Your running match was loaded.")
+    script.server(board(length=9999, cells=AFTER_61), PROMPT)
+    script.cube(CubeAction.DOUBLE)
+    script.server("You double. Please wait for ford to accept, reject or redouble.")
+    script.server("ford redoubles to 4. Type 'accept', 'reject' or 'redouble'.")
+    script.questions.clear()
+    script.lose()
+    script.to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", "turn: marvin.", "unlimited matchlength")
+    script.server("ford redoubles to 4. Type 'accept', 'reject' or 'redouble'.")
+    script.server(board(length=9999, cells=AFTER_61, turn=1, cube=2, may="0:0", doubled=1))
+    question = script.questions[0].question
+    assert isinstance(question, TakeQuestion)
+    assert (2, 1) == (question.state.cube, question.state.redoubles)
+    assert is_beavered(question.state)
+    assert ["accept"] == script.cube(CubeAction.TAKE)
+    script.server("You accept the redouble. The cube shows 4.", "You roll 6 and 4.")
+    script.server(board(length=9999, cells=AFTER_61, dice="6:4", cube=4, may="0:1"))
+    assert (4, Owner.OPPONENT) == (script.state.cube, script.state.owner)
+    assert 0 == script.agent.counters.differences
 
 
 @pytest.mark.parametrize(

@@ -212,12 +212,11 @@ def _choose(
 @inner
 def _name_double(rules: Rules, kind: int, network: Network, buffers: GameBuffers) -> int:
     """Return the double that a player names, 0 if none can be played."""
-    best, most, possible = 0, -1e9, 0
+    best, most = 0, -1e9
     for number in range(1, 7):
         count = search_plays(rules, buffers.board, times(number, 4), buffers.search)
         if count == 0:
             continue
-        possible += 1
         rating = 0.0
         if kind == RANDOM:
             rating = float(next_random(buffers.random, 1, 1 << 20))
@@ -305,7 +304,7 @@ def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buff
             if number:
                 todo[at] = times(number, 4) - (0 if rules[NAMED_ENDS_TURN] else ENDS_TURN)
             else:
-                at += 1
+                at = end if rules[NAMED_ENDS_TURN] else at + 1
             continue
         if at < end and todo[at] == ROLL:
             must_roll = True
