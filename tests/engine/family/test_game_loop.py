@@ -10,18 +10,19 @@ import pytest
 from fibsbot.engine.family.evaluator import bundled_network
 from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
 from fibsbot.engine.family.network import Network, new_network
-from fibsbot.engine.family.parameters import parameters_of, start_of
+from fibsbot.engine.family.parameters import parameters_of, start_of, state_of
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame, name, play, roll, roll_contest, roll_opening, start_match
+from fibsbot.games.text import parse_table
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
 SEED = 5
 UNUSED = new_network(4, (1, 1, 1), 1)
 GAMES = (
-    *("acey-deucey", "around", "gioul", "gioul:may", "greek", "gulbara", "irish:binding", "irish:1665", "narde"),
-    *("narde:home-mars", "plakoto:exception", "portes:tavla", "russian1", "russian2", "swedish", "tabula:free"),
-    *("ticktack", "misere", "fevga", "dutch"),
+    *("acey-deucey", "acey-deucey:extra-needs-all", "around", "gioul", "gioul:may", "greek", "gulbara"),
+    *("irish:binding", "irish:1665", "narde", "narde:home-mars", "plakoto:exception", "portes:tavla", "russian1"),
+    *("russian2", "swedish", "tabula:free", "ticktack", "misere", "fevga", "dutch"),
 )
 """Together they have every law that the game loop knows."""
 
@@ -78,6 +79,25 @@ def reference_pair(game: str, strategy: str) -> list[int]:
 @pytest.mark.parametrize("game", GAMES)
 def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
     assert reference_pair(game, "pips") == compiled_pair(game, PIPS, UNUSED)
+
+
+@pytest.mark.parametrize(("game", "rolls_again"), [("acey-deucey", True), ("acey-deucey:extra-needs-all", False)])
+def test_where_no_double_can_be_named_the_turn_ends_if_naming_ends_it(game: str, rolls_again: bool) -> None:  # noqa: FBT001
+    """After a 1-2 the last checker stands before six points in a row, and no double moves it."""
+    rules = load_ruleset(game)
+    start = state_of(parse_table("13 / 21:2 20:2 19:2 18:2 17:2 16:2 3:3", rules))
+    buffers = new_game_buffers(start, UNUSED)
+    again = []
+    for pair in range(80):
+        numbers = random_numbers(SEED, pair)
+        while (next(numbers) - next(numbers)) % 6 == 0:
+            pass
+        if {next(numbers) % 6, next(numbers) % 6} == {0, 1}:
+            kinds = np.array([[PIPS, PIPS]] * 2, np.int64)
+            play_pairs(parameters_of(rules), kinds, UNUSED, UNUSED, buffers, SEED, pair, np.zeros(2, np.int64))
+            again.append(bool(buffers.movers[0] == buffers.movers[1]))
+    assert again
+    assert {rolls_again} == set(again)
 
 
 @pytest.mark.parametrize("game", ["acey-deucey", "gioul", "gioul:may", "hyper", "plakoto", "russian1", "russian2"])
