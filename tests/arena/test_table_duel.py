@@ -35,12 +35,14 @@ def report(*arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_player_without_chance_draws_with_itself() -> None:
     itself = report("--game", "portes", "blots", "blots", "-n", "50")
     assert {"mean": 0.5, "low": 0.5, "high": 0.5} == itself["share"]
     assert {"mean": 0, "low": 0, "high": 0} == itself["points"]
 
 
+@pytest.mark.slow
 def test_seats_are_exchanged_and_a_seed_repeats_a_duel() -> None:
     one, other = (report("--game", "hyper", *names, "-n", "60") for names in (("pips", "blots"), ("blots", "pips")))
     assert one["share"]["mean"] == pytest.approx(1 - other["share"]["mean"])
@@ -48,12 +50,14 @@ def test_seats_are_exchanged_and_a_seed_repeats_a_duel() -> None:
     assert one["points"] != report("--game", "hyper", "pips", "blots", "-n", "60", "--seed", "2")["points"]
 
 
+@pytest.mark.slow
 def test_the_first_games_of_a_longer_duel_are_those_of_a_shorter_one() -> None:
     short, long = (report("--game", "hyper", "pips", "blots", "-n", number) for number in ("40", "44"))
     assert 0 <= long["wins"] - short["wins"] <= 4
     assert (40, 44) == (short["games"], long["games"])
 
 
+@pytest.mark.slow
 def test_the_result_is_printed_with_its_interval() -> None:
     result = run("--game", "greek", "pips", "random", "-n", "20")
     heading, share, points = result.stdout.splitlines()
@@ -63,10 +67,12 @@ def test_the_result_is_printed_with_its_interval() -> None:
     assert "points per game" in points
 
 
+@pytest.mark.slow
 def test_the_engine_plays_a_game_by_the_rules_of_backgammon_as_it_plays_backgammon() -> None:
     assert 4 == report("--game", "nackgammon", "engine:0", "random", "-n", "4")["wins"]
 
 
+@pytest.mark.slow
 def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: Path) -> None:
     told = report("--game", "nackgammon", "heuristic", "heuristic", "-n", "2", "-j", "1", "--no-luck")
     assert ("nackgammon", 0) == (told["game"], told["result"] or 0)
@@ -89,6 +95,7 @@ def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], said: str
     assert said in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pips", "blots"])
 def test_simple_players_against_the_engine_make_the_plays_of_the_strategies(name: str) -> None:
     rules = load_ruleset("nackgammon")
@@ -113,6 +120,7 @@ class CheatingStrategy(RandomTableStrategy):
         return Play.of((24, 1))
 
 
+@pytest.mark.slow
 def test_an_illegal_play_of_a_strategy_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_games, "load_table_strategy", lambda *_, **__: CheatingStrategy())
     rules = load_ruleset("nackgammon")

@@ -215,6 +215,7 @@ def test_totals_add_up_gains_and_losses() -> None:
     assert 0.0 == ComparisonTotals().mean
 
 
+@pytest.mark.slow
 def test_a_strategy_that_cannot_evaluate_is_evaluated_by_another() -> None:
     strategy, evaluator = ComparisonOptions("random", seed=1).load()
     assert isinstance(strategy, RandomStrategy)

@@ -17,6 +17,8 @@ from fibsbot.games.text import parse_table
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
+pytestmark = pytest.mark.slow
+
 SEED = 5
 UNUSED = new_network(4, (1, 1, 1), 1)
 GAMES = (

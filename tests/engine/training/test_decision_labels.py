@@ -79,6 +79,7 @@ def test_labels_are_the_lookahead_of_so_many_rolls(teacher: DecisionLabeller, la
     assert not is_settled(labels.boards, teacher.columns, races=True).any()
 
 
+@pytest.mark.slow
 def test_the_plays_of_a_decision_are_close_ones_of_one_roll(teacher: DecisionLabeller, labels: DecisionLabels) -> None:
     assert 120 <= len(labels.decision) < 300
     assert (np.diff(labels.decision) >= 0).all()

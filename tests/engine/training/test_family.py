@@ -35,6 +35,7 @@ def share(game: str, opponent: str, games: int, network: Path | None = None) -> 
     return float(tally.report()["share"]["mean"])
 
 
+@pytest.mark.slow
 def test_learning_that_was_killed_goes_on_to_the_same_network(tmp_path: Path) -> None:
     whole, first, second = (FamilyTraining(RECIPE, tmp_path / name) for name in ("whole", "parts", "other"))
     assert [200, 400, 500] == [it.done for it in whole.run()]
@@ -47,11 +48,13 @@ def test_learning_that_was_killed_goes_on_to_the_same_network(tmp_path: Path) ->
     assert any(not np.array_equal(*pair) for pair in zip(second.network, whole.network, strict=True))
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
     list(FamilyTraining(FamilyRecipe("hyper", games=20, hidden=8), tmp_path).run())
     assert 0 == FamilyTraining(RECIPE, tmp_path).done
 
 
+@pytest.mark.slow
 def test_five_hundred_games_are_enough_to_beat_random_play(tmp_path: Path) -> None:
     training = FamilyTraining(RECIPE, tmp_path)
     list(training.run())
@@ -93,6 +96,7 @@ def test_the_bundled_network_beats_the_simple_players(game: str) -> None:
     assert all(share(game, opponent, 24) > 0.5 for opponent in ("random", "pips", "blots"))
 
 
+@pytest.mark.slow
 def test_the_command_trains_by_the_recipe_of_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipes = tmp_path / "games.toml"
     recipes.write_text("[hyper]\ngames = 40\nhidden = 8\n")

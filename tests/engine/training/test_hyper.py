@@ -35,6 +35,8 @@ from fibsbot.games.plays import outcome, parts_of, resulting_tables, rolls, turn
 from fibsbot.games.ruleset import Part
 from fibsbot.games.table import Side, Table
 
+pytestmark = pytest.mark.slow
+
 RULES = load_ruleset("hyper")
 RACES = 102
 """Arrangements that are so near to the end that no two of them meet."""

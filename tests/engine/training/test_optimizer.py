@@ -96,6 +96,7 @@ def test_each_epoch_takes_all_decisions_with_all_their_plays() -> None:
     assert 20 == len(few), "fewer decisions than batches are repeated"
 
 
+@pytest.mark.slow
 def test_of_plays_the_differences_are_learned_and_not_the_level(labels: tuple[Boards, Floats32]) -> None:
     boards, chances = labels
     counts = np.full(1000, 3, np.int32)
