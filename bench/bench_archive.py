@@ -9,7 +9,7 @@ Rates are matches per second of the processor, of all processes together; the me
 a worker. In FOLDER the matches, the archive and what was measured are kept, and an interrupted run goes on.
 
 At the end the archive is asked, as with --questions; its rows are copied, under other keys, until it has that many
-DECISIONS, by default ten million for a run with FOLDER. To that archive a few matches are added, and they are studied:
+DECISIONS, by default ten million for a run with FOLDER. To those copies a few matches are added, and they are studied:
 the memory is that of a small one.
 """
 
@@ -259,7 +259,15 @@ def ask(archive: Path) -> None:
 
 
 def ask_many(archive: Path, decisions: int) -> None:
-    """Ask an archive whose rows are copied until it has that many decisions, then add and study a few matches."""
+    """Ask an archive whose rows are copied until it has that many decisions, then add and study a few matches.
+
+    One that has as many is asked as it is, and nothing is added.
+    """
+    with open_archive(archive) as found:
+        ((present,),) = found.rows("SELECT count(*) FROM decisions")
+    if present >= decisions:
+        ask(archive)
+        return
     with tempfile.TemporaryDirectory(prefix="bench-archive-", dir=archive.parent) as place:
         bench = Bench(Path(place))
         multiplied(archive, bench.archive, decisions)

@@ -170,7 +170,10 @@ RULES = Ruleset(
         "Rule 2: once a checker has been on that point, if only in passing, its side is free for the rest of the game.",
         "Rule 5: a block runs along the mover's course, and a point of it with three or more cannot be taken.",
         "Jan is looked for after each move; points where a single checker could be hit count as free.",
-        "Handsome positions, for which other rules give more, are not in the text, and no source defines them well enough.",
+        (
+            "Handsome positions, for which other rules give more, are not in the text, and no source defines them well "
+            "enough."
+        ),
     ),
     options=(
         Option("once", "Rule 1: the one checker plays the number once.", {"divide": first_double_moves_once}),
