@@ -10,6 +10,7 @@ import click
 from attrs import asdict
 
 from fibsbot.cli import UserError
+from fibsbot.cli.options import WorkerOptions, worker_options
 from fibsbot.cli.positions import read_state
 from fibsbot.engine.arrays import LOSE, LOSE_GAMMON, WIN, WIN_GAMMON, boards_of
 from fibsbot.engine.bearoff import BearoffTables, MoneyEquities, SideRolls, compute_and_save, load_tables
@@ -40,15 +41,21 @@ ESTIMATE_NOTE: Final = "from each side's own rolls: 0.1 % off on average, 1.4 % 
     type=click.IntRange(DEFAULT_CHECKERS, MAX_CHECKERS),
     help=f"Checkers a side for exact cube equities; {DEFAULT_CHECKERS} if not given.",
 )
+@worker_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def bearoff(position: str | None, *, to_build: bool, checkers: int | None, as_json: bool) -> None:
+def bearoff(
+    position: str | None, *, to_build: bool, checkers: int | None, workers: WorkerOptions, as_json: bool
+) -> None:
     """Show the bear-off tables, or what they say about a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID of a position with all checkers home. Without it,
     the tables that are kept are listed. They are kept in FIBSBOT_CACHE or in the user's cache folder.
+
+    With --scheduler or --jobs, --build has the three parts of the tables computed by these workers.
     """
     if position is None:
-        _list(checkers, to_build=to_build, as_json=as_json)
+        built = _build(checkers or DEFAULT_CHECKERS, workers) if to_build else None
+        _list(checkers, built, as_json=as_json)
         return
     if to_build:
         raise UserError("expected a position or --build, got both")
@@ -63,14 +70,18 @@ def _note(text: str) -> None:
     click.echo(f"fibsbot bearoff: {text}", err=True)
 
 
-def _list(checkers: int | None, *, to_build: bool, as_json: bool) -> None:
-    """Show which tables are kept; compute them first if that is asked for."""
-    built: TableFile | None = None
-    if to_build:
-        _, built = compute_and_save(checkers or DEFAULT_CHECKERS, None, _note)
-        if built is None:
-            raise UserError("computed the tables, but could not keep them")
-    counts = (checkers,) if checkers else (DEFAULT_CHECKERS,) if to_build else range(DEFAULT_CHECKERS, MAX_CHECKERS + 1)
+def _build(checkers: int, workers: WorkerOptions) -> TableFile:
+    """Compute tables and keep them."""
+    with workers.open_if_chosen() as pool:
+        _, built = compute_and_save(checkers, None, _note, pool)
+    if built is None:
+        raise UserError("computed the tables, but could not keep them")
+    return built
+
+
+def _list(checkers: int | None, built: TableFile | None, *, as_json: bool) -> None:
+    """Show which tables are kept, or those that were built just now."""
+    counts = (checkers,) if checkers else (DEFAULT_CHECKERS,) if built else range(DEFAULT_CHECKERS, MAX_CHECKERS + 1)
     rows = [row for row in map(_file, counts) if row]
     if as_json:
         click.echo(json.dumps({"path": str(path_for(checkers or DEFAULT_CHECKERS)), "tables": rows}))

@@ -180,7 +180,7 @@ def _train(  # noqa: PLR0913, PLR0917 - the arguments of Pipeline
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy
     from fibsbot.engine.training.pipeline import Pipeline  # noqa: PLC0415 - loads numpy
 
-    tables = load_tables(compute=True)
+    tables = load_tables(compute=True, pool=pool)
     assert tables is not None  # noqa: S101 - missing tables are computed
     try:
         Pipeline(recipe, folder, tables.columns, pool, listener, benchmark, _backend(backend)).run()

@@ -17,6 +17,7 @@ from fibsbot.arena.duel.results import TimeHistogram
 from fibsbot.arena.duel.table_games import TableDuelPlan, play_table_duel
 from fibsbot.cli.rules import count_with
 from fibsbot.engine.bearoff.solver import compute_tables
+from fibsbot.engine.bearoff.storage import write_tables
 from fibsbot.engine.rollout import RolloutPlan, position_candidate, rollout
 from fibsbot.engine.training.labels import Chunk, label_all
 from fibsbot.engine.training.optimizer import NUMPY
@@ -78,6 +79,18 @@ def test_labels_for_a_training_are_the_same_by_all_workers(pools: list[WorkerPoo
         assert [40] * 3 == list(label_all(toy_teacher(), chunks, pool))
         found.append([chunk.path.read_bytes() for chunk in chunks])
     assert [found[0]] * len(found) == found
+
+
+def test_bearoff_tables_are_the_same_by_all_workers(pools: list[WorkerPool], tmp_path: Path) -> None:
+    here = compute_tables(2)
+    shares: list[float] = []
+    for number, pool in enumerate(pools):
+        shares.clear()
+        file = write_tables(compute_tables(2, shares.append, pool), tmp_path / str(number))
+        assert write_tables(here, tmp_path / "here").checksum == file.checksum
+        assert 3 == len(shares)
+        assert 1 == shares[-1]
+        assert sorted(shares) == shares
 
 
 def test_networks_are_the_same_by_two_workers_as_by_one_process(pools: list[WorkerPool], tmp_path: Path) -> None:

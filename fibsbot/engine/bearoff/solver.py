@@ -46,6 +46,7 @@ from fibsbot.engine.bearoff.lookup import (
 from fibsbot.engine.bearoff.tables import BearoffTables
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.match import ROLLS
+from fibsbot.workers.pool import Piece, WorkerPool
 
 FACES: Final = 6
 
@@ -238,28 +239,60 @@ def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
     return pairs
 
 
-def compute_tables(checkers: int, on_progress: Callable[[float], None]) -> BearoffTables:
+def _pieces(checkers: int) -> dict[str, int]:
+    """Return the parts of the tables, none of which needs another, and how long each takes, in pairs."""
+    # Measured: a position of one side costs as much as five pairs.
+    every, fewer = position_count(CHECKERS), position_count(CHECKERS - 1)
+    return {"all": 5 * every, "first": 5 * every - 5 * fewer, "pairs": position_count(checkers) ** 2}
+
+
+def solve_part(on_progress: Callable[[int], None] | None, part: tuple[str, int]) -> tuple[Floats32, ...]:
+    """Return the arrays of a part of the tables: its name of `_pieces` and the checkers of the two-sided table.
+
+    `on_progress` gets what is done since the last call, in pairs.
+    """
+    name, checkers = part
+    show = on_progress or (lambda _: None)
+    moves = single_moves(all_counts(checkers if name == "pairs" else CHECKERS))
+    if name == "pairs":
+        return (solve_pairs(moves, show),)
+    if name == "first":
+        return (solve_first(moves, lambda count: show(5 * count)).astype(np.float32),)
+    means, rolls = solve_all(moves, lambda count: show(5 * count))
+    return rolls.astype(np.float32), means.astype(np.float32)
+
+
+def compute_tables(
+    checkers: int, on_progress: Callable[[float], None] = lambda _: None, pool: WorkerPool | None = None
+) -> BearoffTables:
     """Compute the tables: one-sided for 15 checkers, two-sided for up to `checkers` each.
 
-    `on_progress` is called with the share that is done, 0 to 1.
+    Args:
+        checkers: checkers a side of the two-sided table.
+        on_progress: called with the share that is done, 0 to 1.
+        pool: does the three parts, which are pieces of work; None does them one after the other in this process, and
+            shows progress within them.
+
+    Raises:
+        WorkError: the workers could not do it.
     """
-    moves = single_moves(all_counts(CHECKERS))
-    few = position_count(checkers)
-    # Measured: a position of one side costs as much as five pairs.
-    total = 5 * (len(moves) + len(moves) - position_count(CHECKERS - 1)) + few**2
+    parts = _pieces(checkers)
+    total = sum(parts.values())
     done = 0
 
-    def shown(weight: int) -> Callable[[int], None]:
-        def add(count: int) -> None:
-            nonlocal done
-            done += weight * count
-            on_progress(min(done / total, 1.0))
+    def add(count: int) -> None:
+        nonlocal done
+        done += count
+        on_progress(min(done / total, 1.0))
 
-        return add
-
-    means, rolls = solve_all(moves, shown(5))
-    first = solve_first(moves, shown(5))
-    pairs = solve_pairs(moves[:few], shown(1))
-    return BearoffTables(
-        read_only_arrays(rolls.astype(np.float32), first.astype(np.float32), means.astype(np.float32), pairs)
-    )
+    found: dict[str, tuple[Floats32, ...]] = {}
+    if pool is None:
+        found = {name: solve_part(add, (name, checkers)) for name in parts}
+    else:
+        # The longest first.
+        pieces = [Piece(name, (name, checkers)) for name in sorted(parts, key=parts.__getitem__, reverse=True)]
+        for piece, arrays in pool.run(solve_part, pieces, ordered=False):
+            found[piece.key] = arrays
+            add(parts[piece.key])
+    (rolls, means), (first,), (pairs,) = found["all"], found["first"], found["pairs"]
+    return BearoffTables(read_only_arrays(rolls, first, means, pairs))

@@ -28,6 +28,7 @@ from fibsbot.engine.arrays import CHECKERS
 from fibsbot.engine.bearoff.lookup import COLUMNS, MAX_ROLLS, MAX_ROLLS_TO_FIRST, TableArrays, position_count
 from fibsbot.engine.bearoff.tables import BearoffTables
 from fibsbot.files import replacing
+from fibsbot.workers.pool import WorkerPool
 
 FORMAT: Final = "fibsbot bear-off tables"
 VERSION: Final = 1
@@ -168,6 +169,7 @@ def load_tables(
     checkers: int | None = None,
     folder: Path | None = None,
     report: Callable[[str], None] = print_to_stderr,
+    pool: WorkerPool | None = None,
 ) -> BearoffTables | None:
     """Return the bear-off tables.
 
@@ -179,6 +181,7 @@ def load_tables(
             6 checkers.
         folder: The folder of the files, by default `cache_folder()`.
         report: Called with one line if a file cannot be used or written.
+        pool: Computes what is missing; None does it in this process.
 
     Returns:
         The tables; None if there are none and `compute` is false. An engine works without them, with `NO_TABLES`, by
@@ -195,7 +198,7 @@ def load_tables(
             report(f"cannot use the bear-off tables {path}: {error}{then}")
     if not compute:
         return None
-    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, report)
+    tables, _ = compute_and_save(checkers or DEFAULT_CHECKERS, folder, report, pool)
     return tables
 
 
@@ -207,13 +210,13 @@ def tables_in_use(folder: Path | None = None) -> str:
 
 
 def compute_and_save(
-    checkers: int, folder: Path | None, report: Callable[[str], None]
+    checkers: int, folder: Path | None, report: Callable[[str], None], pool: WorkerPool | None = None
 ) -> tuple[BearoffTables, TableFile | None]:
     """Compute and store the tables; if they cannot be written, report that and return None for the file."""
     from fibsbot.engine.bearoff.solver import compute_tables  # noqa: PLC0415 - loads the engine
 
     with _progress() as show:
-        tables = compute_tables(checkers, show)
+        tables = compute_tables(checkers, show, pool)
     path = path_for(checkers, folder)
     try:
         return tables, write_tables(tables, path)
