@@ -15,6 +15,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.commands import Command
+from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, Dice, FibsMove
 from fibsbot.arena.chouette_player import NEXT_GAME, ChouetteObserver, ChouettePlayer, play_chouette
@@ -73,8 +74,8 @@ class ChouetteCommentator(ChouetteObserver):
     def on_message(self, message: Message) -> None:
         """Print the meaning of a message."""
         match message:
-            case m.ChouetteNews(text):
-                self._print_news(text)
+            case m.ChouetteNews() | m.ChouetteTable() | m.ChouettePass() | m.ChouetteDropout() | m.ChouetteCaptain():
+                self._print_news(write(message).removeprefix("chouette: "))
             case m.ChouetteResult(text=text):
                 self.display.print(text)
             case m.ChouetteLedger(text):

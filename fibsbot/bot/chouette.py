@@ -46,6 +46,8 @@ PROGRESS_MESSAGES: Final = (
     *(m.ChouetteResult, m.ChouetteLeft, m.WaitForJoin),
 )
 """These lines show that the game goes on."""
+NEWS: Final = (m.ChouetteNews, m.ChouetteTable, m.ChouettePass, m.ChouetteDropout, m.ChouetteCaptain)
+"""What happens at the table besides the game at its board."""
 
 
 class Stage(enum.Enum):
@@ -216,7 +218,7 @@ class Chouette:
 
     # -- what we are asked --------------------------------------------------------------------------------------
 
-    @on(*PROGRESS_MESSAGES, m.Board, m.ChouetteNews)
+    @on(*PROGRESS_MESSAGES, *NEWS, m.Board)
     def _on_progress(self, message: Message) -> None:
         """Note that something has happened; a decision of ours that went out before has been taken."""
         if isinstance(message, PROGRESS_MESSAGES):

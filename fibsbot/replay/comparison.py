@@ -184,6 +184,8 @@ class StrategyComparison:
     selection: PlayerSelection
     totals: ComparisonTotals = field(factory=ComparisonTotals)
     _seats: tuple[Seat, ...] = ()
+    _user: Seat | None = None
+    """The owner of the log, if the owner's decisions are compared."""
     _resign_from: dict[Seat, int] = field(factory=dict)
     """The lowest level that each may still offer in this game: lower ones were rejected."""
 
@@ -192,13 +194,15 @@ class StrategyComparison:
         match event:
             case MatchBegan(transcript=transcript):
                 self._seats = self.selection.seats_in(transcript)
+                self._user = None if self.selection.both or self.selection.name else transcript.user
                 self.totals.matches += bool(self._seats)
                 self.totals.left_out += not self._seats
             case GameBegan():
                 self._resign_from = dict.fromkeys(Seat, 1)
             case EntryAdded(match=match, step=step):
                 for decision in event.decisions:
-                    compared = self._compared(match, decision) if decision.seat in self._seats else None
+                    asked = decision.seat in self._seats and (event.own or decision.seat is not self._user)
+                    compared = self._compared(match, decision) if asked else None
                     if compared is not None:
                         self.totals.count(compared)
                         yield compared

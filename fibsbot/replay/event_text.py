@@ -52,16 +52,21 @@ def length_text(length: int) -> str:
     return "unlimited" if not length else "1 point" if length == 1 else f"{length} points"
 
 
+def kind_text(began: MatchBegan) -> str:
+    """Return the length of a match as text, or which game of a chouette it is."""
+    return length_text(began.transcript.length) if began.chouette is None else clean(str(began.chouette), 60)
+
+
 def time_text(at: dt.datetime | None) -> str:
     """Return a time as text, in UTC; empty for None."""
     return f"{at.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC" if at else ""
 
 
 def match_text(began: MatchBegan) -> str:
-    """Return the heading of a match: its number, players, length, site and time."""
+    """Return the heading of a match: its number, players, length or chouette, site and time."""
     match = began.transcript
     a, b = shown_names(match)
-    facts = [length_text(match.length), clean(match.site, 60), time_text(match.started or began.at)]
+    facts = [kind_text(began), clean(match.site, 60), time_text(match.started or began.at)]
     return f"Match {began.match}: {a} - {b}, {', '.join(fact for fact in facts if fact)}"
 
 

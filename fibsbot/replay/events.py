@@ -19,6 +19,22 @@ from fibsbot.transcript import Decision, Game, Step, Transcript, decisions
 
 
 @frozen
+class ChouetteGame:
+    """A game of a chouette, which is a match of its own."""
+
+    host: str
+    """Who has opened the table."""
+    number: int
+    """The server's number of the game."""
+    user: str
+    """The owner of the log, who may be a member of the team and not its captain."""
+
+    def __str__(self) -> str:
+        """Return what a file says of it."""
+        return f"chouette of {self.host}, game {self.number}"
+
+
+@frozen
 class MatchBegan:
     """A match starts, is resumed, or is first seen."""
 
@@ -27,6 +43,7 @@ class MatchBegan:
     transcript: Transcript
     """The players and the length as far as known, and the games so far of a resumed match."""
     at: dt.datetime | None = None
+    chouette: ChouetteGame | None = None
 
 
 @frozen
@@ -44,6 +61,8 @@ class EntryAdded:
 
     match: int
     step: Step
+    own: bool = True
+    """Whether the decisions of the user's seat are the user's own, and not those of a chouette's captain."""
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:

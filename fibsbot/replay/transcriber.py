@@ -26,6 +26,7 @@ from fibsbot.replay.captures import (
     SentCommand,
     SessionInfo,
 )
+from fibsbot.replay.chouette_games import ChouetteGames
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.game_messages import (
@@ -70,10 +71,9 @@ class Transcriber:
         self._match_report: tuple[frozenset[str], int] | None = None
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
-        self._seated = False
-        """Whether the user is at a chouette, whose games are no matches of two players."""
         self._events: list[MatchEvent] = []
         self._tables = TableMatches(self._events.append, self._next_number)
+        self._chouettes = ChouetteGames(self._events.append, self._next_number)
         self._line_position: tuple[int, Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
         self._handlers: Mapping[type[Message], Callable[[Any, Time], None]] = {
@@ -113,7 +113,7 @@ class Transcriber:
 
     def receive(self, message: Message, at: Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
-        other = self._seated or self._tables.current or type(message) in ENTERED
+        other = self._chouettes.seated or self._tables.current or type(message) in ENTERED
         if other and self._is_of_other_game(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
@@ -142,16 +142,6 @@ class Transcriber:
             tracker.begin_regular_turns(message.state, match.game)
         return self._pop_events() if self._events else []
 
-    def _is_at_chouette(self, message: Message) -> bool:
-        """Whether a message belongs to a chouette: from the line that gives a seat to the one that takes it away."""
-        if isinstance(message, m.ChouetteSeat) and not self._seated:
-            self._seated = True
-            self._tables.interrupt()
-            self._matches.interrupt()
-        elif isinstance(message, m.ChouetteNoSeat | m.LoginPrompt | m.Goodbye | m.ConnectionTimedOut):
-            self._seated = False
-        return self._seated and not isinstance(message, m.Welcome | m.OwnInfo | m.WhoInfo)
-
     def _receive_regular(self, regular: RegularTurns, message: Message, at: Time) -> bool:
         """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
         match, game = self._match, regular.game
@@ -169,7 +159,10 @@ class Transcriber:
 
     def _is_of_other_game(self, message: Message, at: Time, offset: int) -> bool:
         """Process a message of a match of a game other than backgammon, or of a chouette; return whether it was one."""
-        if self._is_at_chouette(message):
+        if isinstance(message, m.ChouetteSeat) and not self._chouettes.seated:
+            self._tables.interrupt()
+            self._matches.interrupt()
+        if self._chouettes.receive(message, at, offset, self._user, self._site):
             return True
         tables = self._tables
         if tables.receive(message, at, offset):
@@ -184,6 +177,7 @@ class Transcriber:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
         self._tables.send(command)
+        self._chouettes.send(command, at)
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
@@ -199,6 +193,8 @@ class Transcriber:
             game = self._running_game()
             if game is not None and self._match and self._match.own:
                 game.decision_logs[str(fields.get("phase", ""))] = fields
+        elif name == "chouette_decision":
+            self._chouettes.log_decision(fields)
         elif name == "logged_in" and isinstance(fields.get("name"), str):
             self.set_user(fields["name"])
         return self._pop_events()
@@ -210,6 +206,7 @@ class Transcriber:
             return
         if self._user:
             self._account_number += 1
+            self._chouettes.close()
             self._tables.interrupt()
             self._matches.interrupt()
         elif self._match and self._match.own:
@@ -219,12 +216,13 @@ class Transcriber:
 
     def disconnect(self) -> list[MatchEvent]:
         """Process the end of the connection and return the new events; the match may be resumed later."""
-        self._seated = False
+        self._chouettes.interrupt()
         self._on_disconnect()
         return self._pop_events()
 
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
+        self._chouettes.close()
         self._tables.close()
         self._matches.close()
         return self._pop_events()

@@ -39,7 +39,7 @@ from fibsbot.replay.events import (
 )
 from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript import Decision, Entry, Gap, Step, Throw, Transcript
+from fibsbot.transcript import Decision, Entry, Gap, Step, Throw
 
 Row: TypeAlias = dict[str, Any]
 
@@ -57,8 +57,8 @@ class JsonRows:
     def rows_for(self, event: MatchEvent, names: tuple[str, str]) -> Iterator[Row]:
         """Yield the objects for an event between these players."""
         match event:
-            case MatchBegan(match=match, transcript=transcript):
-                yield self._row("match", match) | _match_facts(transcript, event.at)
+            case MatchBegan(match=match):
+                yield self._row("match", match) | _match_facts(event)
             case GameBegan(match=match, game=game):
                 start = game.start
                 row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
@@ -195,17 +195,23 @@ def totals_row(totals: ComparisonTotals, strategy: str, evaluator: str) -> Row:
     }
 
 
-def _match_facts(transcript: Transcript, at: dt.datetime | None) -> Row:
-    return {
+def _match_facts(began: MatchBegan) -> Row:
+    transcript, chouette = began.transcript, began.chouette
+    user = None if transcript.user is None else transcript.players[transcript.user].name
+    facts = {
         "players": [
             {"name": _clipped(player.name), "rating": player.rating, "experience": player.experience}
             for player in transcript.players
         ],
         "length": transcript.length,
-        "user": None if transcript.user is None else _clipped(transcript.players[transcript.user].name),
+        "user": user and _clipped(user),
         "site": _clipped(transcript.site),
-        "time": _time(transcript.started or at),
+        "time": _time(transcript.started or began.at),
     }
+    if chouette is None:
+        return facts
+    played = {"host": _clipped(chouette.host), "game": chouette.number}
+    return facts | {"user": _clipped(chouette.user), "chouette": played}
 
 
 def _position_ids(state: MatchState | None) -> Row:

@@ -55,11 +55,11 @@ def _show(world: World, user: User) -> None:
     """Show the user's table with its ledger, or else all tables; ask again what the user has to decide."""
     table = user.table
     if table is None:
-        texts = [chouette_flow.table_text(one) for one in world.tables]
-        texts = texts or ["there is no table; 'chouette open' opens one."]
-        world.send(user, m.ChouetteNoSeat(), *map(m.ChouetteNews, texts))
+        tables = map(chouette_flow.table_message, world.tables)
+        none = m.ChouetteNews("there is no table; 'chouette open' opens one.")
+        world.send(user, m.ChouetteNoSeat(), *(tables if world.tables else (none,)))
         return
-    world.send(user, m.ChouetteSeat(table.host), m.ChouetteNews(chouette_flow.table_text(table)))
+    world.send(user, m.ChouetteSeat(table.host), chouette_flow.table_message(table))
     state = table.state
     if state is None:
         return

@@ -41,17 +41,16 @@ def announce(world: World, table: ChouetteTable, *lines: str | Message) -> None:
     world.send_all(table.users.values(), *messages)
 
 
-def table_text(table: ChouetteTable) -> str:
-    """Return who sits at a table, in one line."""
+def table_message(table: ChouetteTable) -> m.ChouetteTable | m.ChouetteNews:
+    """Return the line that says who sits at a table."""
     state, head = table.state, f"{table.host}'s table"
     if state is None:
-        return f"{head}, not started: {', '.join(table.seats)}."
-    head += f", game {table.games}"
+        return m.ChouetteNews(f"{head}, not started: {', '.join(table.seats)}.")
     if state.over:
-        return f"{head} is over: {', '.join(table.seats)}."
+        return m.ChouetteNews(f"{head}, game {table.games} is over: {', '.join(table.seats)}.")
     team = ", ".join(_member_text(state, name) for name in state.team)
     new = "".join(f", {name} (next game)" for name in table.seats if name not in state.order)
-    return f"{head}: {state.box} in the box against {team}{new}."
+    return m.ChouetteTable(table.host, table.games, state.box, f"{team}{new}.")
 
 
 def _member_text(state: Chouette, name: str) -> str:
@@ -96,7 +95,7 @@ def begin_game(world: World, table: ChouetteTable, state: Chouette) -> None:
     for user in table.users.values():
         watchers.stop_watching(world, user)
     _seat_users(world, table)
-    announce(world, table, table_text(table))
+    announce(world, table, table_message(table))
     _introduce_captain(world, table)
     game_flow.start_game(world, table.match)
 
@@ -208,7 +207,7 @@ def answer_double(world: World, table: ChouetteTable, user: User, *, takes: bool
     if takes:
         announce(world, table, f"{user.name} takes.")
     else:
-        announce(world, table, f"{user.name} passes and loses {plural(before.game.cube, 'point')} to {before.box}.")
+        announce(world, table, m.ChouettePass(user.name, before.game.cube, before.box))
     _go_on(world, table, before)
 
 
@@ -239,7 +238,7 @@ def _go_on(world: World, table: ChouetteTable, before: Chouette) -> None:
 
 def _pass_captaincy(world: World, table: ChouetteTable, state: Chouette) -> None:
     _seat_users(world, table)
-    announce(world, table, f"{state.captain} is captain now.")
+    announce(world, table, m.ChouetteCaptain(state.captain))
     _introduce_captain(world, table)
     captain = state_match(table).users[TEAM]
     captain.settings.begin_game()
@@ -333,7 +332,7 @@ def come_back(world: World, user: User) -> None:
     announce(world, table, f"{user.name} is back.")
     _seat_users(world, table)
     match, state = state_match(table), table.state
-    world.send(user, m.ChouetteNews(table_text(table)), m.ChouetteLedger.of(state.ledger))
+    world.send(user, table_message(table), m.ChouetteLedger.of(state.ledger))
     seat = seat_of(state, user.name)
     if seat is not None:
         world.send(user, m.YouResumed(match.names[seat.other]))
@@ -364,9 +363,7 @@ def drop_late_players(world: World) -> None:
         elif state.to_act is not None:
             name = state.to_act
             table.state = rules.withdraw(state, name)
-            announce(
-                world, table, f"{name} has not played on in time and drops out at {plural(state.game.cube, 'point')}."
-            )
+            announce(world, table, m.ChouetteDropout(name, state.game.cube))
             _go_on(world, table, state)
         after_command(world, table)
     world.save_matches()

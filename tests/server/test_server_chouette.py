@@ -288,7 +288,7 @@ def test_people_without_a_client_read_the_same(chouette: Chouette) -> None:
         "chouette: you have no seat at a table.",
         "chouette: alice's table, game 1: alice in the box against bob (captain), carol, dave.",
     ] == lines
-    assert [m.ChouetteNoSeat, m.ChouetteNews] == [type(message) for message in chouette.simulation.messages(user)]
+    assert [m.ChouetteNoSeat, m.ChouetteTable] == [type(message) for message in chouette.simulation.messages(user)]
 
 
 def test_who_has_opened_the_table_invites_whoever_can_play(chouette: Chouette) -> None:

@@ -31,6 +31,7 @@ from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
 from fibsbot.replay.event_text import (
     entry_actions,
+    kind_text,
     length_text,
     match_end_text,
     result_text,
@@ -215,7 +216,7 @@ class AccountFeed:
             case MatchBegan(transcript=transcript):
                 self._names = shown_names(transcript)
                 self._own = Seat.A if transcript.user is None else transcript.user
-                self._length = length_text(transcript.length)
+                self._length = kind_text(event)
             case GameBegan(game=game):
                 self._moves.clear()
                 start = game.start

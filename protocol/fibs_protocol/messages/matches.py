@@ -148,6 +148,47 @@ class ChouetteNews(Message):
 
 
 @frozen
+class ChouetteTable(Message):
+    """`chouette: X's table, game 3: Y in the box against Z (captain), X.`: who plays the game that is on."""
+
+    host: str
+    game: int
+    box: str
+    text: str
+    """The other players, as `team` reads them."""
+
+    @property
+    def team(self) -> dict[str, str]:
+        """The players against the box, in their order, and what they are: `captain`, `out`, `next game` or nothing."""
+        entries = (entry.partition(" (") for entry in self.text.removesuffix(".").split(", "))
+        return {name: mark.removesuffix(")") for name, _, mark in entries}
+
+
+@frozen
+class ChouettePass(Message):
+    """`chouette: X passes and loses 2 points to Y.`: a member of the team has passed the double of the box."""
+
+    name: str
+    points: int
+    box: str
+
+
+@frozen
+class ChouetteDropout(Message):
+    """`chouette: X has not played on in time and drops out at 2 points.`"""
+
+    name: str
+    points: int
+
+
+@frozen
+class ChouetteCaptain(Message):
+    """`chouette: X is captain now.`: the captain before has dropped out of the game."""
+
+    name: str
+
+
+@frozen
 class ChouetteInvitation(Message):
     """`chouette: X invites you to take a seat.`"""
 
