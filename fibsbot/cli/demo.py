@@ -167,7 +167,10 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
                 raise
             raise UserError(f"{failed.exceptions[0]}; the session log {log_path} has the details") from None
     console.print(sheet.table())
-    console.print(f"\nThe session log of {chouette.NAMES[0]} is {log_path}.", soft_wrap=True)
+    console.print(
+        f"\nThe session log of {chouette.NAMES[0]} is {log_path}. `fibsbot replay {log_path}` shows the games again.",
+        soft_wrap=True,
+    )
 
 
 # -- other tables games ---------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ From bytes to events:
     game_messages.py   what each message adds to a game
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
+    chouette_games.py  the games of a chouette
     events.py          the events, and places among them
     source_files.py    the files to replay, and the events of each
 

@@ -33,14 +33,17 @@ from tests.server.tcp_clients import CHEAP
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "arena" / "chouette.golden"
 
 
-def test_a_chouette_of_four_is_shown_as_in_the_golden_file(tmp_path: Path) -> None:
+def test_a_chouette_of_four_is_shown_as_in_the_golden_file_and_its_log_can_be_replayed(tmp_path: Path) -> None:
     words = ["demo", "--game", "chouette", "--players", "4", "--games", "3", "--seed", "4"]
     strategies = ["--strategy", "heuristic", "--opponent-strategy", "random:2"]
     result = CliRunner().invoke(main, [*words, *strategies, "--log-dir", str(tmp_path)])
     assert 0 == result.exit_code, result.output
     text, _, last = result.output.rpartition("\n\n")
     (log,) = tmp_path.iterdir()
-    assert f"The session log of alice is {log}.\n" == last
+    assert f"The session log of alice is {log}. `fibsbot replay {log}` shows the games again.\n" == last
+    replay = CliRunner().invoke(main, ["replay", "--strict", "-q", str(log)])
+    assert "3 matches, 3 games, " in replay.output
+    assert " 0 differences, 0 gaps" in replay.output
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         GOLDEN.write_text(text + "\n")
     assert GOLDEN.read_text() == text + "\n"

@@ -19,6 +19,7 @@ from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all
+from fibsbot.replay.comparison import ComparisonOptions
 from fibsbot.replay.source_files import find_sources
 from fibsbot.server.limits import ServerLimits
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
@@ -138,6 +139,7 @@ async def play_session(
     return await Runner(settings, strategy, fallback=fallback, observer=observer).run()
 
 
-def replayed(folder: Path) -> list[SourceResult]:
-    """Return the results of a strict replay of all logs below a folder."""
-    return list(replay_all(find_sources([folder]), ReplayTask(quiet=True, strict=True), len, abs, InProcessPool()))
+def replayed(folder: Path, comparison: ComparisonOptions | None = None) -> list[SourceResult]:
+    """Return the results of a strict replay of all logs below a folder, compared with a strategy."""
+    task = ReplayTask(quiet=True, strict=True, comparison=comparison)
+    return list(replay_all(find_sources([folder]), task, len, abs, InProcessPool()))

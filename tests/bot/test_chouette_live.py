@@ -14,6 +14,7 @@ from fibs_protocol.messages import Message
 from fibsbot.arena.chouette_player import ChouettePlayer
 from fibsbot.bot.events_and_actions import End
 from fibsbot.policy import Policy
+from fibsbot.replay.comparison import ComparisonOptions
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.pool import StrategyChain
@@ -97,5 +98,8 @@ async def test_bots_play_a_chouette_to_which_they_are_invited_also_one_that_is_k
     (left,) = watchers["ford"].named("chouette_left")
     assert (len(games), games[-1]["ledger"]["ford"]) == (left["games"], left["points"])
     assert {"roll", "move"} <= {decision["phase"] for decision in watchers["ford"].named("chouette_decision")}
-    for replay in replayed(tmp_path):
-        assert ("", 0, 0) == (replay.error, replay.counts.matches, replay.counts.differences)
+    compared = ComparisonOptions("heuristic").with_evaluator()
+    for replay in replayed(tmp_path, compared):
+        assert ("", 0, len(games)) == (replay.error, replay.counts.differences, replay.counts.matches)
+        assert (0, 0) == (replay.totals.different, replay.totals.failed)
+        assert replay.totals.compared
