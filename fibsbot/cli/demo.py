@@ -34,7 +34,7 @@ from fibsbot.rules.laws import Laws
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import StrategyError, check, load
 from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
 from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 
@@ -188,6 +188,10 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     except UnknownTableStrategyError as error:
         raise UserError(str(error)) from None
     with closing(strategies[0]), closing(strategies[1]):
+        with console.status("The players get ready; the very first time that takes a while."):
+            for name, strategy in zip(players, strategies, strict=True):
+                for fault in check(strategy, [options.game]):
+                    raise UserError(f"strategy {name!r} does not work: {fault}")
         playing = table_demo.play(
             display,
             (strategies[0], strategies[1]),

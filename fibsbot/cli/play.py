@@ -6,7 +6,7 @@ import asyncio
 import datetime as dt
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.client.settings import ServerSettings, connection_error_text
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError
 from fibsbot.config.build import run_settings
-from fibsbot.config.checks import config_warnings
+from fibsbot.config.checks import config_warnings, games_to_play
 from fibsbot.config.passwords import VARIABLE, find_password
 from fibsbot.config.settings import AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
@@ -178,7 +178,7 @@ def _play_account(config: Config) -> None:
     log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
     settings = run_settings(config, account, secret.text, log_path)
     _check_reachable(settings)
-    strategy = _load(config.bot.strategy)
+    strategy = _load(config.bot.strategy, games_to_play(config))
     fallback = None if config.bot.strategy == FALLBACK_STRATEGY else _load(FALLBACK_STRATEGY)
     result = _run(settings, strategy, fallback)
     counters = result.counters
@@ -209,12 +209,12 @@ def _find(name: str) -> None:
         raise UserError(str(error)) from None
 
 
-def _load(name: str) -> Strategy:
+def _load(name: str, games: Iterable[str] = ()) -> Strategy:
     try:
         strategy = load(name)
     except StrategyError as error:
         raise UserError(str(error)) from None
-    if faults := check(strategy):
+    if faults := check(strategy, games):
         raise UserError(f"strategy {name!r} does not work: {faults[0]}")
     return strategy
 

@@ -17,7 +17,7 @@ from fibsbot.cli.options import GameName
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import StrategyError, check, load
 
 
 @click.command()
@@ -54,8 +54,10 @@ def soak(  # noqa: PLR0913 - one argument per option
     try:
         if log_dir:
             log_dir.mkdir(parents=True, exist_ok=True)
-        for name in (strategy, opponent_strategy):
-            load(name)
+        for name in dict.fromkeys((strategy, opponent_strategy)):
+            # What a game's first decision compiles is compiled now, where nobody waits for an answer.
+            for fault in check(load(name), [game] if game else ()):
+                raise UserError(f"strategy {name!r} does not work: {fault}")
     except StrategyError as error:
         raise UserError(str(error)) from None
     except OSError as error:

@@ -95,12 +95,15 @@ def _find_passwords(config: Config) -> dict[str, FoundPassword]:
 def _unusable_resources(config: Config) -> Iterator[ConfigProblem]:
     """Yield what would fail at the start: strategies that do not work, and an unusable store."""
     paths: dict[str, str] = {}
+    games: dict[str, dict[str, None]] = {}
     for path, account in account_paths(config):
         own = "strategy" in account.overrides.get("bot", {})
-        paths.setdefault(config.for_account(account).bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
+        one = config.for_account(account)
+        paths.setdefault(one.bot.strategy, f"{path}.bot.strategy" if own else "bot.strategy")
+        games.setdefault(one.bot.strategy, {}).update(dict.fromkeys(games_to_play(one)))
     installed = {origin.name for origin in available()}
     for name, path in paths.items():
-        if base_name(name) in installed and (fault := _fault(name)):
+        if base_name(name) in installed and (fault := _fault(name, games[name])):
             yield ConfigProblem(path, "a strategy that works", fault)
     from fibsbot.records.store.database import StoreError, database_url  # noqa: PLC0415 - SQLAlchemy is slow to import
 
@@ -110,13 +113,19 @@ def _unusable_resources(config: Config) -> Iterator[ConfigProblem]:
         yield ConfigProblem("service.store", "a store that can be used", str(error))
 
 
-def _fault(name: str) -> str | None:
+def games_to_play(config: Config) -> tuple[str, ...]:
+    """Return the games of the family that an account accepts or invites to."""
+    invited = config.bot.invite_game
+    return (*config.policy.tables_games, *([invited] if invited else ()))
+
+
+def _fault(name: str, games: Iterable[str]) -> str | None:
     try:
         strategy = load(name)
     except StrategyError as error:
         return str(error)
     try:
-        return next(iter(try_out(strategy)), None)
+        return next(iter(try_out(strategy, games)), None)
     finally:
         strategy.close()
 

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
-from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games import GAMES, UnknownGameError, load_ruleset
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
@@ -259,6 +259,11 @@ class Policy:
     def plays(self, game: str) -> bool:
         """Return whether the bot plays a game other than backgammon."""
         return (game == CHOUETTE or is_game(game)) and bool({ANY_GAME, game} & set(self.games))
+
+    @property
+    def tables_games(self) -> tuple[str, ...]:
+        """The games of the family that are named, with their options; all without options if any is played."""
+        return GAMES if ANY_GAME in self.games else tuple(filter(is_game, self.games))
 
     def warnings(self) -> tuple[str, ...]:
         """Return warnings about valid but probably mistaken settings, each beginning with the setting's name."""

@@ -7,12 +7,14 @@ line of text.
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
+from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
@@ -29,6 +31,7 @@ from fibsbot.strategies.questions import (
     TakeQuestion,
     ask_strategy,
 )
+from fibsbot.strategies.table_questions import first_questions
 from fibsbot.text import describe_error, one_line
 from fibsbot.workers.pool import WorkerPool
 
@@ -146,14 +149,19 @@ def check_portable(names: Iterable[str], pool: WorkerPool) -> None:
             )
 
 
-def check(strategy: Strategy) -> tuple[str, ...]:
+def check(strategy: Strategy, games: Iterable[str] = ()) -> tuple[str, ...]:
     """Ask every kind of question about known positions; return what is wrong with the answers, one line each.
 
     Meant for the time before the first connection. It raises nothing, but a strategy that never answers never lets it
     return: the caller sets the deadline.
+
+    Args:
+        strategy: the strategy to ask.
+        games: other games that it is to play, of which it is asked the first decisions.
     """
     faults = []
-    for name, question in _questions():
+    of_games = ((f"{game}, {it.game.stage.value}", it) for game in games for it in first_questions(load_ruleset(game)))
+    for name, question in itertools.chain(_questions(), of_games):
         try:
             ask_strategy(strategy, question)
         except StrategyFailedError as error:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from random import Random
 from typing import Final, Protocol, runtime_checkable
 
 from attrs import frozen
 
 from fibsbot.games.backgammons import is_backgammon
-from fibsbot.games.game import TableGame, choices
-from fibsbot.games.plays import check_play, legal_plays
+from fibsbot.games.game import TableGame, choices, name, reach, roll, roll_opening, start_match
+from fibsbot.games.plays import check_play, legal_plays, resulting_tables
+from fibsbot.games.ruleset import Ruleset
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.laws import Level
@@ -119,6 +122,32 @@ class TableQuestion:
         if not isinstance(answer, int) or answer not in choices(self.game):
             raise InvalidAnswerError(f"expected one of {', '.join(map(str, choices(self.game)))}, got {answer!r}")
         return NameAnswer(answer)
+
+
+def first_questions(rules: Ruleset) -> Iterator[TableQuestion]:
+    """Yield the decisions of a game up to the first choice between plays; the rolls are the same every time.
+
+    They are for the time before the first connection: the very first start compiles what the engine needs, which takes
+    many seconds.
+    """
+    game, random = start_match(rules, 3), Random(1)
+    while game.stage is not Stage.OVER:
+        dice = tuple(random.randint(1, 6) for _ in range(rules.dice))
+        if game.stage is Stage.OPENING:
+            game = roll_opening(game, *dice[:2])
+        elif game.stage is Stage.ROLL:
+            if rules.laws.cube:
+                yield TableQuestion(game, may_double=True)
+            game = roll(game, game.turn, dice)
+        elif game.namer is not None:
+            yield TableQuestion(game)
+            game = name(game, game.namer, choices(game)[-1])
+        else:
+            plays = resulting_tables(rules, game.table, game.part)
+            if len(plays) > 1:
+                yield TableQuestion(game)
+                return
+            game = reach(game, *next(((table, len(moves)) for table, moves in plays.items()), (game.table, 0)))
 
 
 def _boolean(answer: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +18,7 @@ from fibsbot.config.checks import check
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file
 from fibsbot.config.fields import format_problems
 from fibsbot.match import MatchState
+from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
 from tests.commands import fibsbot
 
@@ -125,6 +126,22 @@ class Broken(LastResort):
         raise ValueError(f"what a state\n{state.length}")
 
 
+def test_a_strategy_is_tried_in_the_games_that_the_bot_plays(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def try_out(_: Strategy, games: Iterable[str]) -> tuple[str, ...]:
+        tried.extend(games)
+        return ()
+
+    monkeypatch.setattr("fibsbot.config.checks.try_out", try_out)
+    checked(
+        GOOD.replace("[policy]", '[policy]\ngames = ["tapa", "chouette"]').replace(
+            "[bot]", '[bot]\ninvite_game = "plakoto:exception"'
+        )
+    )
+    assert ["tapa", "plakoto:exception"] == tried
+
+
 def test_a_strategy_that_does_not_work_is_a_problem(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.config.checks.load", lambda _: Broken())
     result = checked(GOOD)
@@ -138,7 +155,7 @@ def test_a_process_that_starts_tries_strategies_only_where_nothing_else_is_wrong
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    monkeypatch.setattr("fibsbot.config.checks._fault", tried.append)
+    monkeypatch.setattr("fibsbot.config.checks._fault", lambda name, _: tried.append(name))
     path = tmp_path / "bot.toml"
     path.write_text(GOOD)
     monkeypatch.delenv("MARVINS_PASSWORD", raising=False)

@@ -9,12 +9,15 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from fibsbot.games.game import TableGame
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies import loader
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.loader import ENTRY_POINT_GROUP, StrategyError, available, check, load
 from fibsbot.strategies.random_play import RandomStrategy
+from fibsbot.strategies.table_games import PipStrategy
+from fibsbot.strategies.table_questions import TablesOnlyStrategy
 
 Install = Callable[..., None]
 
@@ -63,6 +66,13 @@ class Nonsense(RandomStrategy):
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:
         return 1  # type: ignore[return-value]  # nonsense
+
+
+class NonsenseAtTables(PipStrategy):
+    """Never moves."""
+
+    def choose_play(self, game: TableGame) -> Play:
+        return Play()
 
 
 @pytest.fixture
@@ -156,3 +166,11 @@ def test_the_check_reports_every_kind_of_nonsense_and_never_raises() -> None:
     assert "resign, the opening: answered nonsense: expected 0, 1, 2 or 3, got 4" in faults
     assert "accept_invitation from ford: answered nonsense: expected None or a sentence, got 1" in faults
     assert "accept_resignation" not in faults
+
+
+def test_the_check_includes_the_games_that_are_named() -> None:
+    strategy = TablesOnlyStrategy(NonsenseAtTables())
+    assert () == check(strategy)
+    (fault,) = check(strategy, ["plakoto:exception"])
+    assert fault.startswith("plakoto:exception, move: answered nonsense: expected a legal play")
+    assert () == check(TablesOnlyStrategy(PipStrategy()), ["plakoto", "acey-deucey", "nackgammon"])

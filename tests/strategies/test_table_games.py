@@ -21,6 +21,7 @@ from fibsbot.strategies.table_games import (
     blots,
     load_table_strategy,
 )
+from fibsbot.strategies.table_questions import first_questions
 
 SIMPLE = ("random", "pips", "blots")
 A_LONG_GAME = 400
@@ -118,3 +119,14 @@ def test_no_play_is_the_empty_play() -> None:
 def test_an_unknown_name_is_an_error_with_the_known_ones() -> None:
     with pytest.raises(UnknownTableStrategyError, match="such as pips, got 'pip'"):
         load_table_strategy("pip")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_first_decisions_of_a_game_end_with_a_choice_between_plays(game: str) -> None:
+    rules = load_ruleset(game)
+    for named in (game, *(f"{game}:{option.name}" for option in (*rules.options, *rules.common_options))):
+        *before, last = [it.game for it in first_questions(load_ruleset(named))]
+        assert Stage.MOVE is last.stage
+        assert len(resulting_tables(last.rules, last.table, last.part)) > 1
+        assert not any(it.stage is Stage.MOVE for it in before)
+        assert last.laws.cube or not any(it.stage is Stage.ROLL for it in before)
