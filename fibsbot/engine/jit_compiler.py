@@ -1,14 +1,15 @@
 """The only module that imports numba: compiles functions to machine code. Imported only when nothing is cached.
 
-Numba compiles a function to LLVM's intermediate representation. To that comes an entry that Python can call without
-numba: it unpacks the arguments, checks that they have the types compiled for, and calls numba's code. Both become an
-object file. `intrinsics` builds those of `simd`.
+Numba translates a function and all that it calls to LLVM's intermediate representation (`numba_target`). To that comes
+an entry that Python can call without numba: it unpacks the arguments, checks that they have the types compiled for, and
+calls numba's code. The whole is optimised once and becomes an object file. `intrinsics` builds those of `simd`.
 
 Uses of numba that its documentation covers, here and in `intrinsics`: `njit`, the types, `inspect_llvm` and
 `intrinsic`. Not covered are the calling convention, `fndesc.llvm_func_name` of a compiled function,
-`BaseTuple.from_types`, `make_array` and `get_dummy_value` of a code generation context, and three options of the
-compiler. The options are left out where numba does not have them. If any of the others is missing or works differently,
-`compile_for` raises `CompilerError`.
+`BaseTuple.from_types`, `make_array` and `get_dummy_value` of a code generation context, three options of the compiler,
+and the names in `numba_target`. The options are left out where numba does not have them; where it lacks a name of
+`numba_target`, its usual target compiles, which takes two to three times as long. If any of the others is missing or
+works differently, `compile_for` raises `CompilerError`.
 """
 
 from __future__ import annotations
@@ -104,11 +105,20 @@ def _compile(function: CompiledFunction[..., Any], key: str, arguments: tuple[An
         if not it.is_declaration and it.name != entry and not it.name.startswith("llvm."):
             it.linkage = "internal"
     machine = target_machine()
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    _optimise(module, machine)
     needs = tuple(sorted(it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm.")))
     return Code(key, entry, needs, machine.emit_object(module))
+
+
+def _optimise(module: Any, machine: Any) -> None:
+    """Remove from a module what its entry does not need, and optimise the rest."""
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization, tuning.slp_vectorization = True, False
+    builder = llvm.create_pass_builder(machine, tuning)
+    needed = llvm.create_new_module_pass_manager()
+    needed.add_global_dead_code_eliminate_pass()
+    needed.run(module, builder)
+    builder.getModulePassManager().run(module, builder)
 
 
 def make_symbols_known() -> None:
@@ -131,13 +141,22 @@ def _compiler_of(function: InnerFunction) -> Any:
     names = {name: _for_numba(known[name]) for name in plain.__code__.co_names if name in known}
     cells = plain.__closure__ and tuple(python_types.CellType(_for_numba(it.cell_contents)) for it in plain.__closure__)
     copy = python_types.FunctionType(plain.__code__, {"__name__": plain.__module__, **names}, closure=cells)
-    return _njit(**_OPTIONS, **_lean())(copy)
+    return _njit(_target=_target(), **_OPTIONS, **_lean())(copy)
 
 
 def _for_numba(value: Any) -> Any:
     if isinstance(value, InnerFunction):
         return _compiler_of(value)
     return _instruction(value) if isinstance(value, Intrinsic) else value
+
+
+@functools.cache
+def _target() -> str:
+    """Return the target that leaves optimisation to us, or the usual one if this numba lacks what that needs."""
+    try:
+        return str(importlib.import_module("fibsbot.engine.numba_target").TARGET)
+    except (ImportError, AttributeError, TypeError):
+        return "cpu"
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -19,7 +20,7 @@ import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fibsbot.engine import code_cache, jit_compiler, quantized
+from fibsbot.engine import code_cache, jit_compiler, numba_target, quantized
 from fibsbot.engine.arrays import AS_INT
 from fibsbot.engine.jit import TYPE_MISMATCH, CompiledFunction, compiled
 
@@ -361,6 +362,27 @@ def test_options_that_a_numba_does_not_know_are_left_out(monkeypatch: pytest.Mon
     jit_compiler._lean.cache_clear()
     assert jit_compiler._lean() == {}
     jit_compiler._lean.cache_clear()
+
+
+def test_where_numba_lacks_what_another_target_needs_its_usual_one_compiles(
+    monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    assert jit_compiler._target() == numba_target.TARGET
+    monkeypatch.setitem(sys.modules, numba_target.__name__, None)
+    jit_compiler._target.cache_clear()
+    assert jit_compiler._target() == "cpu"
+    assert 1 == made(define(cache.parent))
+    jit_compiler._target.cache_clear()
+
+
+def test_functions_that_another_program_gives_to_numba_are_compiled_as_ever(cache: Path) -> None:
+    assert 1 == made(define(cache.parent))
+
+    def add_new_ones(count: int) -> float:
+        return float(np.ones(max(count, 3)).sum())
+
+    usual: Any = numba.njit
+    assert 5.0 == usual(add_new_ones)(5)
 
 
 def test_a_numba_that_calls_its_functions_in_another_way_is_reported(
