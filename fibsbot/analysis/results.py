@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from attrs import frozen
 
 from fibsbot.fibs_ratings import rating_change, winning_chance
-from fibsbot.records.stored_rows import BACKGAMMON, Connection, Fact, Match, Opponent, RatingPoint
+from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Connection, Fact, Match, Opponent, RatingPoint
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
@@ -143,6 +143,26 @@ class ConnectionStatistics:
 
 
 @frozen
+class ChouettePoints:
+    """The points of the games at chouettes. The names of the fields are keys in the JSON of `stats`."""
+
+    games: int = 0
+    won: int = 0
+    lost: int = 0
+
+    @classmethod
+    def of(cls, matches: Iterable[Match]) -> ChouettePoints:
+        """Add up the games among these matches."""
+        scores = [match.score or (0, 0) for match in matches if match.game == CHOUETTE]
+        return cls(len(scores), sum(own for own, _ in scores), sum(theirs for _, theirs in scores))
+
+    @property
+    def balance(self) -> int:
+        """What the account has in the ledgers, below zero if it has lost."""
+        return self.won - self.lost
+
+
+@frozen
 class AccountResults:
     """Everything that `stats` reports about an account."""
 
@@ -162,6 +182,7 @@ class AccountResults:
     """By game, backgammon first; empty if all matches were of backgammon."""
     drawn_games: int
     """Games that nobody won, of the matches that count."""
+    chouettes: ChouettePoints
     open: int
     """Matches that may be resumed."""
     unknown: int
@@ -203,6 +224,7 @@ def account_results(
         months=tuple(sorted(months.items())),
         games=tuple(sorted(games.items(), key=lambda it: (it[0] != BACKGAMMON, it[0]))) if others else (),
         drawn_games=sum(it.drawn for match in others for it in store.games(match)),
+        chouettes=ChouettePoints.of(finished),
         open=sum(match.outcome.open for match in matches),
         unknown=sum(not match.finished and not match.outcome.open for match in matches),
         resumed=sum(match.resumed for match in matches),

@@ -96,6 +96,13 @@ class ChouetteSeat:
     result: m.ChouetteResult | None = None
     """A result whose ledger has not come yet."""
     ledger: dict[str, int] = field(factory=dict)
+    """The last one that was said."""
+    ledger_before: dict[str, int] | None = None
+    """That after the last game, or the first one after a login; None before."""
+    table: m.ChouetteTable | None = None
+    """Who played the game that is on when it began, or was first seen."""
+    since: float = 0.0
+    """When that was."""
 
 
 class Chouette:
@@ -185,8 +192,16 @@ class Chouette:
     @on(m.GameStarts)
     def _on_game_starts(self, _: m.GameStarts) -> None:
         self._resign_from = 1
-        if self.seat is not None:
-            self.seat.game_on = True
+        seat = self.seat
+        if seat is not None:
+            seat.game_on = True
+            seat.ledger_before = {} if seat.ledger_before is None else seat.ledger_before
+
+    @on(m.ChouetteTable)
+    def _on_table(self, message: m.ChouetteTable) -> None:
+        seat = self.seat
+        if seat is not None and (seat.table is None or seat.table.game != message.game):
+            seat.table, seat.since = message, self._context.now
 
     @on(m.ChouetteResult)
     def _on_result(self, message: m.ChouetteResult) -> None:
@@ -195,25 +210,32 @@ class Chouette:
 
     @on(m.ChouetteLedger)
     def _on_ledger(self, message: m.ChouetteLedger) -> None:
-        """Record the end of a game once what it has brought is known."""
+        """Record the end of a game once what it has brought is known; who drops out pays before."""
         seat = self.seat
         if seat is None:
             return
-        name = self._context.settings.name
-        before, seat.ledger = seat.ledger.get(name), message.points
+        seat.ledger, before = message.points, seat.ledger_before
+        if before is None:
+            before = seat.ledger_before = seat.ledger
         result, seat.result = seat.result, None
         if result is None or result.game == seat.game:
             return
-        seat.game, seat.games = result.game, seat.games + 1
+        seat.game, seat.ledger_before = result.game, seat.ledger
+        name = self._context.settings.name
+        opponent = None if seat.table is None else seat.table.opponent_of(name)
+        if opponent is None:
+            return  # it was on before we sat down
+        seat.games += 1
         self._context.counters.games += 1
-        points = seat.ledger.get(name, 0)
         self._context.record(
             "chouette_game",
             host=seat.inviter,
             game=result.game,
+            opponent=opponent,
             result=result.text,
-            points=points - (before or 0),
+            points=seat.ledger.get(name, 0) - before.get(name, 0),
             ledger=seat.ledger,
+            seconds=round(self._context.now - seat.since, 3),
         )
 
     # -- what we are asked --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,6 @@ from fibsbot.draw.markup import clean
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
-from fibsbot.records.stored_rows import BACKGAMMON
 from fibsbot.replay.match_files import CaptureError, find_format, read_match_file
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
@@ -158,9 +158,9 @@ def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
             yield _NamedMatch(f"match-{number}", store.transcript(match))
             return
         untold = 0
-        if others := sum(match.game is not None for match in store.matches()):
+        if others := sum(not match.is_backgammon for match in store.matches()):
             click.echo(f"left out: {plural(others, 'match')} of other games", err=True)
-        for match in store.matches(game=BACKGAMMON):
+        for match in filter(attrgetter("is_backgammon"), store.matches()):
             try:
                 transcript = store.transcript(match)
             except StoreError:

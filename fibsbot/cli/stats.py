@@ -31,7 +31,7 @@ from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
 from fibsbot.files import os_errors_as
 from fibsbot.games import UnknownGameError, load_ruleset
-from fibsbot.records.stored_rows import BACKGAMMON, Fact, Match
+from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Fact, Match
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
@@ -54,7 +54,9 @@ MAX_COLUMNS: Final = 80
 @click.option(
     "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Ignore everything before this day (UTC)."
 )
-@click.option("--game", metavar="NAME", help="Count only matches of this game, such as backgammon or plakoto.")
+@click.option(
+    "--game", metavar="NAME", help="Count only matches of this game, such as backgammon, plakoto or chouette."
+)
 @click.option(
     "--top", metavar="N", default=20, show_default=True, type=click.IntRange(1), help="Number of opponents to list."
 )
@@ -119,8 +121,8 @@ def stats(  # noqa: PLR0913 - one argument per option
 
 def _game(name: str) -> str:
     """Return a game's full name. Raises UserError for an unknown one."""
-    if name.lower() == BACKGAMMON:
-        return BACKGAMMON
+    if name.lower() in {BACKGAMMON, CHOUETTE}:
+        return name.lower()
     try:
         return load_ruleset(name).full_name
     except UnknownGameError as error:
@@ -219,6 +221,8 @@ def _row(results: AccountResults, adjusted: LuckAdjustedResults | None) -> dict[
     if results.games:
         row["games"] = [{"game": name, **_score(score)} for name, score in results.games]
         row["drawn_games"] = results.drawn_games
+    if results.chouettes.games:
+        row["chouettes"] = {**asdict(results.chouettes), "balance": results.chouettes.balance}
     return row if adjusted is None else {**row, "luck": _luck_row(adjusted)}
 
 
@@ -309,6 +313,11 @@ def _summary(results: AccountResults) -> Iterator[str]:
     if total.rated:
         of = f"of {total.rated} with known ratings, " if total.rated < total.matches else ""
         yield f"expected from the ratings: {of}{total.expected:.1f} won; actual: {total.rated_wins}"
+    if (chouettes := results.chouettes).games:
+        yield (
+            f"{plural(chouettes.games, 'game')} at chouettes: {plural(chouettes.won, 'point')} won, "
+            f"{chouettes.lost} lost, {chouettes.balance:+d} in the ledgers"
+        )
     more = [
         plural(results.open, "match") + " may go on" if results.open else "",
         plural(results.unknown, "unknown result") if results.unknown else "",

@@ -13,6 +13,8 @@ Score: TypeAlias = tuple[int, int]
 """Ours first."""
 BACKGAMMON: Final = "backgammon"
 """The name of the game of which the store has no name."""
+CHOUETTE: Final = "chouette"
+"""The name under which the store has each game of a chouette as a match; the same as in `policy.games`."""
 
 
 class Outcome(enum.Enum):
@@ -101,6 +103,11 @@ class Match:
     """Where it was played: a server's name or address."""
     game: str | None = None
     """The name of a game other than backgammon, with options after colons; None for backgammon."""
+
+    @property
+    def is_backgammon(self) -> bool:
+        """Whether it is a match of backgammon, or a game of a chouette."""
+        return self.game in {None, CHOUETTE}
 
     @property
     def finished(self) -> bool:

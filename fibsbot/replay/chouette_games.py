@@ -43,9 +43,6 @@ _OF_THE_SESSION: Final = frozenset([m.Welcome, m.OwnInfo, m.WhoInfo])
 """Messages that say something about the user or the players, whatever is played."""
 _INTRODUCTIONS: Final = frozenset([m.YouJoined, m.OpponentJoined, m.YouResumed, m.OpponentResumed])
 """Messages that give box and captain each other's name, also in the middle of a game."""
-_CAPTAIN: Final = "captain"
-_NOT_IN_GAME: Final = frozenset({None, "out", "next game"})
-"""What `ChouetteTable.team` says of those who have no points in the game."""
 
 
 @define(eq=False)
@@ -283,20 +280,17 @@ class ChouetteGames:
 
     def _on_table(self, table: m.ChouetteTable, user: str, site: str) -> None:
         """Begin the game that a line names, or go on with it; one in which the user has no points is left out."""
-        team, game = table.team, self._game
-        captain = next((name for name, mark in team.items() if mark == _CAPTAIN), "")
-        plays = user == table.box or team.get(user) not in _NOT_IN_GAME
+        game, captain, opponent = self._game, table.captain, table.opponent_of(user)
         if game is not None and (game.table.host, game.table.game) == (table.host, table.game):
             if self._interrupted:
                 self._interrupted = False
-                game.captain, game.out = captain, game.out or not plays
+                game.captain, game.out = captain, game.out or opponent is None
                 game.track()
                 game.match.resume()
             return
         self._end_game()
-        if plays and captain:
-            names = (user, captain) if user == table.box else (captain, table.box)
-            a, b = map(Player, names)
+        if opponent is not None and captain:
+            a, b = Player(user if user == table.box else captain), Player(opponent)
             match = MatchBuilder(self._next_number(), (a, b), self._emit_marked, own=True, site=site)
             match.length, match.laws, match.is_new = 0, LAWS, True
             self._game = _SeatedGame(user, table, match, SessionTracker(user), captain, [write(table)])

@@ -23,6 +23,7 @@ from fibsbot.replay.events import (
     GameBegan,
     GameEnded,
     MatchBegan,
+    MatchEnded,
     MatchEvent,
     TableActionAdded,
     TableGameBegan,
@@ -77,8 +78,10 @@ class MatchRecorder:
         """The opponent in the transcriber's current match of another game, if it is the account's."""
         self._table_scores: tuple[int, int] | None = None
         """The scores before the current game of that match."""
-        self._decided: list[Mapping[str, Any]] = []
-        """Decisions whose commands have not been observed yet."""
+        self._chouette_game: int | None = None
+        """The number of the last game at a chouette whose result the store has."""
+        self._decided: list[tuple[str, Mapping[str, Any]]] = []
+        """Decisions whose commands have not been observed yet: records' names and fields."""
         self._failed = False
 
     # -- events of the connection -------------------------------------------------------------------------------
@@ -90,12 +93,12 @@ class MatchRecorder:
     def on_sent(self, command: Command) -> None:
         """Handle a command that was sent."""
         decided, self._decided = self._decided, []
-        for fields in decided:
-            self._note_decision(fields)
+        for name, fields in decided:
+            self._note_decision(name, fields)
         self._feed(lambda transcriber, now: transcriber.send(command, now))
 
-    def _note_decision(self, fields: Mapping[str, Any]) -> None:
-        self._feed(lambda transcriber, _: transcriber.log_event("decision", fields))
+    def _note_decision(self, name: str, fields: Mapping[str, Any]) -> None:
+        self._feed(lambda transcriber, _: transcriber.log_event(name, fields))
 
     def on_record(self, record: Record) -> None:
         """Handle a record of the agent, which comes before the message that caused it."""
@@ -105,8 +108,10 @@ class MatchRecorder:
                 self._since = 0 if record.fields.get("resumed") else self._newest + 1
             case "match_saved" | "match_ended":
                 self._opponent = None
-            case "decision":
-                self._decided.append(record.fields)
+            case "decision" | "chouette_decision":
+                self._decided.append((record.name, record.fields))
+            case "chouette_game":
+                self._chouette_game = record.fields.get("game")
             case "connection_lost":
                 self._feed(lambda transcriber, _: transcriber.disconnect())
                 self._decided.clear()
@@ -149,8 +154,23 @@ class MatchRecorder:
                     self._store_record("entry", fields, step.entry.at or now)
             case GameEnded():
                 self._game = None
+            case MatchEnded(transcript=transcript):
+                self._write_of_chouette(transcript, now)
             case TableMatchBegan() | TableGameBegan() | TableActionAdded():
                 self._write_of_table(event, now)
+
+    def _write_of_chouette(self, transcript: Transcript, now: dt.datetime) -> None:
+        """Record a game of a chouette once its result is stored, if the account moved its side's checkers."""
+        chouette = self._match.chouette if self._match else None
+        number, self._chouette_game = self._chouette_game, None
+        if chouette is None or chouette.number != number or transcript.players[Seat.A].name != self._account:
+            return
+        key, (game, *_) = uuid.uuid4().hex, transcript.games
+        fields = {"sheet": key, "opponent": transcript.players[Seat.B].name, "score": (0, 0), "site": self._site}
+        state = write_state(game.start)
+        self._store_record("sheet", {**fields, "chouette": True, "state": state}, transcript.started or now)
+        for count, entry in enumerate(game.entries, 1):
+            self._store_record("entry", {"sheet": key, "number": count, **_fields(entry)}, entry.at or now)
 
     def _write_of_table(self, event: TableMatchBegan | TableGameBegan | TableActionAdded, now: dt.datetime) -> None:
         """Record the actions in a match of a game other than backgammon, if it is one of the agent's."""

@@ -15,6 +15,7 @@ from tests.bot.agent_script import PROMPT, Script, board
 POLICY = Policy(games=("chouette",))
 SEAT = "chouette: you have a seat at the table of arthur."
 NO_SEAT = "chouette: you have no seat at a table."
+TABLE = "chouette: arthur's table, game 1: arthur in the box against marvin (captain), ford."
 INVITATION = ("chouette: arthur invites you to take a seat.", "chouette: type 'chouette join arthur' to do so.")
 JOIN = "Type 'join' if you want to play the next game, type 'leave' if you don't."
 MONEY = 9999
@@ -49,7 +50,7 @@ def captain(**settings: Any) -> Script:
     """Return a script of an agent that is captain, and has to roll or to double."""
     script = seated(**settings)
     assert [] == script.server(
-        "chouette: arthur's table, game 1: arthur in the box against marvin (captain), ford.",
+        TABLE,
         "** You are now playing with arthur in an unlimited match.",
         "Starting a new game with arthur.",
     )
@@ -216,10 +217,26 @@ def test_the_end_of_a_game_is_recorded_with_the_ledger_and_the_next_one_is_joine
         "host": "arthur",
         "game": 1,
         "result": "marvin, ford win 1 point each from arthur.",
+        "opponent": "arthur",
         "points": 1,
         "ledger": {"arthur": -2, "ford": 1, "marvin": 1},
-    } == record
+    } == {name: value for name, value in record.items() if name != "seconds"}
     assert 1 == script.agent.counters.games
+
+
+def test_the_points_of_a_game_are_all_that_it_has_brought_also_where_somebody_has_paid_before_its_end() -> None:
+    script = captain()
+    assert ["double"] == script.cube(CubeAction.DOUBLE)
+    script.server(SEAT, "chouette: ledger: arthur -1, ford 0, marvin +1.")
+    end_of_game(script)
+    assert [1] == [record["points"] for record in script.events("chouette_game")]
+
+
+def test_a_game_that_was_on_before_we_sat_down_is_none_of_ours() -> None:
+    script = seated()
+    script.server(TABLE.replace("marvin (captain), ford", "ford (captain), zaphod, marvin (next game)"))
+    assert ["join"] == end_of_game(script)
+    assert ([], 0) == (script.events("chouette_game"), script.agent.counters.games)
 
 
 def test_it_leaves_after_the_game_when_the_player_who_has_invited_it_leaves() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -10,16 +12,24 @@ from attrs import define, field
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibsbot.arena.chouette_player import ChouettePlayer
-from fibsbot.bot.events_and_actions import End
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.events_and_actions import End, Record
 from fibsbot.policy import Policy
+from fibsbot.records.session_log import utc_now
+from fibsbot.records.store import Store, StoreWriter
+from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.replay.comparison import ComparisonOptions
+from fibsbot.replay.match_files import load_transcripts
 from fibsbot.server.server import Server
+from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort
-from tests.bot.live_bots import CHEAP, Counting, Watcher, play_session, replayed, settings
+from tests.bot.live_bots import CHEAP, Counting, play_session, replayed, settings
+from tests.transcript.reconstruction_checks import comparable_entries
 
 BOTS = ("marvin", "ford", "trillian")
 POLICY = Policy(games=("chouette",))
@@ -49,6 +59,42 @@ class Host(ChouettePlayer):
         await super()._handle(message, chain)
 
 
+class Stored(Counting):
+    """Has a store write what the run of an account does, as a process does."""
+
+    def __init__(self, account: str, writer: StoreWriter, count: int = 0) -> None:
+        """Set the event after this number of decisions."""
+        super().__init__(count, "chouette_decision")
+        self._recorder = MatchRecorder(account, "test", lambda *record: writer.put(account, *record))
+        self._put = partial(writer.put, account)
+
+    def on_record(self, record: Record, agent: Agent) -> None:
+        """Store a record."""
+        super().on_record(record, agent)
+        self._put(record.name, record.fields, utc_now())
+        self._recorder.on_record(record)
+
+    def on_message(self, message: Message, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Record what the server says."""
+        self._recorder.on_message(message)
+
+    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - as above
+        """Record what the bot sends."""
+        self._recorder.on_sent(command)
+
+
+def assert_stored_as_logged(store: Store, name: str, log: Path) -> None:
+    """Assert that the store has the plays of the games in which a bot moved the checkers, as its log has them."""
+    for match, logged in zip(store.matches(account=name), load_transcripts(log), strict=True):
+        if logged.players[0].name != name:
+            continue
+        stored = store.transcript(match)
+        if stored.games[0].whole:
+            assert comparable_entries(logged) == comparable_entries(stored)
+        else:  # killed in the middle
+            assert comparable_entries(logged)[0][1] == comparable_entries(stored)[0][1]
+
+
 async def invite(host: Host, server: Server) -> None:
     """Invite each bot once it is there and ready for games."""
     await host.seated.wait()
@@ -63,14 +109,17 @@ async def invite(host: Host, server: Server) -> None:
 
 @pytest.mark.slow
 async def test_bots_play_a_chouette_to_which_they_are_invited_also_one_that_is_killed(tmp_path: Path) -> None:
-    watchers = {name: Watcher() for name in BOTS}
-    killed = Counting(12, "chouette_decision")
+    (tmp_path / "logs").mkdir()
+    writer = StoreWriter(tmp_path / "store.db")
+    watchers = {name: Stored(name, writer) for name in BOTS}
+    killed = Stored("marvin", writer, 12)
     async with Server(seed=7, limits=CHEAP) as server, asyncio.timeout(60):
         await server.register("arthur", "pw-of-arthur")
         host = Host("arthur", "pw-of-arthur", HeuristicStrategy(), LastResort(), games=4)
         playing = [asyncio.create_task(host.run(server)), asyncio.create_task(invite(host, server))]
         accepts = {
-            name: settings(server.port, name, tmp_path / f"{name}.jsonl", policy=POLICY, matches=1) for name in BOTS
+            name: settings(server.port, name, tmp_path / "logs" / f"{name}.jsonl", policy=POLICY, matches=1)
+            for name in BOTS
         }
         first = asyncio.create_task(play_session(accepts["marvin"], HeuristicStrategy(), observer=killed))
         others = [
@@ -99,7 +148,14 @@ async def test_bots_play_a_chouette_to_which_they_are_invited_also_one_that_is_k
     assert (len(games), games[-1]["ledger"]["ford"]) == (left["games"], left["points"])
     assert {"roll", "move"} <= {decision["phase"] for decision in watchers["ford"].named("chouette_decision")}
     compared = ComparisonOptions("heuristic").with_evaluator()
-    for replay in replayed(tmp_path, compared):
+    for replay in replayed(tmp_path / "logs", compared):
         assert ("", 0, len(games)) == (replay.error, replay.counts.differences, replay.counts.matches)
         assert (0, 0) == (replay.totals.different, replay.totals.failed)
         assert replay.totals.compared
+    assert writer.close()
+    with Store.open(tmp_path / "store.db") as store:
+        assert () == check_integrity(store).problems
+        for name in BOTS:
+            points = [own - theirs for own, theirs in (it.score or (0, 0) for it in store.matches(account=name))]
+            assert [game["ledger"][name] for game in games] == list(accumulate(points))  # each game once
+            assert_stored_as_logged(store, name, tmp_path / "logs" / f"{name}.jsonl")

@@ -24,6 +24,7 @@ from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
 from fibsbot.table_lines import table_state
 from tests.bot.live_bots import CHEAP
 from tests.draw.svg_checks import parsed
+from tests.replay.test_chouette_games import RESULT, START, heard
 from tests.replay.test_table_matches import session
 from tests.service.accounts import SOON, opponent, plan, until
 from tests.service.test_process import get, running, service
@@ -62,6 +63,17 @@ def test_the_live_page_lists_a_draw_as_neither_won_nor_lost() -> None:
     feed.on_match_event(TableGameEnded(1, 1, None, 0, "both are pinned", drawn=True, scores=(0, 0)))
     (game,) = json.loads(feed.part(FeedPart.GAMES))["games"]
     assert (None, "0-0") == (game["won"], game["score"])
+
+
+def test_the_live_page_lists_the_games_of_a_chouette() -> None:
+    feed = AccountFeed("carol")
+    passed = "chouette: carol passes and loses 1 point to alice."
+    for event in heard("carol", (*START, passed, *RESULT)):
+        feed.on_match_event(event)
+    moves = json.loads(feed.part(FeedPart.MOVES))
+    assert (["bob", "alice"], "chouette of alice, game 3") == (moves["players"], moves["length"])
+    (game,) = json.loads(feed.part(FeedPart.GAMES))["games"]
+    assert (False, "0-1") == (game["won"], game["score"])
 
 
 @pytest.mark.parametrize("game", GAMES)

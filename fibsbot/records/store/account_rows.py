@@ -33,7 +33,7 @@ from fibsbot.records.store.schema import (
     SERVER_FEATURES,
     SHEETS,
 )
-from fibsbot.records.stored_rows import FINISHED, OPEN, Fact, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, FINISHED, OPEN, Fact, Outcome
 
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
 
@@ -95,7 +95,9 @@ MATCH: Final = _MATCHES.where(MATCHES.c.id == MATCH_ID)
 PLAYING: Final = _MATCHES.where(MATCHES.c.outcome == Outcome.PLAYING.value)
 OPEN_MATCHES: Final = _MATCHES.where(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
 _LAST: Final = select(func.max(MATCHES.c.id)).where(MATCHES.c.opponent_id == bindparam("opponent"))
-LAST_MATCH: Final = _MATCHES.where(MATCHES.c.id == _LAST.scalar_subquery())
+_LAST_OF_TWO: Final = _LAST.where(func.coalesce(MATCHES.c.game, "") != CHOUETTE)
+LAST_MATCH: Final = _MATCHES.where(MATCHES.c.id == _LAST_OF_TWO.scalar_subquery())
+LAST_CHOUETTE: Final = _MATCHES.where(MATCHES.c.id == _LAST.scalar_subquery(), MATCHES.c.game == CHOUETTE)
 UNRATED_MATCHES: Final = _MATCHES.where(
     MATCHES.c.experience_after.is_(None),
     MATCHES.c.experience_before.is_not(None),
@@ -265,8 +267,12 @@ class AccountRows:
         return self._matches(MATCHES_TO, experience=experience)
 
     def last_match(self, opponent_id: int) -> MatchRow | None:
-        """Return the last match with an opponent, whatever its outcome."""
+        """Return the last match with an opponent, whatever its outcome, but no game of a chouette."""
         return next(iter(self._matches(LAST_MATCH, opponent=opponent_id)), None)
+
+    def last_chouette_game(self, opponent_id: int) -> MatchRow | None:
+        """Return the match that is a game of a chouette, if that is what was last played with an opponent."""
+        return next(iter(self._matches(LAST_CHOUETTE, opponent=opponent_id)), None)
 
     @property
     def playing(self) -> MatchRow | None:
@@ -365,7 +371,7 @@ class AccountRows:
             self._sheets[key] = found
         return self._sheets[key]
 
-    def has_sheet(self, game: GameRow) -> bool:
+    def has_sheet(self, game: GameRow | EndedGame) -> bool:
         """Whether a game has a sheet."""
         return self._db.scalar(ANY_SHEET, {"game": game.id}) is not None
 

@@ -19,7 +19,7 @@ from fibsbot.files import make_private, replacing
 from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
 from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
-from fibsbot.records.stored_rows import OPEN, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, OPEN, Outcome
 from fibsbot.text import one_line
 
 MAX_PER_KIND: Final = 20
@@ -124,6 +124,8 @@ _GAME_WITHOUT_WINNERS: Final = (
 _GAMES: Final = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCHES.c.id).scalar_subquery()
 _LAST_GAME: Final = select(func.max(GAMES.c.number)).where(GAMES.c.match_id == MATCHES.c.id).scalar_subquery()
 _SEEN_END: Final = and_(MATCHES.c.ended.is_not(None), MATCHES.c.inferred.is_(False), MATCHES.c.own_score.is_not(None))
+_LOSING_LIMIT: Final = MATCHES.c.opponent_score + case((MATCHES.c.game == CHOUETTE, 1), else_=0)
+"""The score from which a match cannot be lost: the box of a chouette may break even."""
 _OURS: Final = _points(won=True)
 _THEIRS: Final = _points(won=False)
 _OWN: Final = _capped(MATCHES.c.own_score)
@@ -156,7 +158,7 @@ _ROW_CHECKS: Final = (
             _SEEN_END,
             or_(
                 and_(MATCHES.c.outcome == Outcome.WON.value, MATCHES.c.own_score <= MATCHES.c.opponent_score),
-                and_(MATCHES.c.outcome == Outcome.LOST.value, MATCHES.c.own_score >= MATCHES.c.opponent_score),
+                and_(MATCHES.c.outcome == Outcome.LOST.value, MATCHES.c.own_score >= _LOSING_LIMIT),
             ),
         ),
     ),

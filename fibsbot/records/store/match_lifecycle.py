@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.records.store.account_rows import AccountRows, GameRow, MatchRow, RatingAndExperience, Score
-from fibsbot.records.stored_rows import FINISHED, Fact, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, FINISHED, Fact, Outcome
 
 REPEAT_WINDOW: Final = dt.timedelta(seconds=60)
 """A record that equals the previous one and follows it within this time is a repetition."""
@@ -47,6 +47,15 @@ class MatchEnd:
     length: int | None
     won: bool
     score: Score | None
+
+
+@frozen
+class ChouetteGameEnd:
+    """The end of a game at a chouette."""
+
+    points: int
+    """What we have won, below zero if we have lost."""
+    duration: dt.timedelta
 
 
 # -- matches ----------------------------------------------------------------------------------------------------
@@ -214,6 +223,25 @@ def current_game(rows: AccountRows, at: dt.datetime) -> tuple[MatchRow, GameRow]
     if match is None:
         return None
     return match, rows.open_game(match) or rows.add_game(match, at)
+
+
+def add_chouette_game(rows: AccountRows, opponent_id: int, end: ChouetteGameEnd, at: dt.datetime) -> None:
+    """Add a game of a chouette, which is over, as a match; one that brought no points is lost.
+
+    The box breaks even if it loses to the members who are still in what it has won from the others.
+    """
+    started, won, points = at - end.duration, end.points > 0, abs(end.points)
+    outcome, score = (Outcome.WON, (points, 0)) if won else (Outcome.LOST, (0, points))
+    match = rows.add_match(opponent_id, started, outcome=outcome, length=0, score=score, game=CHOUETTE)
+    rows.add_game(match, started, ended=at, won=won, points=points)
+    rows.change(match, seen=at, ended=at)
+
+
+def chouette_game_without_sheet(rows: AccountRows, opponent_id: int) -> tuple[MatchRow, int] | None:
+    """Return the game of a chouette that was last played with an opponent, and its id, unless its sheet is known."""
+    match = rows.last_chouette_game(opponent_id)
+    game = rows.last_ended(match) if match else None
+    return (match, game.id) if match and game and not rows.has_sheet(game) else None
 
 
 def game_of_transcript_part(

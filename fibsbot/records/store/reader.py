@@ -42,6 +42,7 @@ from fibsbot.records.store.schema import (
 from fibsbot.records.store.transcripts import GameRows, StoredSheet, build_transcript
 from fibsbot.records.stored_rows import (
     BACKGAMMON,
+    CHOUETTE,
     FINISHED,
     OPEN,
     Action,
@@ -212,7 +213,7 @@ class Store:
         Missing parts are rebuilt if there is only one possibility, else they are gaps. Raises StoreError if only
         results are stored, and for a match of another game than backgammon.
         """
-        if match.game is not None:
+        if not match.is_backgammon:
             raise StoreError(f"expected a match of backgammon, got match {match.id}, which is one of {match.game}")
         with self.reading() as connection:
             sheets: dict[int, list[StoredSheet]] = {}
@@ -235,6 +236,7 @@ class Store:
         played = select(OPPONENTS.c.name, MATCHES.c.ended, MATCHES.c.seen)
         played = played.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
         played = played.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id)
+        played = played.where(func.coalesce(MATCHES.c.game, "") != CHOUETTE)
         ended = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in FINISHED]))
         waiting = played.where(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
         refused = select(OPPONENTS.c.name, FACTS.c.last_at).select_from(FACTS.join(OPPONENTS).join(ACCOUNTS))

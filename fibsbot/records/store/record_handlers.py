@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from fibsbot.records.store import match_lifecycle
 from fibsbot.records.store.account_rows import AccountRows, open_accounts
-from fibsbot.records.store.match_lifecycle import GameEnd, MatchEnd, SeenMatch
+from fibsbot.records.store.match_lifecycle import ChouetteGameEnd, GameEnd, MatchEnd, SeenMatch
 from fibsbot.records.store.record_queue import PendingRecord, Priority, RecordFields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state, write_play, write_state
@@ -143,6 +143,14 @@ def _game_drawn(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> Non
     match_lifecycle.draw_game(rows, rows.seen_opponent(fields.name("opponent"), at), at)
 
 
+def _chouette_game(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
+    opponent, points = rows.seen_opponent(fields.name("opponent"), at), fields.whole("points")
+    if points is None:
+        raise UnusableRecordError("expected a record with points")
+    duration = dt.timedelta(seconds=fields.number("seconds") or 0.0)
+    match_lifecycle.add_chouette_game(rows, opponent, ChouetteGameEnd(points, duration), at)
+
+
 def _decision(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
     found = match_lifecycle.current_game(rows, at)
     if found is None:
@@ -178,9 +186,13 @@ def _refused(rows: AccountRows, fields: RecordFields, _: dt.datetime) -> None:
 
 def _sheet(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
     key, score, state = fields.name("sheet"), fields.pair("score"), _state(fields)
+    opponent = rows.seen_opponent(fields.name("opponent"), at)
     if score is None:
         raise UnusableRecordError("expected a sheet with the score before the game")
-    found = match_lifecycle.game_of_transcript_part(rows, rows.seen_opponent(fields.name("opponent"), at), score, at)
+    if fields.flag("chouette"):
+        found = match_lifecycle.chouette_game_without_sheet(rows, opponent)
+    else:
+        found = match_lifecycle.game_of_transcript_part(rows, opponent, score, at)
     if found is None:
         raise UnusableRecordError("expected a sheet of a game that is on")
     match, game_id = found
@@ -269,6 +281,7 @@ HANDLERS: Final[Mapping[str, tuple[Priority, Handler]]] = {
     "game_started": (Priority.LIFECYCLE, _game_started),
     "game_ended": (Priority.LIFECYCLE, _game_ended),
     "game_drawn": (Priority.LIFECYCLE, _game_drawn),
+    "chouette_game": (Priority.LIFECYCLE, _chouette_game),
     "decision": (Priority.DECISION, _decision),
     "refused": (Priority.DECISION, _refused),
     "sheet": (Priority.LIFECYCLE, _sheet),

@@ -14,7 +14,7 @@ from fibsbot.match import CubeAction
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state
-from fibsbot.records.stored_rows import Game, Match
+from fibsbot.records.stored_rows import CHOUETTE, Game, Match
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
@@ -62,6 +62,9 @@ def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
     if not any(it.sheets for it in rows):
         name = f"match {match.id} of {match.account} against {match.opponent}"
         raise StoreError(f"nothing is stored of {name} except how its games ended")
+    if match.game == CHOUETTE:
+        # The points are those of the ledger: the box has them from several players, and a sheet has those of the game.
+        rows = [evolve(it, game=evolve(it.game, won=None)) for it in rows]
     known = [(it, _all_segments(it)) for it in rows]
     builder = _TranscriptBuilder(_beginning(known))
     for game_rows, segments in known:
@@ -74,6 +77,7 @@ def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
         games=tuple(builder.games),
         user=Seat.A,
         site=match.site or "",
+        tags={"Event": "Game of a chouette"} if match.game == CHOUETTE else {},
         started=match.started,
         ended=match.ended or match.seen,
     )

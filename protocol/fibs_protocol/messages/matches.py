@@ -163,6 +163,17 @@ class ChouetteTable(Message):
         entries = (entry.partition(" (") for entry in self.text.removesuffix(".").split(", "))
         return {name: mark.removesuffix(")") for name, _, mark in entries}
 
+    @property
+    def captain(self) -> str:
+        """The captain; empty if the line names none."""
+        return next((name for name, mark in self.team.items() if mark == "captain"), "")
+
+    def opponent_of(self, name: str) -> str | None:
+        """Return whom a player has points against: the box, or for the box the captain; None for who has none."""
+        if name == self.box:
+            return self.captain or None
+        return self.box if self.team.get(name) in {"", "captain"} else None
+
 
 @frozen
 class ChouettePass(Message):
