@@ -34,7 +34,7 @@ from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.session_tracker import SessionTracker
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.transcript import Cube, Player, Step, Transcript
+from fibsbot.transcript import Cube, Player, Step
 
 LAWS: Final = evolve(FIBS, crawford=False)
 """A chouette has neither the Jacoby rule nor instant redoubles, as FIBS without beavers."""
@@ -306,14 +306,12 @@ class ChouetteGames:
         if game is None:
             return
 
-        def marked(transcript: Transcript) -> Transcript:
-            return evolve(transcript, tags=game.tags)
-
         match event:
-            case MatchBegan(transcript=transcript):
-                event = evolve(event, transcript=marked(transcript), chouette=game.chouette)
+            case MatchBegan():
+                event = evolve(event, chouette=game.chouette)
             case MatchEnded(transcript=transcript):
-                event = evolve(event, transcript=marked(transcript))
+                user = transcript.user if transcript.players[Seat.A].name == game.user else None  # the captain
+                event = evolve(event, transcript=evolve(transcript, user=user, tags=game.tags))
             case EntryAdded(step=step):
                 event = evolve(event, own=game.is_own(step))
         self._emit(event)

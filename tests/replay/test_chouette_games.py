@@ -88,6 +88,7 @@ def test_a_member_who_passes_has_lost_even_if_others_play_on() -> None:
     assert ("bob", "alice", 0) == (match.players[0].name, match.players[1].name, match.length)
     assert -1 == won(game.result, Seat.A)
     assert game.whole
+    assert match.user is None  # bob's plays are not carol's
     assert "Chouette of alice, game 3" == match.tags["Event"]
     assert [line.removeprefix("chouette: ") for line in (TABLE, lines[-2], *RESULT)] == match.tags["Comment"].split(
         "\n"
