@@ -155,6 +155,7 @@ with dataset.Dataset.open(Path(sys.argv[2])) as opened:
 """Adds matches one by one, and is killed when it writes for the n-th time."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writes", [4, 12, 15, 18])
 def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: int) -> None:
     write_matches(tmp_path / "mat", 3, length=1)
@@ -172,6 +173,7 @@ def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: i
     assert (0, 0) == (wrong, orphans)
 
 
+@pytest.mark.slow
 def test_a_run_after_a_killed_one_adds_the_rest(tmp_path: Path) -> None:
     write_matches(tmp_path / "mat", 3, length=1)
     command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), "14"]
@@ -182,6 +184,7 @@ def test_a_run_after_a_killed_one_adds_the_rest(tmp_path: Path) -> None:
     assert not list((tmp_path / "archive").rglob("*.part"))
 
 
+@pytest.mark.slow
 def test_small_files_are_merged_and_stay_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.archive.adding.BATCH_ROWS", 1)
     monkeypatch.setattr("fibsbot.archive.sources.PIECE_BYTES", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ def digest(match: Transcript) -> str:
     return match_rows(match, PLACE).digest
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(seed=st.integers(0, 10_000))
 def test_a_match_has_one_digest_in_all_formats(seed: int) -> None:

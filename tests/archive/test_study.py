@@ -159,6 +159,7 @@ def study(archive: Path, engine: Engine, plies: int = 0, limit: int | None = Non
         return Study(dataset, judge_name(engine, plies), plies, limit).run(InProcessPool())
 
 
+@pytest.mark.slow
 def test_each_judge_judges_each_match_once(tmp_path: Path, engine: Engine) -> None:
     archive = tmp_path / "archive"
     add(archive, *write_matches(tmp_path / "mat", 3, length=1))
@@ -195,6 +196,7 @@ def test_the_command_studies_and_says_by_which_judge(tmp_path: Path) -> None:
     assert "0 matches judged" in fibsbot("archive", "study", "--archive", archive, "--jobs", "1").stdout
 
 
+@pytest.mark.slow
 def test_a_journal_is_left_only_by_an_interrupted_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "archive"
     add(archive, *write_matches(tmp_path / "mat", 2, length=1))

@@ -33,6 +33,7 @@ from tests.server.tcp_clients import CHEAP
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "arena" / "chouette.golden"
 
 
+@pytest.mark.slow
 def test_a_chouette_of_four_is_shown_as_in_the_golden_file_and_its_log_can_be_replayed(tmp_path: Path) -> None:
     words = ["demo", "--game", "chouette", "--players", "4", "--games", "3", "--seed", "4"]
     strategies = ["--strategy", "heuristic", "--opponent-strategy", "random:2"]

@@ -12,6 +12,7 @@ from fibsbot.cli import main
 from fibsbot.rules.law_words import parse_law_words
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic import HeuristicStrategy
+from tests.marks import some_slow
 
 AGREED = (
     "1931 point",
@@ -23,7 +24,7 @@ AGREED = (
 )
 
 
-@pytest.mark.parametrize("words", AGREED)
+@pytest.mark.parametrize("words", some_slow(AGREED, lambda it: it != AGREED[0]))
 async def test_two_bots_play_a_match_by_agreed_laws(words: str) -> None:
     async with Server(seed=5) as server:
         pair = (Entrant("arthur", HeuristicStrategy()), Entrant("ford", HeuristicStrategy()))
@@ -41,6 +42,7 @@ def demo(tmp_path: Path, *options: str) -> list[str]:
     return result.output.splitlines()
 
 
+@pytest.mark.slow
 def test_the_demo_shows_the_point_game(tmp_path: Path) -> None:
     text = " ".join(demo(tmp_path, "--laws", "1931", "--point-game", "--seed", "4"))
     assert "The match is played by the laws of 1931; the Point Game" in text
@@ -48,11 +50,13 @@ def test_the_demo_shows_the_point_game(tmp_path: Path) -> None:
     assert "wins the match to 50" in text
 
 
+@pytest.mark.slow
 def test_the_demo_shows_ties_that_raise_the_cube(tmp_path: Path) -> None:
     lines = demo(tmp_path, "--laws", "1931", "--automatic", "add-one", "--limit", "4", "--seed", "9")
     assert any("Both roll" in line and "the cube shows 2" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_the_demo_shows_rejected_rolls(tmp_path: Path) -> None:
     lines = demo(tmp_path, "--laws", "modern", "--reject-first", "--seed", "4")
     assert any("rejects the roll, the cube shows 2" in line for line in lines)

@@ -22,6 +22,7 @@ from fibsbot.strategies.table_questions import TableQuestion, TablesOnlyStrategy
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance
+from tests.marks import has_options, some_slow
 
 ANY = Policy(games=("any",))
 PLAYER = TablesOnlyStrategy(load_table_strategy("random", seed=1))
@@ -71,7 +72,12 @@ def carry_out(game: TableGame, text: str) -> TableGame:
     raise AssertionError(f"expected a command of the game, got {text}")
 
 
-@pytest.mark.parametrize("game", [*GAMES, "irish:binding", "gioul:may", "acey-deucey:navy"])
+def is_long(game: str) -> bool:
+    """Return whether a game takes long, or is one with an option."""
+    return has_options(game) or game in {"tabula", "around", "acey-deucey", "buff"}
+
+
+@pytest.mark.parametrize("game", some_slow([*GAMES, "irish:binding", "gioul:may", "acey-deucey:navy"], is_long))
 def test_a_whole_game_is_played_with_legal_commands_only(game: str) -> None:
     script = to_match(game)
     rng = random.Random(game)

@@ -43,6 +43,7 @@ def test_hostile_names_are_escaped() -> None:
     assert 3 == sum(it.startswith("<script>&\"'") for it in texts(root))
 
 
+@pytest.mark.slow
 def test_many_points_give_a_small_picture_with_all_peaks() -> None:
     points = [(float(it), 1000.0 if it == 77_777 else math.sin(it)) for it in range(100_000)]
     drawn = curve_svg([Series("rating", points)], title="long")

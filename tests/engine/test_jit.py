@@ -375,6 +375,7 @@ def test_where_numba_lacks_what_another_target_needs_its_usual_one_compiles(
     jit_compiler._target.cache_clear()
 
 
+@pytest.mark.slow
 def test_functions_that_another_program_gives_to_numba_are_compiled_as_ever(cache: Path) -> None:
     assert 1 == made(define(cache.parent))
 

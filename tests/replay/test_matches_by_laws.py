@@ -23,12 +23,13 @@ from fibsbot.rules.law_words import law_words, parse_law_words
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import RejectedRoll, Transcript, walk
+from tests.marks import some_slow
 
 AGREED = ("1931 point", "1931 add-one limit 4", "modern reject", "1970 no-triple")
 SEED = 9
 
 
-@pytest.fixture(scope="module", params=AGREED)
+@pytest.fixture(scope="module", params=some_slow(AGREED, lambda it: it not in {"1931 point", "modern reject"}))
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Transcript]:
     """Play a match over TCP; return the words of its laws and what the log of one bot shows."""
     words: str = request.param

@@ -89,6 +89,7 @@ def damaged_logs(draw: st.DrawFn) -> bytes:
     return as_log(lines)
 
 
+@pytest.mark.slow
 @given(damaged_logs())
 @settings(max_examples=75, deadline=None)
 def test_a_damaged_log_tells_the_same_as_with_every_message_tracked(log: bytes) -> None:

@@ -38,6 +38,7 @@ from fibsbot.replay.match_files import CaptureError, load_transcripts
 from fibsbot.replay.transcriber import Transcriber, events_of_capture
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.table_lines import table_state
+from tests.marks import some_slow
 from tests.replay.transcript_helpers import RECORDED, transcripts_in
 
 Line: TypeAlias = Message | c.Command
@@ -119,7 +120,13 @@ def differences(events: Iterable[MatchEvent]) -> list[tuple[str, object, object]
     return [(it.what, it.ours, it.theirs) for event in found for it in event.differences]
 
 
-@pytest.mark.parametrize("game", ["gioul", "tabula", "plakoto", "russian1", "acey-deucey", "ticktack", "hyper"])
+@pytest.mark.parametrize(
+    "game",
+    some_slow(
+        ["gioul", "tabula", "plakoto", "russian1", "acey-deucey", "ticktack", "hyper"],
+        {"tabula", "russian1", "acey-deucey"}.__contains__,
+    ),
+)
 def test_a_whole_game_agrees_with_the_rules_and_is_listed(game: str) -> None:
     lines, state = session(game)
     events = list(replay(lines))
@@ -188,6 +195,7 @@ def test_a_line_that_was_asked_for_before_a_play_does_not_show_it() -> None:
     assert [] == differences(replay(lines))
 
 
+@pytest.mark.slow
 def test_any_lost_lines_are_replayed_without_an_exception_and_without_backgammon() -> None:
     rng = random.Random(7)
     for game in ("gioul", "tabula", "greek"):
@@ -197,6 +205,7 @@ def test_any_lost_lines_are_replayed_without_an_exception_and_without_backgammon
         assert not {"MatchBegan", "GameBegan", "EntryAdded", "GameEnded"} & kinds
 
 
+@pytest.mark.slow
 def test_lines_that_make_no_sense_are_differences_and_no_exceptions() -> None:
     rng = random.Random(8)
     lines, strange = session("hyper")[0], [*session("tabula")[0][:60], *session("ticktack")[0]]

@@ -45,6 +45,7 @@ def test_programs_get_every_legal_play_with_its_loss(ask: Asking) -> None:
     assert all(it["loss"] == pytest.approx(max(first["equity"] - it["equity"], 0), abs=2e-6) for it in others)
 
 
+@pytest.mark.slow
 def test_all_that_is_listed_is_judged_equally_deep(ask: Asking) -> None:
     row = json.loads(ask.text("best", f"{HOLDING}:0:0:1:43:0:0:0:0:10", "--json", "--plies", "1"))
     assert FEWEST_PLAYS <= len(row["plays"]) <= MAX_PLAYS

@@ -16,6 +16,7 @@ from fibsbot.games.ruleset import Part, Ruleset, Turn
 from fibsbot.games.table import Table
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat, Stage
+from tests.marks import some_slow
 
 WEIGHTS = {2: 36, 3: 216}
 
@@ -57,7 +58,7 @@ def before_roll(rules: Ruleset, evaluator: TableEvaluator, table: Table) -> floa
     return total / WEIGHTS[rules.dice]
 
 
-@pytest.mark.parametrize("game", ["hyper", "misere", "plakoto", "fevga"])
+@pytest.mark.parametrize("game", some_slow(["hyper", "misere", "plakoto", "fevga"], {"misere", "plakoto"}.__contains__))
 def test_with_one_ply_every_roll_of_the_opponent_is_looked_at(game: str) -> None:
     rules = load_ruleset(game)
     evaluator = TableEvaluator(rules)

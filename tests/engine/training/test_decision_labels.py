@@ -96,6 +96,7 @@ def test_the_plays_of_a_decision_are_close_ones_of_one_roll(teacher: DecisionLab
         assert np.ptp((opponents * np.arange(26)).sum(axis=1)) <= 24, "the pips of one roll"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deeper", [0.0, 1.0])
 def test_only_where_one_roll_prefers_another_play_two_are_looked_ahead(
     teacher: DecisionLabeller, deeper: float

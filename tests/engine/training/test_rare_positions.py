@@ -55,6 +55,7 @@ def test_the_seed_decides_which(columns: TableArrays) -> None:
     assert (one == same).all()
 
 
+@pytest.mark.slow
 def test_games_may_begin_with_them() -> None:
     plain, arranged = (
         play_games(toy_teacher(Variety(wild=0, random=0, early=0, arranged=share)), 64, 3).boards for share in (0, 1)

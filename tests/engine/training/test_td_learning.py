@@ -41,6 +41,7 @@ def test_who_plays_itself_learns() -> None:
     assert 0 < last.gammons < 60
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_network() -> None:
     def taught(seed: int) -> bytes:
         student = new_td_network(4, 1)
