@@ -12,6 +12,6 @@ def some_slow(values: Iterable[str], is_slow: Callable[[str], bool]) -> list[obj
     return [pytest.param(it, marks=pytest.mark.slow) if is_slow(it) else it for it in values]
 
 
-def has_options(game: str) -> bool:
-    """Return whether a game is one with options: `plakoto:exception`."""
-    return ":" in game
+def is_long(game: str) -> bool:
+    """Return whether a game has options, such as `plakoto:exception`, or so many plays that its tests take long."""
+    return ":" in game or game == "buff"

@@ -12,7 +12,7 @@ from typing import Any, TextIO, cast
 
 import pytest
 import structlog
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fibs_protocol import commands as c
@@ -42,6 +42,7 @@ from fibsbot.service.control_server import ControlServer
 from fibsbot.service.live.feed import AccountFeed, FeedPart
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort
+from tests.examples import examples
 from tests.records.store.recorder import Teller
 
 PASSWORD = "Zq7-un'mis\"tak\\ab<le>&Xw9"
@@ -136,7 +137,7 @@ def store(folder: Path) -> Iterator[StoreWriter]:
 
 
 @pytest.mark.parametrize("password", [PASSWORD, NAMED])
-@settings(max_examples=20)
+@examples(20)
 @given(
     said=st.lists(st.tuples(st.sampled_from(LINES), st.sampled_from(sorted(SPOKEN))), min_size=1, max_size=8),
     size=st.integers(1, 60),
@@ -184,7 +185,7 @@ async def test_a_server_that_repeats_the_password_gets_it_into_nothing(
 # -- what is hidden and what is not ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=SHORTEST), st.data())
 def test_a_password_is_hidden_whatever_it_is_made_of_and_however_it_is_written(
     password: str, data: st.DataObject
@@ -194,7 +195,7 @@ def test_a_password_is_hidden_whatever_it_is_made_of_and_however_it_is_written(
         assert password.lower() not in redact(f"before {write(password)} after").lower().replace(REDACTED, " ")
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.binary(max_size=60), st.data())
 def test_a_stream_is_redacted_in_the_same_way_whatever_its_chunks(other: bytes, data: st.DataObject) -> None:
     between = data.draw(st.sampled_from([b"", b"\x00", b"\x07\x00", b"\xff\xf9", b"\xff\xfd\x01"]))

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 from attrs import evolve
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.decision_analysis import LISTED_PLAYS, _options
@@ -38,6 +38,7 @@ from fibsbot.transcript import (
 )
 from tests.analysis.exact_evaluator import ExactEvaluator
 from tests.analysis.random_matches import play_match
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate
 from tests.hypothesis_strategies import match_states
 
@@ -93,7 +94,7 @@ def made(match: Transcript) -> list[Decision]:
 @pytest.mark.slow
 @given(SEEDS)
 @example(729254206)  # somebody resigns who has only one play
-@settings(max_examples=20)
+@examples(20)
 def test_every_decision_is_analysed_in_order(seed: int) -> None:
     match = simulate(seed, games=2, gaps=True)
     found = analyse_match(match, PipEvaluator(), luck=False)
@@ -110,7 +111,7 @@ def test_every_decision_is_analysed_in_order(seed: int) -> None:
 
 @pytest.mark.slow
 @given(SEEDS)
-@settings(max_examples=15)
+@examples(15)
 def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) -> None:
     for game in analyse_match(simulate(seed, 1), PipEvaluator(), luck=False).games:
         for analysed in game.decisions:
@@ -337,7 +338,7 @@ def test_an_evaluator_without_chances_gives_none_for_resignations() -> None:
 
 
 @given(match_states(resignations=False))
-@settings(max_examples=15)
+@examples(15)
 def test_luck_averages_out_over_all_rolls(state: MatchState) -> None:
     throws = RollValues(PipEvaluator())
     state = evolve(state, phase=Phase.MOVE)
@@ -400,7 +401,7 @@ def test_a_roll_on_the_board_at_the_start_of_a_capture_has_luck() -> None:
 
 @pytest.mark.slow
 @given(SEEDS)
-@settings(max_examples=15)
+@examples(15)
 def test_totals_are_sums_over_games_and_decisions(seed: int) -> None:
     found = analyse_match(simulate(seed), PipEvaluator(), luck=False)
     for seat in Seat:

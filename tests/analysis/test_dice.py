@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 from attrs import asdict, evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.dice import DiceStatistics, chance_of_run, chi_square, dice_statistics, survival
@@ -19,6 +19,7 @@ from fibsbot.rules.laws import FIBS
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Entry, Game, Gap, Player, Throw, Transcript
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate
 
 KNOWN: Final = (
@@ -112,7 +113,7 @@ def test_the_probability_of_runs_agrees_with_enumeration(length: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=12)
+@examples(12)
 def test_every_roll_is_counted_once(seed: int) -> None:
     transcript = simulate(seed, gaps=True)
     for seat, found in zip(Seat, dice_statistics(transcript), strict=True):
@@ -187,7 +188,7 @@ def test_loaded_dice_are_detected_with_enough_rolls() -> None:
 
 @pytest.mark.slow
 @given(SEEDS, SEEDS)
-@settings(max_examples=10)
+@examples(10)
 def test_statistics_of_matches_add_up(one: int, other: int) -> None:
     first, second = dice_statistics(simulate(one, 1))[0], dice_statistics(simulate(other, 1))[0]
     both = first + second

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.match_analysis import analyse_match
 from fibsbot.match import MatchState
 from fibsbot.rules import game as rules
 from tests.analysis.exact_evaluator import ExactEvaluator, played_badly
+from tests.examples import examples
 
 EVALUATOR: Final = ExactEvaluator()
 SEEDS: Final = st.integers(0, 2**32)
@@ -24,7 +25,7 @@ def unit(state: MatchState) -> float:
 
 @pytest.mark.slow
 @given(SEEDS)
-@settings(max_examples=20)
+@examples(20)
 def test_result_is_start_plus_luck_minus_errors(seed: int) -> None:
     """For money in points, in a match in winning chances; with good and bad cube actions, and resignations."""
     transcript = played_badly(seed)

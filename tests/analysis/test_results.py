@@ -9,7 +9,7 @@ from typing import Final, cast
 
 import pytest
 from attrs import asdict, evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.luck import LuckAdjustedResults, luck_adjusted_result, mean_interval
@@ -28,6 +28,7 @@ from fibsbot.records.store.reader import Store
 from fibsbot.records.stored_rows import Connection, Match, Outcome
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Transcript
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate
 
 RATINGS: Final = st.floats(800, 2200)
@@ -194,7 +195,7 @@ def analysed(transcript: Transcript, luck: tuple[float, float] = (0.3, 0.1)) -> 
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3]))
-@settings(max_examples=20)
+@examples(20)
 def test_luck_adjusted_results_of_both_players_add_up_to_one(seed: int, length: int) -> None:
     found = analysed(simulate(seed, length))
     a, b = (luck_adjusted_result(found, seat) for seat in Seat)

@@ -230,6 +230,7 @@ def make_version_1(archive: Path) -> None:
     (archive / "archive.json").write_text('{"fibsbot_archive": 1}')
 
 
+@pytest.mark.slow
 def test_an_archive_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     old, new = write_matches(tmp_path / "mat", 2, length=1)

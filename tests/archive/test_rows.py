@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.archive.columns import boards_of_ids, columns_of, position_columns, position_ids
@@ -16,6 +16,7 @@ from fibsbot.formats.conversion import WRITERS, read_matches
 from fibsbot.notation.position_ids import position_id
 from fibsbot.position import BAR, Position
 from fibsbot.transcript import Transcript, decisions, walk
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate
 
 PLACE = MatchPlace("a file", 1, "mat")
@@ -27,7 +28,7 @@ def digest(match: Transcript) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=12)
+@examples(12)
 @given(seed=st.integers(0, 10_000))
 def test_a_match_has_one_digest_in_all_formats(seed: int) -> None:
     match = simulate(seed)
@@ -60,7 +61,7 @@ def test_two_players_of_one_name_are_told_apart_by_their_plays() -> None:
     assert digest(one) != digest(other)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(seed=st.integers(0, 10_000), gaps=st.booleans())
 def test_the_decisions_are_those_of_the_rules_core(seed: int, gaps: bool) -> None:  # noqa: FBT001 - a property
     for game in simulate(seed, gaps=gaps).games:

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.arena.duel.games import Games, play_match, play_out
@@ -18,6 +18,7 @@ from fibsbot.strategies.questions import Question, StrategyAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Cube, Resign, Throw, walk
 from tests.arena.duel_strategies import Racer, Resigner
+from tests.examples import examples
 
 plans = st.builds(
     lambda length, seed, cube, money: DuelPlan(
@@ -41,7 +42,7 @@ def played(plan: DuelPlan, one: Strategy, other: Strategy, number: int = 0) -> G
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(plans, st.integers(0, 99))
 def test_every_match_is_legal_and_complete(plan: DuelPlan, seed: int) -> None:
     games = played(plan, RandomStrategy(seed), Resigner() if seed % 3 == 0 else RandomStrategy(seed + 1))

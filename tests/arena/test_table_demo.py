@@ -25,7 +25,7 @@ SEEDS: Final = {
     "fevga": 3, "narde": 1, "gulbara": 2, "tapa": 2, "longgammon": 2, "misere": 2,
 }  # fmt: skip
 """A seed for each game; with these its own laws come up soon: draws, doubles that are named, parts that pass over."""
-QUICK: Final = {"irish", "plakoto", "russian2", "ticktack", "hyper", "portes", "misere"}
+QUICK: Final = {"irish", "ticktack", "hyper", "portes"}
 """Those of which a match takes least time."""
 
 

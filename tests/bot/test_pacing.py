@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fibsbot.bot.events_and_actions import Action, QuitRequested, Send
@@ -18,6 +18,7 @@ from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, ROLLED_64, Script, af
 from tests.bot.simulation import Simulation
 from tests.bot.test_hostile_messages import answer, any_line
 from tests.bot.test_lost_lines import DoublingStrategy
+from tests.examples import examples
 
 PEOPLE = (
     "12 zaphod help",
@@ -68,7 +69,7 @@ def storm(script: Paced, rng: random.Random, steps: int) -> None:
                 script.server(any_line(rng))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32), st.integers(1, 30), st.sampled_from([0, 0.2, 1.5]))
 @example(1, 1, 0)
 def test_commands_per_minute_and_pauses_stay_within_their_limits(seed: int, limit: int, pause: float) -> None:

@@ -22,7 +22,7 @@ from fibsbot.strategies.table_questions import TableQuestion, TablesOnlyStrategy
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance
-from tests.marks import has_options, some_slow
+from tests.marks import is_long, some_slow
 
 ANY = Policy(games=("any",))
 PLAYER = TablesOnlyStrategy(load_table_strategy("random", seed=1))
@@ -72,12 +72,12 @@ def carry_out(game: TableGame, text: str) -> TableGame:
     raise AssertionError(f"expected a command of the game, got {text}")
 
 
-def is_long(game: str) -> bool:
-    """Return whether a game takes long, or is one with an option."""
-    return has_options(game) or game in {"tabula", "around", "acey-deucey", "buff"}
+def takes_long(game: str) -> bool:
+    """Return whether a whole game takes long."""
+    return is_long(game) or game in {"tabula", "around", "acey-deucey"}
 
 
-@pytest.mark.parametrize("game", some_slow([*GAMES, "irish:binding", "gioul:may", "acey-deucey:navy"], is_long))
+@pytest.mark.parametrize("game", some_slow([*GAMES, "irish:binding", "gioul:may", "acey-deucey:navy"], takes_long))
 def test_a_whole_game_is_played_with_legal_commands_only(game: str) -> None:
     script = to_match(game)
     rng = random.Random(game)

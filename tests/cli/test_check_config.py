@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.cli import main
@@ -21,6 +21,7 @@ from fibsbot.match import MatchState
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
 from tests.commands import fibsbot
+from tests.examples import examples
 
 SECRET = "swordfish"
 Check: TypeAlias = Callable[..., Result]
@@ -295,7 +296,7 @@ LINES = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(LINES, max_size=8))
 def test_a_file_with_problems_keeps_what_is_right_in_it(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.grammar import parse
@@ -16,6 +16,7 @@ from fibs_protocol.messages import Message, Unknown
 from fibs_protocol.stream import Received
 from fibs_protocol.words import Colour
 from fibsbot.json_lines import write_message
+from tests.examples import examples
 from tests.protocol.message_examples import GROUPS, messages, said
 
 
@@ -49,7 +50,7 @@ def test_a_message_is_written_as_by_the_standard_library(message: Message, text:
 
 
 @pytest.mark.parametrize("wordings", GROUPS, ids=lambda group: group[0].cls.__name__)
-@settings(max_examples=3)
+@examples(3)
 @given(st.data())
 def test_what_is_read_in_each_wording_is_written_as_by_the_standard_library(
     wordings: list[Wording[Any]], data: st.DataObject

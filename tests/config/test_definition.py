@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.bot.settings import AgentSettings, RunSettings
@@ -23,6 +23,7 @@ from fibsbot.config.settings import AccountConfig
 from fibsbot.policy import Lengths, NamePattern
 from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings
+from tests.examples import examples
 
 ROOT: Final = Path(__file__).parent.parent.parent
 WRITE_ANEW: Final = "the definition has changed: run python -m fibsbot.config"
@@ -185,7 +186,7 @@ def as_in_a_file(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.data())
 def test_all_allowed_values_make_a_run(data: st.DataObject) -> None:
     found: dict[str, dict[str, Any]] = {}

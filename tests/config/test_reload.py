@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.config import Config, parse_config
 from fibsbot.config.build import ConfigChanges, compare_configs
 from fibsbot.config.fields import sections_of, settings_of
 from fibsbot.config.parser import config_from_tables
+from tests.examples import examples
 
 FIXED = {
     (part.name, setting.name)
@@ -115,7 +116,7 @@ def configuration(of_all: dict[str, int], accounts: dict[str, dict[str, int]]) -
     return config_from_tables({**nested(of_all), "account": tables})
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SETTINGS, ACCOUNTS, SETTINGS, ACCOUNTS)
 def test_after_a_change_only_ignored_settings_still_differ(
     old: dict[str, int], accounts: dict[str, dict[str, int]], new: dict[str, int], others: dict[str, dict[str, int]]

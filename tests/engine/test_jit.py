@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import structlog
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine import code_cache, jit_compiler, numba_target, quantized
 from fibsbot.engine.arrays import AS_INT
 from fibsbot.engine.jit import TYPE_MISMATCH, CompiledFunction, compiled
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
 BELOW = """
@@ -286,7 +287,7 @@ def is_above(number: float, limit: float) -> bool:
 
 
 @given(st.lists(st.integers(-100, 100), max_size=9), st.sampled_from([np.int8, np.int16, np.int32, np.int64, np.uint8]))
-@settings(max_examples=20)
+@examples(20)
 def test_arrays_of_any_width_and_layout_are_taken(numbers: list[int], dtype: type) -> None:
     array: npt.NDArray[Any] = np.array(numbers).astype(dtype)
     spread: npt.NDArray[Any] = np.zeros(2 * len(array), dtype)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.formats import single_line
@@ -25,6 +25,7 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript
+from tests.examples import examples
 from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
 GOLDEN: Final = sorted((Path(__file__).parents[1] / "data" / "formats" / "mat").glob("*.mat"))
@@ -305,7 +306,7 @@ def _told_result(game: Game) -> Result | None:
 
 @pytest.mark.slow
 @given(transcripts(whole=True))
-@settings(max_examples=25)
+@examples(25)
 def test_reading_gives_the_match_that_was_written(match: Transcript) -> None:
     read = read_mat(write_mat(match))
     assert not {key for key in read.tags if not key.startswith("Rejected")}
@@ -325,7 +326,7 @@ def _without_level(game: Game) -> Game:
 
 @pytest.mark.slow
 @given(transcripts())
-@settings(max_examples=40)
+@examples(40)
 def test_export_import_export_gives_the_same_bytes(match: Transcript) -> None:
     text = write_mat(match)
     again = write_mat(read_mat(text))
@@ -346,7 +347,7 @@ def test_any_tags_and_names_survive_unchanged(tags: dict[str, str], name: str, n
 
 @pytest.mark.slow
 @given(st.integers(0, 10_000))
-@settings(max_examples=20)
+@examples(20)
 def test_raised_cubes_come_back(seed: int) -> None:
     match = simulate(seed, 0, games=3, laws=AUTOMATIC)
     read = read_mat(write_mat(match))

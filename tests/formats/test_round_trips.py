@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fibsbot import __version__
@@ -20,6 +20,7 @@ from fibsbot.formats import Format, FormatError, detect_format
 from fibsbot.formats.conversion import NOT_REPRESENTED, READERS, WRITERS, lost_details, read_matches, write_matches
 from fibsbot.formats.position_lists import SnowiePosition, iter_snowie, write_snowie
 from fibsbot.transcript import Transcript, TranscriptError, walk
+from tests.examples import examples
 from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
 DATA: Final = Path(__file__).parents[1] / "data" / "formats"
@@ -82,7 +83,7 @@ def test_files_look_as_they_always_did(name: str, kind: Format) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
 @given(match=transcripts())
-@settings(max_examples=20)
+@examples(20)
 def test_writing_reading_and_writing_again_gives_the_same(kind: Format, match: Transcript) -> None:
     text = WRITERS[kind](match)
     if text:
@@ -92,7 +93,7 @@ def test_writing_reading_and_writing_again_gives_the_same(kind: Format, match: T
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*MATCHES, Format.SNOWIE], ids=lambda kind: kind.value)
 @given(match=transcripts(odd_names=False), cut=st.floats(0, 1), junk=st.text(max_size=4), gone=st.integers(0, 9))
-@settings(max_examples=20)
+@examples(20)
 def test_a_text_that_is_damaged_or_breaks_off_is_read_or_refused(
     kind: Format, match: Transcript, cut: float, junk: str, gone: int
 ) -> None:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from fibsbot.match import CubeAction
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending
 from fibsbot.transcript import Cube, Game, Gap, Resign, Throw, Transcript, decisions, walk
+from tests.examples import examples
 from tests.formats.simulated_matches import LENGTHS, simulate, transcripts
 
 
@@ -66,7 +67,7 @@ def test_everything_happens_in_100_matches() -> None:
 
 @pytest.mark.slow
 @given(transcripts())
-@settings(max_examples=15)
+@examples(15)
 def test_a_simulated_match_can_be_walked_through(match: Transcript) -> None:
     for game in match.games:
         for step in walk(game):

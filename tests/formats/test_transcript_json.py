@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 
 from fibsbot.formats import FormatError
 from fibsbot.formats.transcript_json import iter_json, read_json, write_json
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Player, Throw, Transcript
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate, transcripts
 
 MATCH = simulate(18, 5)
@@ -32,7 +33,7 @@ def changed(path: str, value: object) -> str:
 
 @pytest.mark.slow
 @given(transcripts())
-@settings(max_examples=20)
+@examples(20)
 def test_nothing_is_lost(match: Transcript) -> None:
     assert match == read_json(write_json(match))
 

@@ -11,19 +11,20 @@ from fibsbot.games.plays import check_play, legal_plays, resulting_tables
 from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, PlayError
 from tests.games.random_games import brute_force, decisions, mutated
+from tests.marks import is_long, some_slow
 
 POSITIONS = 5
 """Positions of each game; `python -m bench.bench_tables` looks at more."""
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", some_slow(GAMES, is_long))
 def test_trying_everything_finds_the_same_plays(game: str) -> None:
     rules = load_ruleset(game)
     for table, part in decisions(game, POSITIONS):
         assert brute_force(rules, table, part) == set(resulting_tables(rules, table, part))
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", some_slow(GAMES, is_long))
 def test_legal_plays_are_accepted_and_changed_ones_only_if_they_are_legal(game: str) -> None:
     rules = load_ruleset(game)
     rng = random.Random(game)

@@ -16,7 +16,7 @@ from fibsbot.games.text import game_from_json, game_to_json
 from fibsbot.position import Position
 from fibsbot.rules import plays as backgammon
 from tests.games.random_games import random_game, variants
-from tests.marks import has_options, some_slow
+from tests.marks import is_long, some_slow
 
 MOST_DECISIONS_WITH_AN_OPTION = 60
 PERFT: Final = {
@@ -46,7 +46,7 @@ PERFT: Final = {
 """Boards after one and two turns; longer counts in `python -m bench.bench_tables`."""
 
 
-@pytest.mark.parametrize("game", some_slow(variants(), has_options))
+@pytest.mark.parametrize("game", some_slow(variants(), is_long))
 def test_a_random_game_keeps_its_checkers_and_can_be_saved(game: str) -> None:
     states = random_game(load_ruleset(game), random.Random(game))
     for number, state in enumerate(islice(states, MOST_DECISIONS_WITH_AN_OPTION if ":" in game else None)):

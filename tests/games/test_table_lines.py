@@ -20,7 +20,7 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.table_lines import TableLineError, game_from_state, table_state
 from tests.games.random_games import random_game, variants
-from tests.marks import has_options, some_slow
+from tests.marks import is_long, some_slow
 
 LOOKED_AT = 120
 """Number of states of a game that are looked at."""
@@ -41,7 +41,7 @@ def facts(game: TableGame) -> dict[str, object]:
     return {name: value for name, value in game_to_json(game).items() if name not in NOT_SHOWN}
 
 
-@pytest.mark.parametrize("game", some_slow(variants(), has_options))
+@pytest.mark.parametrize("game", some_slow(variants(), is_long))
 def test_a_client_has_the_game_that_the_server_has(game: str) -> None:
     states = random_game(load_ruleset(game), random.Random(game))
     for number, state in enumerate(itertools.islice(states, LOOKED_AT_WITH_AN_OPTION if ":" in game else LOOKED_AT)):

@@ -17,6 +17,7 @@ from fibsbot.notation.table_plays import NO_MOVE, NOTHING_TO_PIN, format_play, p
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, PlayError
 from tests.games.random_games import decisions
+from tests.marks import is_long, some_slow
 
 CHECKED_GAMES = (
     "tabula:free",
@@ -40,7 +41,7 @@ def table(game: str, text: str) -> Table:
     return parse_table(text, load_ruleset(game))
 
 
-@pytest.mark.parametrize("game", CHECKED_GAMES)
+@pytest.mark.parametrize("game", some_slow(CHECKED_GAMES, is_long))
 def test_a_written_play_is_read_as_the_same_play(game: str) -> None:
     rng, rules = random.Random(game), load_ruleset(game)
     for board, part in decisions(game, CHECKED_DECISIONS):

@@ -6,7 +6,7 @@ import functools
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol import commands as c
@@ -21,7 +21,7 @@ from fibs_protocol.errors import (
 from fibs_protocol.grammar import parse, parse_command, write, write_command
 from fibs_protocol.grammar.commands import COMMAND_FORMS, SHORT_FORMS
 from fibs_protocol.words import UNLIMITED, FibsMove, Setting, Toggle
-from tests.examples import more_examples
+from tests.examples import examples, more_examples
 from tests.protocol.message_examples import PRINTABLE, filled, game_names, moves, names, points, words
 
 passwords = words.filter(lambda word: ":" not in word)
@@ -76,7 +76,7 @@ def kinds() -> set[type[c.Command]]:
 
 
 @pytest.mark.parametrize("start", range(0, len(COMMAND_FORMS), GROUP), ids=lambda start: COMMAND_FORMS[start].name)
-@settings(max_examples=12)
+@examples(12)
 @given(st.data())
 def test_a_server_reads_what_a_client_wrote(start: int, data: st.DataObject) -> None:
     for form in COMMAND_FORMS[start : start + GROUP]:

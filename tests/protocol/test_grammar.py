@@ -7,7 +7,7 @@ from itertools import combinations
 
 import attrs
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fibs_protocol import messages as m
@@ -17,7 +17,7 @@ from fibs_protocol.grammar.table import WORDINGS
 from fibs_protocol.grammar.wording import Wording
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.words import UNLIMITED, YOU, Setting
-from tests.examples import more_examples
+from tests.examples import examples, more_examples
 from tests.protocol.message_examples import (
     BY_CONTEXT,
     GROUPS,
@@ -39,7 +39,7 @@ def _written(message: m.Message) -> bool:
 
 
 @pytest.mark.parametrize("wordings", GROUPS, ids=lambda group: group[0].cls.__name__)
-@settings(max_examples=6)
+@examples(6)
 @given(st.data())
 def test_written_messages_are_read_back(wordings: list[Wording[m.Message]], data: st.DataObject) -> None:
     for message in filter(_written, (data.draw(said(wording)) for wording in wordings)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fibs_protocol import messages as m
@@ -14,7 +14,7 @@ from fibs_protocol.grammar.blocks import BLOCKS
 from fibs_protocol.lines import PROMPTS
 from fibs_protocol.stream import MessageReader, Received, split_glued
 from fibs_protocol.words import Toggle
-from tests.examples import more_examples
+from tests.examples import examples, more_examples
 from tests.protocol.message_examples import BY_CONTEXT, SPOKEN, boards, messages, said, texts
 from tests.protocol.test_board import START
 from tests.protocol.test_lines import cut, streams
@@ -36,7 +36,7 @@ def kinds(text: str) -> list[str]:
     return [record.message.kind() for record in read(text.replace("\n", "\r\n").encode("ascii"))]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(messages, max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=10))
 def test_written_messages_are_read_back_from_any_chunks(said_by_server: list[m.Message], sizes: list[int]) -> None:
     assume(not any(isinstance(message, _PROMPTS_AND_BLOCKS) for message in said_by_server))

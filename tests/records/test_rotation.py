@@ -18,6 +18,7 @@ from fibsbot.records.finished_logs import finished_files
 from fibsbot.records.session_log import Event, Header, Received, Sent, SessionLogError, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import REDACTED, password_hidden
+from tests.examples import examples
 from tests.records.log_clock import (
     LINE,
     SMALL,
@@ -87,7 +88,7 @@ def test_without_a_rotation_there_is_one_file(path: Path, clock: Clock) -> None:
     assert ["marvin.jsonl"] == listed(path.parent)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(examples(20), deadline=None)
 @given(
     chunks=st.lists(st.tuples(st.binary(min_size=1, max_size=400), st.integers(1, 200)), max_size=30),
     days=st.sets(st.integers(0, 30)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
@@ -30,6 +30,7 @@ from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Decision, Game, Resign, Transcript, decisions, walk
+from tests.examples import examples
 from tests.formats.simulated_matches import transcripts
 from tests.replay.sample_match import sample_transcript
 from tests.replay.scripted_strategy import ScriptedStrategy
@@ -133,7 +134,7 @@ class Echo(ScriptedStrategy):
         return accepted
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(transcripts(lengths=(0, 1, 2)))
 def test_a_strategy_that_repeats_the_decisions_of_a_match_differs_nowhere(transcript: Transcript) -> None:
     strategy = Echo()
@@ -146,7 +147,7 @@ def test_a_strategy_that_repeats_the_decisions_of_a_match_differs_nowhere(transc
                 assert (True, 0.0, "") == (compared.same, compared.gain, compared.fault)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(transcripts(lengths=(0, 1, 2)))
 def test_decisions_without_a_choice_are_not_compared(transcript: Transcript) -> None:
     made = [it for game in transcript.games for step in walk(game) for it in decisions(step)]
@@ -158,7 +159,7 @@ def test_decisions_without_a_choice_are_not_compared(transcript: Transcript) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@examples(5)
 @given(transcripts(lengths=(0, 1), odd_names=False))
 def test_a_strategy_that_evaluates_itself_prefers_its_own_plays(transcript: Transcript) -> None:
     heuristic = HeuristicStrategy()

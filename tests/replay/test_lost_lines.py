@@ -13,6 +13,7 @@ from fibs_protocol.grammar import parse
 from fibsbot.replay.captures import read_pieces
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.transcript import Gap, Transcript
+from tests.examples import examples
 from tests.replay.transcript_helpers import (
     CAPTURES,
     entry_facts,
@@ -113,7 +114,7 @@ def test_one_lost_line_of_each_kind_is_reconstructed() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(examples(15), deadline=None)
 def test_several_lost_lines_make_no_game_illegal(data: st.DataObject) -> None:
     lines = unpacked("three_points_marvin.txt").split(b"\r\n")
     begin = data.draw(st.integers(0, len(lines) - 120))
@@ -123,7 +124,7 @@ def test_several_lost_lines_make_no_game_illegal(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=10, deadline=None)
+@settings(examples(10), deadline=None)
 def test_hostile_lines_make_no_game_illegal(data: st.DataObject) -> None:
     """Lines in any order, twice, with other numbers in them, between those of another session."""
     name = data.draw(st.sampled_from([path.stem for path in CAPTURES if path.name.endswith(".txt.gz")]))

@@ -23,6 +23,7 @@ from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.session_tracker import SessionTracker
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
+from tests.examples import examples
 from tests.replay.transcript_helpers import DATA, differences_in, events_of_bytes
 
 RECORDS = [json.loads(line) for line in (DATA / "bot/tigergammon.jsonl").read_bytes().splitlines()]
@@ -91,7 +92,7 @@ def damaged_logs(draw: st.DrawFn) -> bytes:
 
 @pytest.mark.slow
 @given(damaged_logs())
-@settings(max_examples=75, deadline=None)
+@settings(examples(75), deadline=None)
 def test_a_damaged_log_tells_the_same_as_with_every_message_tracked(log: bytes) -> None:
     skipping = events_of_bytes(log)
     with every_message_tracked():

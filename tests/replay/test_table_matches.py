@@ -172,6 +172,7 @@ def test_a_line_that_differs_from_the_state_before_is_a_difference_and_then_the_
     assert [("cube", 1, 64), ("cube", 64, 1)] == differences(replay(lines))
 
 
+@pytest.mark.slow
 def test_own_plays_that_were_not_captured_are_filled_in() -> None:
     lines, _ = session("fevga")
     heard = [line for line in lines if not isinstance(line, c.Move)]

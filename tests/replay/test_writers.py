@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.bot.tracked_match import Difference
@@ -17,6 +17,7 @@ from fibsbot.replay.terminal import board_frames
 from fibsbot.replay.writers import JsonRows, JsonWriter
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript, decisions, walk
+from tests.examples import examples
 from tests.formats.simulated_matches import transcripts
 from tests.replay.sample_match import sample_events, sample_transcript
 
@@ -60,7 +61,7 @@ def test_a_move_list_has_a_column_for_each_player_and_the_turns_of_both() -> Non
     ] == listed(sample_events(sample_transcript()))
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(transcripts(lengths=(0, 1, 2)))
 def test_player_names_cannot_control_the_terminal(transcript: Transcript) -> None:
     lines = listed(events_of_transcript(1, transcript))
@@ -75,7 +76,7 @@ def test_a_difference_is_one_printable_line(ours: str, theirs: str) -> None:
     assert len(line) < 600
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(transcripts(lengths=(0, 1, 2)))
 def test_every_decision_has_its_object(transcript: Transcript) -> None:
     rows = objects(events_of_transcript(1, transcript))

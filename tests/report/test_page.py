@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.draw.svg import Theme, ViewOptions, board_svg
@@ -26,6 +26,7 @@ from fibsbot.report.statistics import equity_graph
 from fibsbot.report.timeline import LUCK_THRESHOLD, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Transcript
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate, transcripts
 from tests.report.example_matches import analysed, eventful
 from tests.report.parsed_page import Page
@@ -80,7 +81,7 @@ def test_a_page_is_well_formed_and_every_entry_has_data() -> None:
 
 @pytest.mark.slow
 @given(st.lists(transcripts(), max_size=2))
-@settings(max_examples=4)
+@examples(4)
 def test_pages_of_any_matches_are_well_formed(matches: list[Transcript]) -> None:
     check(matches)
 

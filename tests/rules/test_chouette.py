@@ -46,6 +46,7 @@ from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import MODERN, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
+from tests.examples import examples
 from tests.hypothesis_strategies import dice
 
 ANN, BEN, CAT, DAN = PLAYERS = ("ann", "ben", "cat", "dan")
@@ -407,4 +408,4 @@ class Table(RuleBasedStateMachine):
 
 
 TestTable = Table.TestCase
-TestTable.settings = settings(max_examples=25, stateful_step_count=50)
+TestTable.settings = settings(examples(25), stateful_step_count=50)

@@ -32,6 +32,7 @@ from fibsbot.rules.game import (
 from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
+from tests.examples import examples
 from tests.hypothesis_strategies import dice
 
 LEVELS = st.sampled_from(Level)
@@ -161,7 +162,7 @@ class Match(RuleBasedStateMachine):
 
 
 TestMatch = Match.TestCase
-TestMatch.settings = settings(max_examples=25, stateful_step_count=60)
+TestMatch.settings = settings(examples(25), stateful_step_count=60)
 
 
 def test_random_matches_come_to_an_end() -> None:

@@ -15,6 +15,7 @@ from fibsbot.rules.state import Stage
 from fibsbot.server import chouette_flow
 from fibsbot.server.chouette_flow import DECISION_TIME
 from fibsbot.server.chouette_table import saved_tables
+from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld
 
 NAMES: Final = ("alice", "bob", "carol", "dave", "person")
@@ -137,4 +138,4 @@ class Table(FuzzedWorld):
 
 
 TestTable = Table.TestCase
-TestTable.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestTable.settings = settings(examples(25), stateful_step_count=30, deadline=None)

@@ -17,6 +17,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.connection import TelnetInput
 from fibsbot.server.server_match import ServerMatch
+from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld
 
 NAMES = ("alice", "bob", "carol", "person")
@@ -158,7 +159,7 @@ class Lobby(FuzzedWorld):
 
 
 TestLobby = Lobby.TestCase
-TestLobby.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+TestLobby.settings = settings(examples(30), stateful_step_count=40, deadline=None)
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=20))

@@ -23,6 +23,7 @@ from fibsbot.server.dice import SeededDice
 from fibsbot.server.ruleset_match import RulesetMatch, load_match
 from fibsbot.server.texts import help_on_games
 from fibsbot.server.users import ClientMode, User
+from tests.marks import is_long, some_slow
 from tests.server.ruleset_players import RulesetPlayer
 from tests.server.simulated_world import Simulation
 
@@ -100,7 +101,7 @@ SHORT: Final = ("fevga", "gioul", "hyper", "narde", "portes", "tapa")
 """Games that are played to the end here; `tests/arena/test_table_demo.py` has whole matches of all games."""
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", some_slow(GAMES, is_long))
 def test_two_clients_go_on_by_table_lines_alone_after_a_break(game: str) -> None:
     club = Club(doubles=0)
     club.invite(game)

@@ -19,6 +19,7 @@ from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.ruleset_match import RulesetMatch, load_match
 from fibsbot.server.users import User
 from fibsbot.table_lines import moves_to_fibs
+from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld
 
 NAMES = ("alice", "bob", "person", "plain")
@@ -122,4 +123,4 @@ class Club(FuzzedWorld):
 
 
 TestClub = Club.TestCase
-TestClub.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
+TestClub.settings = settings(examples(15), stateful_step_count=30, deadline=None)

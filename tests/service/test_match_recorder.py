@@ -26,6 +26,7 @@ from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.transcript import Cube, Game, Gap, Player, Step, Throw, Transcript, apply, walk
+from tests.examples import examples
 from tests.formats.simulated_matches import simulate
 from tests.records.store.recorder import NOON
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, comparable_entries
@@ -133,7 +134,7 @@ def match(seed: int, length: int | None = None) -> Transcript:
 
 
 @pytest.mark.slow
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_a_recorded_match_equals_the_match_that_was_played(store: tuple[Path, StoreWriter], seed: int) -> None:
     played = match(seed)
@@ -156,7 +157,7 @@ def test_a_recorded_match_equals_the_match_that_was_played(store: tuple[Path, St
 
 
 @pytest.mark.slow
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), data=st.data(), lost=st.integers(0, 3), missed=st.integers(0, 3))
 def test_a_match_that_was_interrupted_anywhere_is_recorded_correctly_with_gaps(
     store: tuple[Path, StoreWriter], seed: int, data: st.DataObject, lost: int, missed: int

@@ -11,12 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import define, field, frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import MAX_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, Question, StrategyAnswer
+from tests.examples import examples
 
 SOON = 60.0
 """Timeout of a test, in seconds."""
@@ -348,7 +349,7 @@ async def test_working_and_waiting_times_are_separate(monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(["answers", "raises", "hangs", "gone"]), max_size=25), st.integers(1, 3))
-@settings(max_examples=25)
+@examples(25)
 def test_every_question_is_answered_whatever_strategies_do(behaviours: list[str], size: int) -> None:
     release = threading.Event()
     questions = {"answers": YES, "gone": YES, "raises": raising(ValueError("x")), "hangs": hang(release)}

@@ -22,6 +22,7 @@ from fibsbot.strategies.table_games import (
     load_table_strategy,
 )
 from fibsbot.strategies.table_questions import first_questions
+from tests.marks import is_long, some_slow
 
 SIMPLE = ("random", "pips", "blots")
 A_LONG_GAME = 400
@@ -43,7 +44,7 @@ def advance(game: TableGame, strategy: TableStrategy, rng: random.Random) -> Tab
     return play(game, seat, strategy.choose_play(game))
 
 
-@pytest.mark.parametrize("game", [*GAMES, "irish:binding"])
+@pytest.mark.parametrize("game", some_slow([*GAMES, "irish:binding"], is_long))
 def test_every_answer_is_legal(game: str) -> None:
     rng = random.Random(game)
     strategies = {seat: load_table_strategy(which, seed=1) for seat, which in zip(Seat, ("pips", "blots"), strict=True)}

@@ -27,6 +27,7 @@ from fibsbot.transcript.reconstruction import (
     is_same_state,
     reconstruct,
 )
+from tests.examples import examples
 
 OPENING = Throw(seat=Seat.A, dice=(3, 1), play=Play.of((8, 5), (6, 5)))
 START = rules.start_match(FIBS, 7)
@@ -135,7 +136,7 @@ def test_the_first_turn_is_found_without_the_opening_roll() -> None:
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**6), turns=st.integers(1, 60))
-@settings(max_examples=12, deadline=None)
+@settings(examples(12), deadline=None)
 def test_reconstructed_entries_lead_to_the_view_and_are_right_if_the_dice_are_known(seed: int, turns: int) -> None:
     rng = random.Random(seed)
     state = START
@@ -194,7 +195,7 @@ def spread(more: list[int]) -> Position:
     return Position(tuple(cells))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(examples(12), deadline=None)
 @given(data=st.data())
 def test_boards_with_thousands_of_plays_cost_no_more_than_others(data: st.DataObject) -> None:
     some = st.lists(st.integers(1, 24), min_size=3, max_size=3)

@@ -124,6 +124,7 @@ def test_damaged_tables_are_computed_again_and_it_is_said_in_one_line(small: Bea
     assert equal(small, read_tables(path, 2)[0])
 
 
+@pytest.mark.slow
 def test_the_largest_tables_that_are_kept_are_used(tables: BearoffTables, cache: Path) -> None:
     write_tables(tables, path_for(6))
     other = cache / path_for(8).name

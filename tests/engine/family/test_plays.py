@@ -12,7 +12,7 @@ from fibsbot.games.plays import resulting_tables
 from fibsbot.games.ruleset import Part, Ruleset
 from fibsbot.games.table import Side, Table
 from tests.games.random_games import decisions, variants
-from tests.marks import has_options, some_slow
+from tests.marks import is_long, some_slow
 
 SEARCH = new_play_search()
 PARTS = 5
@@ -30,7 +30,7 @@ def limited(side: Side) -> Side:
     return evolve(side, throws=min(side.throws, MOST_THROWS))
 
 
-@pytest.mark.parametrize("game", some_slow(variants(), has_options))
+@pytest.mark.parametrize("game", some_slow(variants(), is_long))
 def test_the_kernel_finds_the_tables_of_the_reference(game: str) -> None:
     rules = load_ruleset(game)
     for it, part in decisions(game, PARTS):

@@ -69,6 +69,7 @@ def test_two_rolls_ahead_is_the_mean_of_one_roll_ahead_after_the_best_plays(teac
     assert 0 < settled < 7 * 21
 
 
+@pytest.mark.slow
 def test_labels_are_the_lookahead_of_so_many_rolls(teacher: DecisionLabeller, labels: DecisionLabels) -> None:
     assert {1, 2} == set(labels.plies.tolist())
     two = labels.plies == 2

@@ -28,6 +28,7 @@ def many(columns: TableArrays) -> Boards:
     return np.array([rare_position(rng, columns) for _ in range(600)])
 
 
+@pytest.mark.slow
 def test_they_are_possible_and_not_known(many: Boards, columns: TableArrays) -> None:
     assert not is_known(many, columns).any()
     for board in many:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 from attrs import define, field
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
 from fibsbot.records.store import AccountLeases, LeaseView, StoreError
 from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import SHARING_PROCESSES
+from tests.examples import examples
 
 ACCOUNTS = tuple(f"bot{number}" for number in range(7))
 DOING = ("LOBBY", "waiting for an opponent")
@@ -92,7 +93,7 @@ def sqlite_url(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@examples(5)
 @given(steps=st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=8))
 def test_no_account_is_played_twice_and_all_are_shared_evenly_in_the_end(
     sqlite_url: str, steps: Sequence[tuple[int, bool]]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.stored_rows import Outcome
+from tests.examples import examples
 from tests.records.store.recorder import NOON, XGID
 
 Told: TypeAlias = tuple[str, dict[str, Any]]
@@ -140,7 +141,7 @@ def put(writer: StoreWriter, told: Iterator[Told]) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 8))
 def test_without_faults_every_match_has_its_end(
     store: tuple[Path, StoreWriter], chance: random.Random, steps: int
@@ -159,7 +160,7 @@ def test_without_faults_every_match_has_its_end(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 8), faults=st.floats(0.02, 0.4))
 def test_lost_or_repeated_records_never_lead_to_contradictory_rows(
     store: tuple[Path, StoreWriter], chance: random.Random, steps: int, faults: float

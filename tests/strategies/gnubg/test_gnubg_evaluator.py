@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
@@ -18,6 +18,7 @@ from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.evaluator import DetailedEvaluator
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
+from tests.examples import examples
 from tests.formats.gnubg import requires_gnubg
 from tests.hypothesis_strategies import match_states
 
@@ -75,7 +76,7 @@ def test_a_won_game_has_the_value_of_its_points(gnubg: GnubgStrategy) -> None:
 
 
 @requires_gnubg
-@settings(max_examples=25)
+@examples(25)
 @given(match_states(resignations=False))
 def test_its_own_decisions_have_no_loss(gnubg: GnubgStrategy, state: MatchState) -> None:
     if state.phase is Phase.MOVE:

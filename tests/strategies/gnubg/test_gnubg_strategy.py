@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import given
 
 from fibsbot.external import may_double
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
@@ -29,6 +29,7 @@ from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
 from tests.engines import descendants, gone, play_whole_matches
+from tests.examples import examples
 from tests.formats.gnubg import GNUBG, requires_gnubg
 from tests.hypothesis_strategies import match_states
 
@@ -52,7 +53,7 @@ def test_it_makes_the_standard_opening_plays(gnubg: GnubgStrategy, dice: tuple[i
 
 
 @requires_gnubg
-@settings(max_examples=30)
+@examples(30)
 @given(match_states())
 def test_every_decision_gets_a_possible_answer(gnubg: GnubgStrategy, state: MatchState) -> None:
     match state.phase:
