@@ -21,7 +21,7 @@ class Gnubg:
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of the player on roll at 0-ply, shape (n, 6)."""
-        return np.array([self._one(board) for board in boards])
+        return np.array([self.chances(board) for board in boards])
 
     def play(self, board: Board, roll: tuple[int, int], plies: int) -> Board:
         """Return the board after its play of a roll (high number first), seen by the player who plays."""
@@ -38,12 +38,13 @@ class Gnubg:
             raise ValueError(f"gnubg played {roll} from {board.tolist()} to {left.tolist()}")
         return left
 
-    def _one(self, board: Board) -> list[float]:
+    def chances(self, board: Board, plies: int = 0) -> list[float]:
+        """Return the six chances of the player on roll."""
         theirs, own = sides = _sides(board)
         if not any(theirs):
             left = sum(own)
             return [0, 0, 0, 1, left == 15, left == 15 and any(own[18:])]
-        win, gammon, backgammon, lost_gammon, lost_backgammon = self.package.probabilities(sides, 0)
+        win, gammon, backgammon, lost_gammon, lost_backgammon = self.package.probabilities(sides, plies)
         return [win, gammon, backgammon, 1 - win, lost_gammon, lost_backgammon]
 
 
