@@ -76,14 +76,11 @@ class Sage:
         return f"{found.cubeless_equity} {found.cubeless_se}"
 
     def _path(self, board: Board, high: int, low: int, found: Any) -> list[Move]:
-        """Return single moves that lead to the best board."""
+        """Return single moves that lead to the best board, as many as there can be: both numbers have to be played."""
         target = list(found.moves[0].board)
         orders = [[high] * 4] if high == low else [[high, low], [low, high]]
-        for dice in orders:
-            for moves, left in self._sequences(board, dice):
-                if left == target:
-                    return moves
-        raise ValueError("found no moves to the best board")
+        ways = (way for dice in orders for way in self._sequences(board, dice))
+        return max((moves for moves, left in ways if left == target), key=len)
 
     def _sequences(self, board: Board, dice: list[int]) -> Iterator[tuple[list[Move], Board]]:
         """Yield each way to play the dice in this order, shorter ones too, with the board after it."""
