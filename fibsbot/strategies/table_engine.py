@@ -18,11 +18,11 @@ class EngineTableStrategy:
     """Plays games that are backgammon from another set-up by the engine, and every other one by its own network."""
 
     def __init__(self, options: str = "") -> None:
-        """Take the options of the engine; a network takes only the plies for plays. Raises ValueError."""
-        plies = EngineOptions.parse(options).chequer
+        """Take the options of the engine; a network takes the plies for plays and the folder. Raises ValueError."""
+        parsed = EngineOptions.parse(options)
         self.name = f"engine:{options}" if options else "engine"
         self._options = options
-        self._network = NetworkTableStrategy(plies)
+        self._network = NetworkTableStrategy(parsed.chequer, parsed.networks)
 
     @cached_property
     def _backgammon(self) -> BackgammonTableStrategy:

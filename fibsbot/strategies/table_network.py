@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
-from fibsbot.engine.family.evaluator import MOST_PLIES, TableEvaluator
+from fibsbot.engine.family.evaluator import MOST_PLIES, TableEvaluator, network_of_game
 from fibsbot.games.game import Naming, TableGame
 from fibsbot.games.plays import outcome, resulting_tables, turn_over
 from fibsbot.games.table import Table
@@ -29,9 +30,13 @@ class NetworkTableStrategy(ValuingStrategy):
 
     name = "engine"
 
-    def __init__(self, plies: int = MOST_PLIES) -> None:
-        """Look this many plies ahead, or as many as it can, when it chooses a play."""
+    def __init__(self, plies: int = MOST_PLIES, folder: Path | None = None) -> None:
+        """Look this many plies ahead, or as many as it can, when it chooses a play.
+
+        `folder` has networks, called NAME.npz as `fibsbot train --game` writes them, to use in place of the bundled.
+        """
         self._plies = min(plies, MOST_PLIES)
+        self._folder = folder
         self._evaluators: dict[str, TableEvaluator] = {}
 
     def choose_play(self, game: TableGame) -> Play:
@@ -85,7 +90,7 @@ class NetworkTableStrategy(ValuingStrategy):
     def _evaluator(self, game: TableGame) -> TableEvaluator:
         name = game.rules.full_name
         if name not in self._evaluators:
-            self._evaluators[name] = TableEvaluator(game.rules)
+            self._evaluators[name] = TableEvaluator(game.rules, network_of_game(game.rules.name, self._folder))
         return self._evaluators[name]
 
 

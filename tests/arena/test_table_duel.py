@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -14,7 +15,7 @@ from fibsbot.arena.duel import table_games
 from fibsbot.arena.duel.table_games import make_player
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.engine.family.game_loop import new_game_buffers
-from fibsbot.engine.family.network import new_network
+from fibsbot.engine.family.network import new_network, save_network
 from fibsbot.engine.family.parameters import start_of
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame, play, reach, roll, start_match
@@ -118,6 +119,26 @@ class CheatingStrategy(RandomTableStrategy):
     def choose_play(self, game: TableGame) -> Play:  # noqa: ARG002 - the interface
         """Return an illegal play."""
         return Play.of((24, 1))
+
+
+@pytest.mark.slow
+def test_networks_of_folders_play_each_other_whatever_their_widths(tmp_path: Path) -> None:
+    narrow, other = (new_network(units, (1, 1, 0), seed) for units, seed in ((6, 1), (15, 2)))
+    more = (0, 9)
+    wide = narrow._replace(
+        input_weights=np.pad(narrow.input_weights, ((0, 0), more)),
+        hidden_bias=np.pad(narrow.hidden_bias, more),
+        output_weights=np.pad(narrow.output_weights, ((0, 0), more)),
+    )
+    names = []
+    for name, network in (("narrow", narrow), ("wide", wide), ("other", other)):
+        (tmp_path / name).mkdir()
+        save_network(network, tmp_path / name / "hyper.npz")
+        names.append(f"engine:0,networks={tmp_path / name}")
+    results = [report("--game", "hyper", one, names[2], "-n", "40") for one in names]
+    assert results[0]["points"] == results[1]["points"] != results[2]["points"]
+    assert {"mean": 0, "low": 0, "high": 0} == results[2]["points"]
+    assert report("--game", "hyper", names[2], names[0], "-n", "40")["points"]["mean"] == -results[0]["points"]["mean"]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from attrs import define, field, frozen
 from fibsbot.arena.duel.plan import lost_worker_named
 from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.arrays import Int64s
-from fibsbot.engine.family.evaluator import bundled_network
+from fibsbot.engine.family.evaluator import network_of_game
 from fibsbot.engine.family.game_loop import (
     BLOTS,
     NETWORK,
@@ -115,50 +115,46 @@ class TableDuelWork:
     """What all pieces of a duel share."""
 
     plan: TableDuelPlan
-    network: Network | None = None
-    """The network of strategies called `engine`; None: the bundled one."""
+    networks: tuple[Network, Network]
+    """Those of both strategies; one that is no `engine` has one that is not used."""
     _buffers: GameBuffers | None = field(default=None, init=False)
     """Working memory of this process."""
 
-    def __reduce__(self) -> tuple[type[TableDuelWork], tuple[TableDuelPlan, Network | None]]:
-        return TableDuelWork, (self.plan, self.network)
+    def __reduce__(self) -> tuple[type[TableDuelWork], tuple[TableDuelPlan, tuple[Network, Network]]]:
+        return TableDuelWork, (self.plan, self.networks)
 
     def play(self, first: int) -> list[int]:
         """Play a block of pairs; return what A wins in both games of each. Raises NetworkError or OSError."""
         plan, rules = self.plan, load_ruleset(self.plan.game)
         count = min(plan.block, plan.pairs - first)
-        with_engine = ENGINE in map(base_name, plan.strategies)
-        if with_engine and is_backgammon(rules):
+        if is_backgammon(rules) and ENGINE in map(base_name, plan.strategies):
             return _play_by_strategies(rules, plan, range(first, first + count))
-        if self.network is None:
-            self.network = bundled_network(rules.name) if with_engine else _UNUSED
         if self._buffers is None:
-            self._buffers = new_game_buffers(start_of(rules), self.network)
+            self._buffers = new_game_buffers(start_of(rules), max(self.networks, key=lambda it: len(it.hidden_bias)))
         players = [_kind(name) for name in plan.strategies]
         kinds = np.array([players, players[::-1]], np.int64)
         points: Int64s = np.zeros(2 * count, np.int64)
-        network = self.network
-        play_pairs(parameters_of(rules), kinds, network, network, self._buffers, plan.seed, first, points)
+        play_pairs(parameters_of(rules), kinds, *self.networks, self._buffers, plan.seed, first, points)
         found: list[int] = points.tolist()
         return found
 
 
 def play_table_duel(
     plan: TableDuelPlan,
-    network: Network | None = None,
     pool: WorkerPool | None = None,
     on_progress: ProgressCallback = lambda _: None,
 ) -> Iterator[list[int]]:
     """Have workers play the games of a duel; yield blocks of what A wins in each game, in their order.
 
-    Strategies called `engine` play by the bundled network, or by another one. Without a pool, processes of this machine
-    are started if that is worthwhile. Raises NetworkError or OSError if a network is damaged, DuelError if a worker is
-    lost, and WorkError.
+    Strategies called `engine` play by the bundled network, or by that of their option `networks=FOLDER`. Without a
+    pool, processes of this machine are started if that is worthwhile. Raises NetworkError or OSError if a network is
+    missing or damaged, DuelError if a worker is lost, and WorkError.
     """
+    one, other = (_network_of(name, load_ruleset(plan.game)) for name in plan.strategies)
     pieces = [Piece(f"pair {first + 1}", first) for first in range(0, plan.pairs, plan.block)]
     if pool is None:
         pool = LocalPool(usable_cores()) if len(pieces) >= WORTHWHILE else InProcessPool()
-    run = pool.run(play_block, pieces, shared=TableDuelWork(plan, network), on_progress=on_progress)
+    run = pool.run(play_block, pieces, shared=TableDuelWork(plan, (one, other)), on_progress=on_progress)
     with lost_worker_named(), contextlib.closing(run) as played:
         for _, points in played:
             yield points
@@ -171,6 +167,13 @@ def play_block(work: TableDuelWork, first: int) -> list[int]:
 
 def _options_of(name: str) -> EngineOptions:
     return EngineOptions.parse(name.partition(":")[2])
+
+
+def _network_of(name: str, rules: Ruleset) -> Network:
+    """Return the network of a strategy."""
+    if base_name(name) != ENGINE or is_backgammon(rules):
+        return _UNUSED
+    return network_of_game(rules.name, _options_of(name).networks)
 
 
 def _kind(name: str) -> int:

@@ -15,6 +15,7 @@ from fibsbot.engine.family.lookahead import Choice, Lookahead, best_play, new_lo
 from fibsbot.engine.family.network import OUTPUTS, Network, evaluate_states, load_network, new_activations
 from fibsbot.engine.family.parameters import NAME_DOUBLE, ROLL, parameters_of, part_code, state_of, states_of
 from fibsbot.engine.family.turns import MOST_PARTS
+from fibsbot.engine.network import NetworkError
 from fibsbot.games.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.games.table import Table
 
@@ -28,9 +29,20 @@ _THEN: Final = {Then.ROLL: ROLL, Then.NAME_DOUBLE: NAME_DOUBLE}
 
 
 @cache
-def bundled_network(game: str) -> Network:
-    """Return the network of a game, by its name without options. Raises NetworkError or OSError if it is damaged."""
-    return load_network(GAME_NETWORKS / f"{game}.npz")
+def network_of_game(game: str, folder: Path | None = None) -> Network:
+    """Return the network of a game, by its name without options, from another folder if one is given.
+
+    Raises NetworkError if that has none, and NetworkError or OSError if the network is damaged.
+    """
+    if folder is None:
+        return load_network(GAME_NETWORKS / f"{game}.npz")
+    path = folder / f"{game}.npz"
+    try:
+        return load_network(path)
+    except FileNotFoundError:
+        raise NetworkError(
+            f"expected a network at {path}, found none; `fibsbot train --game {game} -o {folder}` makes one"
+        ) from None
 
 
 class TableEvaluator:
@@ -39,7 +51,7 @@ class TableEvaluator:
     def __init__(self, rules: Ruleset, network: Network | None = None) -> None:
         """Use the bundled network unless another one is given; raise NetworkError or OSError if it is damaged."""
         self._parameters = parameters_of(rules)
-        self._network = bundled_network(rules.name) if network is None else network
+        self._network = network_of_game(rules.name) if network is None else network
         self._of_thread = threading.local()
 
     def chances(self, tables: Sequence[Table]) -> Floats32:

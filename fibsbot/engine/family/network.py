@@ -209,9 +209,9 @@ def encode(rules: Rules, state: State, inputs: Inputs) -> None:
 
 @inner
 def forward(network: Network, buffers: Activations) -> None:
-    """Write the outputs for the inputs in the buffers."""
+    """Write the outputs for the inputs in the buffers, which may be those of a wider network."""
     hidden, outputs, inputs = buffers.hidden, buffers.outputs, buffers.inputs
-    units = len(hidden)
+    units = len(network.hidden_bias)
     for unit in range(units):
         hidden[unit] = network.hidden_bias[unit]
     for place in range(INPUTS):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from fibsbot.engine.family.evaluator import bundled_network
+from fibsbot.engine.family.evaluator import network_of_game
 from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
 from fibsbot.engine.family.network import Network, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of
@@ -104,6 +104,6 @@ def test_where_no_double_can_be_named_the_turn_ends_if_naming_ends_it(game: str,
 
 @pytest.mark.parametrize("game", ["acey-deucey", "gioul", "gioul:may", "hyper", "plakoto", "russian1", "russian2"])
 def test_the_network_plays_as_the_strategy_does(game: str) -> None:
-    network = bundled_network(game.partition(":")[0])
+    network = network_of_game(game.partition(":")[0])
     assert reference_pair(game, "engine:0") == compiled_pair(game, NETWORK, network)
     assert reference_pair(game, "engine") == compiled_pair(game, NETWORK_1_PLY, network)

@@ -28,9 +28,10 @@ LEARNED = ("portes:tavla", *(game for game in GAMES if not is_backgammon(load_ru
 
 
 def share(game: str, opponent: str, games: int, network: Path | None = None) -> float:
-    plan = TableDuelPlan(game, ("engine:0", opponent), 3, games // 2)
+    ours = f"engine:0,networks={network.parent}" if network else "engine:0"
+    plan = TableDuelPlan(game, (ours, opponent), 3, games // 2)
     tally = TableDuelSummary(plan)
-    for points in play_table_duel(plan, load_network(network) if network else None):
+    for points in play_table_duel(plan):
         tally.points += points
     return float(tally.report()["share"]["mean"])
 
