@@ -4,9 +4,9 @@ Usage: python -m bench.bench_sage PYTHON [--decisions 400] [--plies 2] [--games 
 
 PYTHON is one that has Open Sage (`bench/sage_engine.py`); gnubg is the package gnubg-nn, and is left out without it.
 The decisions are those of `bench_search`: plays without a cube. `PR` is what their file says, and both reference
-engines of the file are forerunners of gnubg and Sage, which favours these. So where two of the three choose different
+engines of the file are forerunners of gnubg and Sage, which favours those. So where two of the three choose different
 plays, the positions after them are judged again by long rollouts of ours and of Sage, and by gnubg one ply deeper:
-`gain` is what the first one's plays are better by, a decision on which they differ, with its standard error.
+`gain` is by how much the first one's plays are better, per decision on which they differ, with its standard error.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def gnubgs_choice(other: Gnubg, plies: int) -> Chooser:
 
 
 def sages_choice(sage: UbgiStrategy) -> Chooser:
-    """Return how Sage chooses; it is told of money without the Jacoby rule."""
+    """Return how Sage chooses; it gets a money game without the Jacoby rule."""
 
     def choose(choice: Choice) -> Position:
         return choice.state.position.play(sage.choose_play(evolve(choice.state, cubeless=False), choice.plays).play)
@@ -135,7 +135,7 @@ def our_judge(engine: Engine, games: int) -> Judge:
 
 
 def gnubgs_judge(other: Gnubg, plies: int) -> Judge:
-    """Return gnubg's evaluation so deep."""
+    """Return gnubg's evaluations, this number of plies deep."""
 
     def equity(left: Position) -> float:
         return -float(cubeless_equity(np.array([other.chances(swapped(boards_of([left]))[0], plies)]))[0])

@@ -3,11 +3,11 @@
     python -m venv sage && sage/bin/pip install bgsage
     fibsbot duel engine:2 "ubgi:sage/bin/python bench/sage_engine.py 2ply" --games 1000
 
-Open Sage (package `bgsage`, MPL-2.0) is a program of its own: nothing of it comes along, and nothing is learned from
-it. Its levels count from 1: its `1ply` is our 0-ply, its `3ply` our 2-ply. This file needs nothing of fibsbot.
-Positions are read as XGID, seen by X, as the strategy `ubgi` writes them. A position without a decision is answered by
-`sorry`. `rollout GAMES XGID`, with O to roll, is answered by X's cubeless equity after so many games to the end at
-1ply, and its standard error.
+Open Sage (package `bgsage`, MPL-2.0) is a separate program: none of it is bundled, and nothing is learned from it. Its
+levels count from 1: its `1ply` is our 0-ply, its `3ply` our 2-ply. This file needs nothing of fibsbot. Positions are
+read as XGID, seen by X, as the strategy `ubgi` writes them. A position without a decision is answered by `sorry`.
+`rollout GAMES XGID`, with O to roll, is answered by X's cubeless equity after this number of games to the end at 1ply,
+and its standard error.
 
 Usage: sage_engine.py [LEVEL] [--cubeless]
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -56,8 +57,9 @@ def soak(  # noqa: PLR0913 - one argument per option
             log_dir.mkdir(parents=True, exist_ok=True)
         for name in dict.fromkeys((strategy, opponent_strategy)):
             # What a game's first decision compiles is compiled now, where nobody waits for an answer.
-            for fault in check(load(name), [game] if game else ()):
-                raise UserError(f"strategy {name!r} does not work: {fault}")
+            with closing(load(name)) as tried:
+                for fault in check(tried, [game] if game else ()):
+                    raise UserError(f"strategy {name!r} does not work: {fault}")
     except StrategyError as error:
         raise UserError(str(error)) from None
     except OSError as error:

@@ -116,7 +116,7 @@ class TableDuelWork:
 
     plan: TableDuelPlan
     networks: tuple[Network, Network]
-    """Those of both strategies; one that is no `engine` has one that is not used."""
+    """Those of both strategies; for a strategy that is not `engine`, one that is not used."""
     _buffers: GameBuffers | None = field(default=None, init=False)
     """Working memory of this process."""
 

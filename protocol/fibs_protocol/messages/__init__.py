@@ -8,6 +8,7 @@ The modules:
     people.py        chat and other users
     information.py   answers about users and the server
     matches.py       invitations, saved matches, reports
+    chouettes.py     games of three to six players
     game.py          turns, boards, the cube, ends of games
     tables.py        games other than backgammon
     refusals.py      refusals outside of games
@@ -19,6 +20,7 @@ The modules:
 from fibs_protocol.messages.base import Message as Message
 from fibs_protocol.messages.base import Refusal as Refusal
 from fibs_protocol.messages.base import Unknown as Unknown
+from fibs_protocol.messages.chouettes import *
 from fibs_protocol.messages.clip import *
 from fibs_protocol.messages.game import *
 from fibs_protocol.messages.game_refusals import *
