@@ -1,7 +1,8 @@
 """Legal plays of any tables game, why a play is illegal, and perft counts.
 
-Unlike in backgammon the order of moves can matter in many ways, so all orders are tried; boards that are reached in
-several orders are looked at once.
+Unlike in backgammon the order of moves can matter in many ways, so all orders are tried. Boards that are reached in
+several orders are looked at once. Two moves that can be made in either order lead to the same board by the laws of
+every game; so the second order is not even tried.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, permutations
 from math import factorial, prod
 from typing import Final, TypeAlias
 
@@ -35,45 +36,44 @@ HIGHEST_SUM: Final = NamedLaw("of plays with equally many numbers one with the h
 def make_move(rules: Ruleset, table: Table, source: int, number: int) -> tuple[int, Table] | AnyLaw:
     """Return where a checker gets by a number and the table after it, or the law that forbids the move."""
     own = table.own
-    if own.row[source] <= (own.held >> source & 1):
-        return HELD if own.row[source] else Law.NO_CHECKER
-    if own.pinned >> source & 1:
+    checkers = own.row[source]
+    if checkers <= (own.held >> source & 1):
+        return HELD if checkers else Law.NO_CHECKER
+    if own.pinned and own.pinned >> source & 1:
         return PINNED
-    reached = _destination(rules, table, source, number)
+    reached = source - number if number < source else rules.bearing_off(table, source, number)
     target = reached if isinstance(reached, int) else OFF
     for law in rules.move_laws:
         if law.forbids(table, source, target):
             return law.law
     if not isinstance(reached, int):
         return reached
-    after = Table(_lifted(own, source), _freed(rules, table, source))
+    opponent = _freed(rules, table, source) if table.opponent.pinned else table.opponent
     if target != OFF:
-        landed = rules.landing(after, target, rules.course.facing(target))
-        if not isinstance(landed, Table):
+        landed = rules.landing(own, opponent, target, rules.course.facing(target))
+        if not isinstance(landed, Side):
             return landed
-        after = landed
+        opponent = landed
+    moved = own.moved(source, target)
+    if source == HAND and own.hit:  # of those in hand one that was hit enters first
+        moved = evolve(moved, hit=own.hit - 1)
+    after = Table(moved, opponent)
     for change in rules.on_move:
         after = change(table, after, source, target)
     return target, after
 
 
-def _destination(rules: Ruleset, table: Table, source: int, number: int) -> int | AnyLaw:
-    """Return where a number would bring a checker, or the law that keeps it from leaving the board."""
-    return source - number if number < source else rules.bearing_off(table, source, number)
-
-
-def _lifted(own: Side, source: int) -> Side:
-    """Return the side with one checker lifted from a place; it counts as off until it lands."""
-    lifted = own.moved(source, OFF)
-    return evolve(lifted, hit=own.hit - 1) if source == HAND and own.hit else lifted
-
-
 def _freed(rules: Ruleset, table: Table, source: int) -> Side:
     """Return the opponent's side, with a checker freed if the last one on it leaves."""
     opponent = table.opponent
-    if not opponent.pinned or source == HAND or table.own.row[source] > 1:
+    if source == HAND or table.own.row[source] > 1:
         return opponent
     return evolve(opponent, pinned=opponent.pinned & ~(1 << rules.course.facing(source)))
+
+
+def _destination(rules: Ruleset, table: Table, source: int, number: int) -> int | AnyLaw:
+    """Return where a number would bring a checker, or the law that keeps it from leaving the board."""
+    return source - number if number < source else rules.bearing_off(table, source, number)
 
 
 @frozen
@@ -85,6 +85,17 @@ class _Reached:
     ended: bool = False
     """Whether the game ended with the last move."""
 
+    @property
+    def worth(self) -> tuple[int, int]:
+        """What is to be as high as possible: how many numbers are played, and then their sum."""
+        return len(self.steps), -sum(self.left)
+
+
+_Made: TypeAlias = "dict[tuple[int, int], _Made]"
+"""The moves made from a board, each a source and a number, and what was made from the board after it."""
+_Board: TypeAlias = tuple[Table, _Reached, _Made, _Made, tuple[int, int]]
+"""A board to go on from, the moves made from it and from the board before it, and the move between them."""
+
 
 @lru_cache(CACHED_ROLLS)
 def resulting_tables(rules: Ruleset, table: Table, part: Part) -> Mapping[Table, Steps]:
@@ -93,28 +104,23 @@ def resulting_tables(rules: Ruleset, table: Table, part: Part) -> Mapping[Table,
     As many numbers as possible have to be played, and of plays with equally many those with the highest sum. A play
     that ends the game is complete, whatever numbers are left.
     """
-    found: dict[Table, _Reached] = {}
-    for after, reached in _walk(rules, table, part):
-        known = found.get(after)
-        if known is None or _worth(reached) > _worth(known):
-            found[after] = reached
+    allowed = _reached_boards(rules, table, part)
     if not part.compulsory:
-        found[table] = _Reached((), part.numbers)
-    allowed = {it: reached for it, reached in found.items() if _broken_play_law(rules, table, it, reached) is None}
+        allowed[table] = _Reached((), part.numbers)
+    if rules.play_laws:
+        kept = {it: reached for it, reached in allowed.items() if _broken_play_law(rules, table, it, reached) is None}
+        allowed = kept
     for preference in rules.preferences:
-        most = max(map(_worth, allowed.values()), default=())
-        full = (it for it, reached in allowed.items() if _worth(reached) == most)
+        most = max((reached.worth for reached in allowed.values()), default=())
+        full = (it for it, reached in allowed.items() if reached.worth == most)
         if any(not preference.forbids(table, it) for it in full):
             allowed = {it: reached for it, reached in allowed.items() if not preference.forbids(table, it)}
     if not part.compulsory:
         return {it: reached.steps for it, reached in allowed.items()}
-    most = max(map(_worth, allowed.values()), default=())
-    return {it: reached.steps for it, reached in allowed.items() if reached.ended or _worth(reached) == most}
-
-
-def _worth(reached: _Reached) -> tuple[int, int]:
-    """Return what is to be as high as possible: how many numbers are played, and then their sum."""
-    return len(reached.steps), -sum(reached.left)
+    worths = [reached.worth for reached in allowed.values()]
+    most = max(worths, default=())
+    complete = zip(allowed.items(), worths, strict=True)
+    return {it: reached.steps for (it, reached), worth in complete if worth == most or reached.ended}
 
 
 def _broken_play_law(rules: Ruleset, before: Table, after: Table, reached: _Reached) -> AnyLaw | None:
@@ -123,30 +129,54 @@ def _broken_play_law(rules: Ruleset, before: Table, after: Table, reached: _Reac
     return next((it.law for it in rules.play_laws if it.forbids(before, after)), None)
 
 
-def _walk(rules: Ruleset, table: Table, part: Part) -> Iterator[tuple[Table, _Reached]]:
-    """Yield every board that moves by these numbers can lead to, at least one move away, in any order of the moves."""
-    level: dict[tuple[Table, Numbers, int], _Reached] = {(table, part.numbers, 0): _Reached((), part.numbers)}
+def _reached_boards(rules: Ruleset, table: Table, part: Part) -> dict[Table, _Reached]:
+    """Return every board that moves by these numbers can lead to, at least one move away, in any order of the moves.
+
+    Of several ways to a board the one of the highest worth is returned, the first of equals.
+    """
+    found: dict[Table, _Reached] = {}
+    level: list[_Board] = [(table, _Reached((), part.numbers), {}, {}, (0, 0))]
     while level:
-        following: dict[tuple[Table, Numbers, int], _Reached] = {}
-        for (board, left, at), reached in level.items():
-            numbers = left[:1] if part.ordered else sorted(set(left), reverse=True)
-            for number, source in product(numbers, (at,) if at else _places(board.own)):
-                made = make_move(rules, board, source, number)
-                if not isinstance(made, tuple):
-                    continue
-                target, after = made
+        following: list[_Board] = []
+        looked_at: dict[tuple[Numbers, int], dict[Table, _Made]] = {}
+        for board, reached, made_here, made_before, last in level:
+            left, steps = reached.left, reached.steps
+            sources = [steps[-1].target] if steps and part.one_checker else _places(board.own)
+            for number in left[:1] if part.ordered else sorted(set(left), reverse=True):
                 rest = _without(left, number)
-                ended = after.own.all_off or ends_at_once(rules, board, after) is not None
-                step = _Reached((*reached.steps, Move(source, target)), rest, ended)
-                yield after, step
-                if rest and not ended and not (part.one_checker and target == OFF):
-                    following.setdefault((after, rest, target if part.one_checker else 0), step)
+                for source in sources:
+                    move = (source, number)
+                    if move in made_before and last in made_before[move]:  # the same two moves in the other order
+                        made_here[move] = made_before[move][last]
+                        continue
+                    made = make_move(rules, board, source, number)
+                    if not isinstance(made, tuple):
+                        continue
+                    target, after = made
+                    known = looked_at.setdefault((rest, target if part.one_checker else 0), {})
+                    new: _Made = {}
+                    made_here[move] = known.setdefault(after, new)
+                    if made_here[move] is not new:
+                        continue
+                    ended = (target == OFF and after.own.all_off) or ends_at_once(rules, board, after) is not None
+                    step = _Reached((*steps, _move(source, target)), rest, ended)
+                    before = found.setdefault(after, step)
+                    if before is not step and step.worth > before.worth:
+                        found[after] = step
+                    if rest and not ended and not (part.one_checker and target == OFF):
+                        following.append((after, step, new, {} if part.one_checker else made_here, move))
         level = following
+    return found
+
+
+_move: Final = lru_cache(1024)(Move)
+"""All moves of a board are a few hundred, and each is needed very often."""
 
 
 def _places(own: Side) -> list[int]:
     """Return the places with checkers, the farthest first."""
-    return [place for place in range(HAND, OFF, -1) if own.row[place]]
+    row = own.row
+    return [place for place in range(HAND, OFF, -1) if row[place]]
 
 
 def _without(numbers: Numbers, number: int) -> Numbers:
@@ -156,7 +186,10 @@ def _without(numbers: Numbers, number: int) -> Numbers:
 
 def ends_at_once(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
     """Return the outcome if the game is over after this move, whatever numbers are left."""
-    return next((outcome for end in rules.ends_at_once if (outcome := end(rules, before, after))), None)
+    for end in rules.ends_at_once:
+        if outcome := end(rules, before, after):
+            return outcome
+    return None
 
 
 def outcome(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
@@ -217,7 +250,7 @@ def _makings(
     for count, move in enumerate(moves):
         following: list[tuple[Table, Numbers, int]] = []
         for board, left, at in boards:
-            law = _wrong_number(rules, board, move)
+            law: AnyLaw | None = None
             for number in dict.fromkeys(left):
                 made = make_move(rules, board, move.source, number)
                 if not isinstance(made, tuple):
@@ -232,6 +265,7 @@ def _makings(
                 else:
                     following.append((made[1], _without(left, number), move.target))
             if not following:
+                law = law or _wrong_number(rules, board, move)
                 failures.append((count, IllegalPlayError(law, f"{move}: {law.value}")))
         boards = following
     for board, _, _ in boards:
@@ -253,7 +287,7 @@ def _wrong_number(rules: Ruleset, table: Table, move: Move) -> AnyLaw:
 
 def _omission(rules: Ruleset, table: Table, part: Part, made: Mapping[Table, Steps]) -> AnyLaw:
     """Return the law that a play breaks whose moves can all be made."""
-    reached = dict(_walk(rules, table, part))
+    reached = _reached_boards(rules, table, part)
     for board in made:
         if board in reached and (law := _broken_play_law(rules, table, board, reached[board])):
             return law

@@ -29,8 +29,10 @@ OPENING_DICE: Final = 2
 """Dice of an opening throw, one of each player."""
 Numbers: TypeAlias = tuple[int, ...]
 """Numbers of the dice, each 1 to 6."""
-Landing: TypeAlias = Callable[[Table, int, int], Table | AnyLaw]
-"""Puts a lifted checker on a point, given with our number and the opponent's; or the law that forbids it."""
+Landing: TypeAlias = Callable[[Side, Side, int, int], Side | AnyLaw]
+"""Takes our side, the opponent's, and the number that each has for the point on which a checker of ours lands.
+
+Returns the opponent's side afterwards, or the law that forbids it."""
 BearingOff: TypeAlias = Callable[[Table, int, int], int | AnyLaw]
 """Takes the source and a number that reaches the end of the course; returns where the checker goes, or the law."""
 Change: TypeAlias = Callable[[Table, Table, int, int], Table]

@@ -9,7 +9,7 @@ from typing import Final
 
 from fibsbot.evolve import evolve
 from fibsbot.games.ruleset import Numbers, Outcome, Part, Ruleset, Turn, move_law
-from fibsbot.games.table import HAND, HOME, OFF, START, Table
+from fibsbot.games.table import HAND, HOME, OFF, START, Side, Table
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
 from fibsbot.rules.laws import Level
 
@@ -44,34 +44,26 @@ def hit_enter_first(table: Table, source: int, _target: int) -> bool:
 # landing
 
 
-def hits(table: Table, point: int, facing: int) -> Table | AnyLaw:
+def hits(_own: Side, opponent: Side, _point: int, facing: int) -> Side | AnyLaw:
     """Land as in backgammon: two or more hold a point, one is hit."""
-    opponent = table.opponent
     there = opponent.row[facing]
     if there > 1:
         return Law.POINT_HELD
-    if there:
-        opponent = evolve(opponent.moved(facing, HAND), hit=opponent.hit + 1)
-    return Table(table.own.moved(OFF, point), opponent)
+    return evolve(opponent.moved(facing, HAND), hit=opponent.hit + 1) if there else opponent
 
 
-def blocks(table: Table, point: int, facing: int) -> Table | AnyLaw:
+def blocks(_own: Side, opponent: Side, _point: int, facing: int) -> Side | AnyLaw:
     """Land where the opponent has no checker: one holds a point."""
-    if table.opponent.row[facing]:
-        return BLOCKED
-    return Table(table.own.moved(OFF, point), table.opponent)
+    return BLOCKED if opponent.row[facing] else opponent
 
 
-def pins(table: Table, point: int, facing: int) -> Table | AnyLaw:
+def pins(own: Side, opponent: Side, point: int, facing: int) -> Side | AnyLaw:
     """Land on a single checker without hitting it: it cannot move while any of ours is there."""
-    own, opponent = table.own, table.opponent
     if own.pinned >> point & 1:
         return UNDER
     if opponent.row[facing] > 1:
         return Law.POINT_HELD
-    if opponent.row[facing]:
-        opponent = evolve(opponent, pinned=opponent.pinned | 1 << facing)
-    return Table(own.moved(OFF, point), opponent)
+    return evolve(opponent, pinned=opponent.pinned | 1 << facing) if opponent.row[facing] else opponent
 
 
 # bearing off

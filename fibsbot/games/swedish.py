@@ -71,25 +71,24 @@ def five_leave_the_start(table: Table, source: int, target: int) -> bool:
     return source > START // 2 >= target and Mark.FIVE_LEFT not in table.own.marks
 
 
-def hits_and_breaks_blocks(table: Table, point: int, facing: int, most: int = 2) -> Table | AnyLaw:
+def hits_and_breaks_blocks(_own: Side, opponent: Side, point: int, facing: int, most: int = 2) -> Side | AnyLaw:
     """Rules 1, 4 and 5: land on a point; `most` is how many checkers of a block are captured together."""
-    opponent = table.opponent
     there = opponent.row[facing]
     together = Mark.FOUR_SIXES in opponent.marks and facing == STACK
-    if there > 1 and not together and (there > most or not _in_block_of_six(table, point)):
+    if there > 1 and not together and (there > most or not _in_block_of_six(opponent, point)):
         return Law.POINT_HELD
-    if there:
-        marks = opponent.marks & ~Mark.FOUR_SIXES if together else opponent.marks
-        opponent = evolve(opponent.moved(facing, HAND, there), hit=opponent.hit + there, marks=marks)
-    return Table(table.own.moved(OFF, point), opponent)
+    if not there:
+        return opponent
+    marks = opponent.marks & ~Mark.FOUR_SIXES if together else opponent.marks
+    return evolve(opponent.moved(facing, HAND, there), hit=opponent.hit + there, marks=marks)
 
 
-def _in_block_of_six(table: Table, point: int) -> bool:
+def _in_block_of_six(opponent: Side, point: int) -> bool:
     """Return whether a point belongs to six in a row of our course that the opponent holds."""
     run = 1
     for direction in (1, -1):
         beside = point + direction
-        while 1 <= beside <= START and table.opponent.row[Course.DIAGONAL.facing(beside)] > 1:
+        while 1 <= beside <= START and opponent.row[Course.DIAGONAL.facing(beside)] > 1:
             run += 1
             beside += direction
     return run >= 6
