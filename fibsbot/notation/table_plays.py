@@ -61,13 +61,14 @@ def touches_of(play: Play, rules: Ruleset, table: Table) -> Touches:
             hits.add(move.target)
         board = after
     pinned = board.opponent.pinned & ~table.opponent.pinned
-    pins = {point for point in range(1, START + 1) if pinned >> rules.course.facing(point) & 1}
+    pins = {point for point in range(1, START + 1) if pinned >> rules.course.facing(point) & 1} if pinned else ()
     return Touches(frozenset(hits), frozenset(pins))
 
 
 def _after(rules: Ruleset, table: Table, move: Move) -> Table:
     """Return the table after a move by whatever number."""
-    made = (make_move(rules, table, move.source, number) for number in range(1, 7))
+    numbers = sorted(range(1, 7), key=lambda number: number != move.pips)  # most often it is this one
+    made = (make_move(rules, table, move.source, number) for number in numbers)
     return next(it[1] for it in made if isinstance(it, tuple) and it[0] == move.target)
 
 
@@ -84,11 +85,14 @@ def format_play(play: Play, rules: Ruleset, table: Table, part: Part) -> str:
         return NO_MOVE if can_move(rules, table, part) else CANNOT_MOVE
     touches = touches_of(made, rules, table)
     joined = sorted(join_moves(made.moves), reverse=True)
-    short = paths_of(made, rules, table)
+    short = _short_paths(made, touches)
     one_by_one = [(move.source, move.target) for move in made.moves]
     on_bar = table.own.row[HAND] - rules.in_hand(table.own)
-    texts = [_format_paths(paths, touches, on_bar) for paths in (short, joined, one_by_one)]
-    return next((text for text in texts if _is_read_as(text, after, rules, table, part)), texts[-1])
+    for paths in (short, joined):
+        text = _format_paths(paths, touches, on_bar)
+        if _is_read_as(text, after, rules, table, part):
+            return text
+    return _format_paths(one_by_one, touches, on_bar)
 
 
 def paths_of(play: Play, rules: Ruleset, table: Table) -> list[Path]:
@@ -96,7 +100,10 @@ def paths_of(play: Play, rules: Ruleset, table: Table) -> list[Path]:
 
     Intermediate points are only included if it hit there.
     """
-    touches = touches_of(play, rules, table)
+    return _short_paths(play, touches_of(play, rules, table))
+
+
+def _short_paths(play: Play, touches: Touches) -> list[Path]:
     return sorted((_shortened(path, touches) for path in join_moves(play.moves)), reverse=True)
 
 

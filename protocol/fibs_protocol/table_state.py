@@ -251,11 +251,21 @@ def _checked(pattern: re.Pattern[str], what: str, token: str) -> str:
     return token
 
 
+_SMALL: Final = tuple(map(str, range(100)))
+"""Tokens of the numbers that nearly all counts are; they need no check."""
+_SMALL_NUMBERS: Final = {token: number for number, token in enumerate(_SMALL)}
+
+
 def _number(token: str) -> int:
+    number = _SMALL_NUMBERS.get(token)
+    if number is not None:
+        return number
     return int(_checked(_NUMBER, "a whole number of at most four digits", token))
 
 
 def _write_number(value: int) -> str:
+    if 0 <= value < len(_SMALL):
+        return _SMALL[value]
     return _checked(_NUMBER, "a whole number of at most four digits", f"{value:d}")
 
 
