@@ -150,12 +150,12 @@ class Position:
     @cached_property
     def pips(self) -> int:
         """Own pip count: what all own checkers have still to go."""
-        return sum(point * n for point, n in enumerate(self.points) if n > 0)
+        return sum([point * n for point, n in enumerate(self.points) if n > 0])
 
     @cached_property
     def opponent_pips(self) -> int:
         """The opponent's pip count."""
-        return sum((BAR - point) * -n for point, n in enumerate(self.points) if n < 0)
+        return sum([(BAR - point) * -n for point, n in enumerate(self.points) if n < 0])
 
     @property
     def all_home(self) -> bool:
@@ -170,8 +170,9 @@ class Position:
     @property
     def contact(self) -> bool:
         """Whether the sides can still meet: some own checker has an opponent's checker ahead of it."""
-        own_last = max((point for point, n in enumerate(self.points) if n > 0), default=0)
-        opponent_last = min((point for point, n in enumerate(self.points) if n < 0), default=BAR)
+        points = self.points
+        own_last = next((point for point in range(BAR, 0, -1) if points[point] > 0), 0)
+        opponent_last = next((point for point in range(own_last) if points[point] < 0), BAR)
         return own_last > opponent_last
 
     def swapped(self) -> Position:
