@@ -79,6 +79,18 @@ class Raw:
         await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())], timeout=PATIENCE)
 
 
+async def register(port: int, *names: str) -> None:
+    """Register users as guests do."""
+    for name in names:
+        raw = await Raw.connect(port)
+        for line, prompt in (("guest", "> "), (f"name {name}", "password: ")):
+            await raw.ask(line, prompt)
+        await raw.ask(PASSWORD, "retype your password: ")
+        await raw.ask(PASSWORD, "Type 'help beginner' to get started.")
+        raw.send("bye")
+        await raw.rest()
+
+
 @define
 class Player:
     """A client that plays whole matches: random legal plays, sometimes a double or a resignation."""

@@ -15,7 +15,7 @@ from attrs import define, field
 from fibs_protocol import messages as m
 from fibsbot.server.server import Server
 from tests.forked import Forked, run, start
-from tests.server.tcp_clients import PASSWORD, PATIENCE, Player, Raw, two_raw_players
+from tests.server.tcp_clients import PASSWORD, PATIENCE, Player, Raw, register, two_raw_players
 
 pytestmark = pytest.mark.slow
 
@@ -48,18 +48,6 @@ async def serve(*arguments: str) -> AsyncIterator[Serve]:
     finally:
         process.kill()
         await process.wait()
-
-
-async def register(port: int, *names: str) -> None:
-    """Register users as guests do."""
-    for name in names:
-        raw = await Raw.connect(port)
-        for line, prompt in (("guest", "> "), (f"name {name}", "password: ")):
-            await raw.ask(line, prompt)
-        await raw.ask(PASSWORD, "retype your password: ")
-        await raw.ask(PASSWORD, "Type 'help beginner' to get started.")
-        raw.send("bye")
-        await raw.rest()
 
 
 @define
