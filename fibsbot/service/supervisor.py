@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import sys
 import time
@@ -110,7 +111,7 @@ class Supervisor:
         """Play until every account has ended."""
         interval = sys.getswitchinterval()
         sys.setswitchinterval(min(interval, SWITCH_INTERVAL))
-        freezing = asyncio.create_task(self._freeze_garbage())
+        freezing = asyncio.create_task(self._freeze_after_start())
         try:
             await (self._sharing.run(self.accounts) if self._sharing else self._run_all())
         finally:
@@ -128,11 +129,9 @@ class Supervisor:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _freeze_garbage(self) -> None:
-        """Exclude everything that exists after the start from garbage collection, which would take long each time."""
+    async def _freeze_after_start(self) -> None:
         await self.first_attempts()
-        gc.collect()
-        gc.freeze()
+        _freeze_garbage()
 
     async def first_attempts(self) -> None:
         """Wait until each account's first attempt to log in has succeeded or failed."""
@@ -188,3 +187,13 @@ class Supervisor:
     def statuses(self) -> list[AccountStatus]:
         """Return the status of each account."""
         return [account.status() for account in self.accounts.values()]
+
+
+@functools.cache
+def _freeze_garbage() -> None:
+    """Exclude everything that exists after the start from garbage collection, which would take long each time.
+
+    Once per process: a second supervisor adds little to what the first has loaded.
+    """
+    gc.collect()
+    gc.freeze()
