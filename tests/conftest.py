@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import importlib
 import os
 import signal
 import sys
@@ -72,7 +73,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Search for garbage seldom, and never in what was imported and collected: a tenth of the time."""
+    """Search for garbage seldom, and never in what was imported and collected: a tenth of the time.
+
+    And share compiled SQL, where any of the tests needs some.
+    """
+    if "fibsbot.records.store.database" in sys.modules:
+        importlib.import_module("tests.compiled_statements").share()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

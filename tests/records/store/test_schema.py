@@ -17,28 +17,28 @@ def engine_for(url: str) -> Engine:
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(url: str, version: int) -> None:
-    StoreWriter(url).close()
-    with engine_for(url).begin() as connection:
+def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(new_url: str, version: int) -> None:
+    StoreWriter(new_url).close()
+    with engine_for(new_url).begin() as connection:
         connection.execute(update(STORE_VERSION).values(version=version))
     text = f" has schema version {version}; this program uses version {VERSION} only"
     for use in (StoreWriter, Store.open):
         with pytest.raises(StoreError) as caught:
-            use(url)
+            use(new_url)
         assert str(caught.value).endswith(text)
         assert 1 == len(str(caught.value).splitlines())
-    with engine_for(url).connect() as connection:
+    with engine_for(new_url).connect() as connection:
         assert [version] == list(connection.scalars(STORE_VERSION.select()))
 
 
-def test_concurrent_processes_create_one_store(url: str) -> None:
+def test_concurrent_processes_create_one_store(new_url: str) -> None:
     ready = threading.Barrier(4)
     failures: list[BaseException] = []
 
     def begin() -> None:
         ready.wait()
         try:
-            prepare(engine_for(url))
+            prepare(engine_for(new_url))
         except BaseException as error:
             failures.append(error)
             raise
@@ -49,5 +49,5 @@ def test_concurrent_processes_create_one_store(url: str) -> None:
     for thread in threads:
         thread.join()
     assert [] == failures
-    with Store.open(url) as store:
+    with Store.open(new_url) as store:
         assert VERSION == store.version

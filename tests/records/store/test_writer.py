@@ -418,12 +418,12 @@ def test_a_file_that_is_not_a_database_is_not_changed(tmp_path: Path) -> None:
     assert "Dear Ford, " * 1000 == path.read_text()
 
 
-def test_the_database_of_another_program_is_not_changed(url: str) -> None:
-    engine = database.open_engine(database.database_url(url), writing=True)
+def test_the_database_of_another_program_is_not_changed(new_url: str) -> None:
+    engine = database.open_engine(database.database_url(new_url), writing=True)
     with engine.begin() as connection:
         connection.execute(sqlalchemy.text("CREATE TABLE matches (id INTEGER)"))
     with pytest.raises(StoreError, match="the database of another program: it has a table 'matches'"):
-        StoreWriter(url)
+        StoreWriter(new_url)
 
 
 def test_no_password_is_shown(tmp_path: Path) -> None:
