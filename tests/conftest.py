@@ -35,6 +35,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 forked.fork_workers()
 
+FIRST: Final = ["cluster", "opened", "browser"]
+"""Fixtures that start what takes seconds."""
 LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
 """What a test has logged last. Only that of a failed test is formatted: a sixth of the time of live matches."""
 
@@ -68,8 +70,8 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of the session's cluster one after the other, so that one process starts it and not several."""
-    items.sort(key=lambda it: "cluster" not in getattr(it, "fixturenames", ()))
+    """Run the tests of a cluster one after the other, and those of a browser, so that one process starts it."""
+    items.sort(key=lambda it: min(map(FIRST.index, {*getattr(it, "fixturenames", ())} & {*FIRST}), default=len(FIRST)))
 
 
 def pytest_collection_finish() -> None:

@@ -153,12 +153,27 @@ def certificates(folder: Path) -> tuple[str, ...]:
     return tuple(word for option, name in names.items() for word in (option, str(folder / name)))
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+FOLDER: Final = Path(__file__).parent
+RUNNING: Final[list[tuple[Cluster, contextlib.ExitStack]]] = []
+"""The cluster that tests share, while there is one, and what stops it."""
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
     """Return a scheduler with two workers and TLS, for all tests that leave them alive."""
-    folder = tmp_path_factory.mktemp("cluster")
-    with running_cluster(folder, 2, certificates(folder / "certificates")) as running:
-        yield running
+    if not RUNNING:
+        folder = tmp_path_factory.mktemp("cluster")
+        stack = contextlib.ExitStack()
+        running = stack.enter_context(running_cluster(folder, 2, certificates(folder / "certificates")))
+        RUNNING.append((running, stack))
+    return RUNNING[0][0]
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Stop the cluster after the last test that needs it: until the end of the session, it would take 15 s of work."""
+    needed = nextitem and nextitem.path.parent == FOLDER and "cluster" in getattr(nextitem, "fixturenames", ())
+    if RUNNING and not needed:
+        RUNNING.pop()[1].close()
 
 
 @pytest.fixture(autouse=True)
