@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import path_for, write_tables
+from tests.engine.toys import solved
 
 ROOT: Final = Path(__file__).parents[2]
 RECIPE: Final = """
@@ -47,7 +47,7 @@ def recipe(tmp_path: Path) -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache folder with bear-off tables."""
     folder = tmp_path_factory.mktemp("cache")
-    write_tables(compute_tables(6, lambda _: None), path_for(6, folder))
+    write_tables(solved(6), path_for(6, folder))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "FIBSBOT_CACHE", str(folder))
         yield

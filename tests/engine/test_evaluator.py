@@ -20,11 +20,10 @@ from fibsbot.engine.arrays import (
     other_side,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator, is_known
 from fibsbot.engine.training.td_network import TDEvaluator, new_td_network
 from fibsbot.position import CHECKERS, Position
-from tests.engine.toys import some_positions, toy_network, toy_race
+from tests.engine.toys import solved, some_positions, toy_network, toy_race
 from tests.hypothesis_strategies import bear_offs, positions
 
 EVALUATORS = [
@@ -38,7 +37,7 @@ by_each = pytest.mark.parametrize("evaluator", EVALUATORS, ids=["network", "netw
 @pytest.fixture(scope="module")
 def columns() -> TableArrays:
     """Bear-off tables whose two-sided part is for two checkers."""
-    return compute_tables(2, lambda _: None).columns
+    return solved(2).columns
 
 
 def rearmost(position: Position) -> int:

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from fibsbot.engine.arrays import LOSE, WIN, Boards, boards_of, swapped
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.bearoff.lookup import MAX_ROLLS
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.race_network import MAX_PIPS, ROLLS_TO_FIRST, is_race, sides_of
 from fibsbot.position import Position
-from tests.engine.toys import toy_network, toy_race
+from tests.engine.toys import solved, toy_network, toy_race
 from tests.hypothesis_strategies import position_with, positions, races
 
 RACE = toy_race()
@@ -23,7 +22,7 @@ RACE = toy_race()
 @pytest.fixture(scope="module")
 def tables() -> BearoffTables:
     """Tables that know hardly anything about both sides together."""
-    return compute_tables(1, lambda _: None)
+    return solved(1)
 
 
 def rearmost(position: Position) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import Board, Boards, Outcomes, boards_of
+from fibsbot.engine.bearoff import BearoffTables
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import NetworkEvaluator
@@ -77,9 +79,15 @@ def toy_pruner_network(seed: int = 1, hidden: int = 10) -> Network:
     return network
 
 
+@cache
+def solved(checkers: int) -> BearoffTables:
+    """Return bear-off tables, solved once; they are read-only."""
+    return compute_tables(checkers)
+
+
 def toy_teacher(variety: Variety | None = None) -> Labeller:
     """Return a teacher who knows nothing but some bear-off tables."""
-    columns = compute_tables(2, lambda _: None).columns
+    columns = solved(2).columns
     network = NetworkEvaluator("toy", toy_network(), columns)
     disputed = boards_of(some_positions(5, 9))
     return Labeller(network, toy_pruner(), columns, PlayFilter(), variety or Variety(), disputed)

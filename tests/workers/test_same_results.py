@@ -33,7 +33,7 @@ from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 from fibsbot.transcript import Transcript
 from fibsbot.workers.pool import InProcessPool, LocalPool, WorkerPool, open_pool
 from tests.engine.toy_engines import pip_engine
-from tests.engine.toys import toy_teacher
+from tests.engine.toys import solved, toy_teacher
 from tests.engine.training.silent_listener import Silent
 from tests.engine.training.test_pipeline import RECIPE
 from tests.formats.simulated_matches import simulate
@@ -82,7 +82,7 @@ def test_labels_for_a_training_are_the_same_by_all_workers(pools: list[WorkerPoo
 
 
 def test_bearoff_tables_are_the_same_by_all_workers(pools: list[WorkerPool], tmp_path: Path) -> None:
-    here = compute_tables(2)
+    here = solved(2)
     shares: list[float] = []
     for number, pool in enumerate(pools):
         shares.clear()
@@ -94,7 +94,7 @@ def test_bearoff_tables_are_the_same_by_all_workers(pools: list[WorkerPool], tmp
 
 
 def test_networks_are_the_same_by_two_workers_as_by_one_process(pools: list[WorkerPool], tmp_path: Path) -> None:
-    tables = compute_tables(2, lambda _: None)
+    tables = solved(2)
     found = []
     for number, pool in enumerate((pools[0], pools[-1])):
         folder = tmp_path / str(number)

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from fibsbot.engine.bearoff import BearoffTables
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import cache_folder
+from tests.engine.toys import solved
 
 
 @pytest.fixture(scope="session")
 def tables() -> BearoffTables:
     """The usual tables, computed here."""
-    return compute_tables(6, lambda _: None)
+    return solved(6)
 
 
 @pytest.fixture(scope="session")
 def small() -> BearoffTables:
     """Tables whose two-sided part is for two checkers."""
-    return compute_tables(2, lambda _: None)
+    return solved(2)
 
 
 @pytest.fixture

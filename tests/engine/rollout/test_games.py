@@ -8,7 +8,6 @@ from attrs import evolve
 
 from fibsbot.engine.arrays import Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import BearoffTables
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.rollout import (
@@ -26,7 +25,7 @@ from fibsbot.engine.search.lookahead import EVERY_PLAY
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from tests.engine.toy_engines import pip_engine, toy_engine
-from tests.engine.toys import toy_network, toy_pruner
+from tests.engine.toys import solved, toy_network, toy_pruner
 
 RACE = Position.from_sides(own=[1, 0, 1, 0, 1, 1] + [0] * 19, opponent=[0, 1, 1, 1, 0, 0] + [0] * 19)
 ENDS_SOON = Position.from_sides(own=[0, 2] + [0] * 23, opponent=[1, 1, 1] + [0] * 22)
@@ -34,7 +33,7 @@ ENDS_SOON = Position.from_sides(own=[0, 2] + [0] * 23, opponent=[1, 1, 1] + [0] 
 
 @pytest.fixture(scope="module")
 def tables() -> BearoffTables:
-    return compute_tables(4, lambda _: None)
+    return solved(4)
 
 
 @pytest.fixture(autouse=True)

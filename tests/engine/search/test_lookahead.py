@@ -7,7 +7,6 @@ import pytest
 
 from fibsbot.engine.arrays import Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.cube import OWNED, OWNER_COLUMN, THEIRS, Stakes
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.search import lookahead
@@ -16,7 +15,7 @@ from fibsbot.engine.search.lookahead import NO_FILTERS, Lookahead, LookaheadValu
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
 from tests.engine.search.brute_force import Cube, no_double_values, value
-from tests.engine.toys import some_positions, toy_network, toy_pruner
+from tests.engine.toys import solved, some_positions, toy_network, toy_pruner
 
 TOY = NetworkEvaluator("toy", toy_network())
 SMALL = [
@@ -142,7 +141,7 @@ def test_a_position_whose_evaluation_fails_is_evaluated_again() -> None:
 
 @pytest.fixture(scope="module")
 def tables() -> BearoffTables:
-    return compute_tables(4, lambda _: None)
+    return solved(4)
 
 
 def few(count: int, seed: int) -> list[Position]:

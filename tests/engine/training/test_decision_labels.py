@@ -10,7 +10,6 @@ import pytest
 from attrs import evolve
 
 from fibsbot.engine.arrays import CHANCE_OF_ROLL, boards_of, cubeless_equity, other_side
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network import NetworkError
 from fibsbot.engine.network_evaluator import NetworkEvaluator, is_settled
 from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
@@ -27,7 +26,7 @@ from fibsbot.engine.training.labels import FIVE, Chunk, one_ply
 from fibsbot.engine.training.random_positions import Variety
 from fibsbot.position import Position
 from fibsbot.workers.pool import LocalPool
-from tests.engine.toys import some_positions, toy_network, toy_pruner, toy_race
+from tests.engine.toys import solved, some_positions, toy_network, toy_pruner, toy_race
 
 FIRST: Final = PlayFilter(margin=0.3, most=3)
 SECOND: Final = PlayFilter(margin=0.2, most=2)
@@ -37,7 +36,7 @@ BUFFERS: Final = new_pruner_buffers(toy_pruner())
 @pytest.fixture(scope="module")
 def teacher() -> DecisionLabeller:
     """A toy that knows some bear-off tables, and whose decisions are often labelled two rolls ahead."""
-    columns = compute_tables(2, lambda _: None).columns
+    columns = solved(2).columns
     evaluator = NetworkEvaluator("toy", toy_network(), columns, toy_race())
     comparison = Comparison(PlayFilter(margin=0.5, most=4), deeper=0.5, near=0.1, first=FIRST, second=SECOND)
     return DecisionLabeller(evaluator, toy_pruner(), columns, comparison, Variety())

@@ -14,12 +14,12 @@ from typing import Any, Final
 import pytest
 
 from fibsbot.engine.bearoff import NO_TABLES
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import path_for, write_tables
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import structure
 from fibsbot.workers.pool import LocalPool
+from tests.engine.toys import solved
 from tests.engine.training.silent_listener import Silent
 from tests.forked import Forked, start
 
@@ -84,7 +84,7 @@ MADE: Final = {
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder with bear-off tables."""
     folder = tmp_path_factory.mktemp("cache")
-    write_tables(compute_tables(6, lambda _: None), path_for(6, folder))
+    write_tables(solved(6), path_for(6, folder))
     return folder
 
 

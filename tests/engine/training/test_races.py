@@ -10,7 +10,6 @@ import pytest
 from fibsbot.engine.arrays import CHANCE_OF_ROLL, boards_of
 from fibsbot.engine.bearoff import BearoffTables
 from fibsbot.engine.bearoff.lookup import indices_of
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.race_network import RaceNetwork, Sides, is_home
 from fibsbot.engine.training.optimizer import FitPlan
 from fibsbot.engine.training.races import (
@@ -26,7 +25,7 @@ from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.rules.plays import resulting_positions
 from fibsbot.workers.pool import LocalPool
-from tests.engine.toys import some_positions, toy_race
+from tests.engine.toys import solved, some_positions, toy_race
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +33,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def tables() -> BearoffTables:
     """The one-sided tables."""
-    return compute_tables(1, lambda _: None)
+    return solved(1)
 
 
 @functools.cache

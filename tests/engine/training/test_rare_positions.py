@@ -7,18 +7,17 @@ import pytest
 
 from fibsbot.engine.arrays import Boards, position_of
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.training.labels import play_games
 from fibsbot.engine.training.random_positions import Variety, rare_position
 from fibsbot.position import Position
-from tests.engine.toys import toy_teacher
+from tests.engine.toys import solved, toy_teacher
 
 
 @pytest.fixture(scope="module")
 def columns() -> TableArrays:
     """Compute small tables."""
-    return compute_tables(2, lambda _: None).columns
+    return solved(2).columns
 
 
 @pytest.fixture(scope="module")

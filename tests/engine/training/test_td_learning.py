@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import WIN, boards_of
-from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 from fibsbot.position import Position
-from tests.engine.toys import toy_network
+from tests.engine.toys import solved, toy_network
 
 
 def error_in_races(student: TDNetwork) -> float:
@@ -18,7 +17,7 @@ def error_in_races(student: TDNetwork) -> float:
     rng = np.random.default_rng(1)
     homes = rng.multinomial(8, [1 / 6] * 6, size=(500, 2))
     boards = boards_of(Position.from_sides([*own, *[0] * 19], [*theirs, *[0] * 19]) for own, theirs in homes.tolist())
-    known = NetworkEvaluator("tables", toy_network(), compute_tables(2, lambda _: None).columns).evaluate(boards)[
+    known = NetworkEvaluator("tables", toy_network(), solved(2).columns).evaluate(boards)[
         :, WIN
     ]
     said = TDEvaluator("student", student).evaluate(boards)[:, WIN]
