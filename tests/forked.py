@@ -51,6 +51,7 @@ FORKS.set_forkserver_preload(
         "fibsbot.strategies.engine_strategy",
         "fibsbot.strategies.heuristic",
         "fibsbot.strategies.loader",
+        "tests.archive.killed_adding",
         "tests.records.store.concurrent_writer",
         "tests.records.store.impatient_writer",
         "tests.records.store.playing_process",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import shutil
 import signal
-import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -22,6 +20,7 @@ from fibsbot.formats import Format
 from fibsbot.formats.conversion import WRITERS
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
+from tests.forked import start
 from tests.records.store.recorder import Teller
 
 DATA = Path(__file__).parents[1] / "data"
@@ -127,40 +126,12 @@ def test_the_rows_of_one_match(tmp_path: Path) -> None:
         assert [(1, "play", "4HPwATDgc/ABMA", 167)] == first
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from fibsbot.archive import adding, dataset
-from fibsbot.archive.sources import sources_of
-from fibsbot.workers.pool import InProcessPool
-
-adding.BATCH_ROWS = 1
-left = int(sys.argv[3])
-
-def dying(function):
-    def call(*arguments):
-        global left
-        left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*arguments)
-    return call
-
-dataset.write_to_disk = dying(dataset.write_to_disk)
-Path.replace = dying(Path.replace)
-adding.pieces_of = lambda sources: ((source,) for source in sources)
-with dataset.Dataset.open(Path(sys.argv[2])) as opened:
-    adding.Adding(opened).run(sources_of([Path(sys.argv[1])]), InProcessPool())
-"""
-"""Adds matches one by one, and is killed when it writes for the n-th time."""
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [4, 12, 15, 18])
 def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: int) -> None:
     write_matches(tmp_path / "mat", 3, length=1)
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), str(writes)]
-    done = subprocess.run(command, check=False, timeout=60)
+    done = start("tests.archive.killed_adding", tmp_path / "mat", tmp_path / "archive", writes).finish()
     assert -signal.SIGKILL == done.returncode
     Dataset.open(tmp_path / "archive").__enter__()  # completes or drops the batch in flight
     with open_archive(tmp_path / "archive") as found:
@@ -176,8 +147,7 @@ def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: i
 @pytest.mark.slow
 def test_a_run_after_a_killed_one_adds_the_rest(tmp_path: Path) -> None:
     write_matches(tmp_path / "mat", 3, length=1)
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "mat"), str(tmp_path / "archive"), "14"]
-    subprocess.run(command, check=False, timeout=60)
+    start("tests.archive.killed_adding", tmp_path / "mat", tmp_path / "archive", 14).finish()
     before = count(tmp_path / "archive")
     result = add(tmp_path / "archive", tmp_path / "mat")
     assert 3 == before + result.new == count(tmp_path / "archive")

@@ -103,7 +103,7 @@ def test_of_plays_the_differences_are_learned_and_not_the_level(labels: tuple[Bo
     shifted = chances + np.float32(0.2)
     network, other = Network.new((16,), 1), Network.new((16,), 1)
     few = labels[0][:50], labels[1][:50]
-    plan = FitPlan(epochs=300, batch=50, rate=0.02)
+    plan = FitPlan(epochs=200, batch=50, rate=0.02)
     for _ in fit(network, *few, plan, Plays(boards, shifted, counts)):
         pass
     fitted(few, plan, other)
