@@ -31,7 +31,7 @@ main()
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with running_cluster(tmp_path, 2) as running:
+    with running_cluster(tmp_path, 1) as running:
         yield running
 
 
