@@ -126,7 +126,6 @@ def test_the_rows_of_one_match(tmp_path: Path) -> None:
         assert [(1, "play", "4HPwATDgc/ABMA", 167)] == first
 
 
-
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [4, 12, 15, 18])
 def test_a_killed_run_leaves_whole_batches_and_goes_on(tmp_path: Path, writes: int) -> None:

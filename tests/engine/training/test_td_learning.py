@@ -17,9 +17,7 @@ def error_in_races(student: TDNetwork) -> float:
     rng = np.random.default_rng(1)
     homes = rng.multinomial(8, [1 / 6] * 6, size=(500, 2))
     boards = boards_of(Position.from_sides([*own, *[0] * 19], [*theirs, *[0] * 19]) for own, theirs in homes.tolist())
-    known = NetworkEvaluator("tables", toy_network(), solved(2).columns).evaluate(boards)[
-        :, WIN
-    ]
+    known = NetworkEvaluator("tables", toy_network(), solved(2).columns).evaluate(boards)[:, WIN]
     said = TDEvaluator("student", student).evaluate(boards)[:, WIN]
     return float(np.mean(np.abs(known - said)))
 
