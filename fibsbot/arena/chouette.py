@@ -24,6 +24,7 @@ from fibsbot.fibs_numbering import play_from_fibs, player_position
 from fibsbot.notation import format_play
 from fibsbot.rules.chouette import BOX, Chouette
 from fibsbot.rules.laws import Level
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
@@ -170,7 +171,7 @@ async def play(  # noqa: PLR0913 - what the command was given
     """
     sheet = ChouetteSheet()
     names = NAMES[: len(strategies)]
-    async with Server(seed=seed) as server:
+    async with Server(seed=seed, limits=SHORT_LIVED) as server:
 
         def state() -> Chouette:
             (table,) = server.world.tables

@@ -20,6 +20,7 @@ from fibsbot.match import Phase
 from fibsbot.policy import Lengths, Policy
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import Laws
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 
@@ -200,7 +201,7 @@ async def run(soak: SoakSettings, make_strategies: MakeStrategies, on_match: OnM
     """Play all matches and return the report; `on_match` is called at the end of each."""
     report = SoakReport(soak.matches, soak.length, soak.seed)
     started = time.monotonic()
-    async with Server(seed=soak.seed) as server:
+    async with Server(seed=soak.seed, limits=SHORT_LIVED) as server:
         matches_by_pair = [soak.matches // soak.pairs + (n < soak.matches % soak.pairs) for n in range(soak.pairs)]
         await asyncio.gather(
             *(

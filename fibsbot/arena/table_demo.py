@@ -31,6 +31,7 @@ from fibsbot.games.plays import check_play
 from fibsbot.notation.table_plays import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.state import Seat, Stage
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 from fibsbot.table_lines import game_from_state, play_of_moves
@@ -239,7 +240,7 @@ async def play(  # noqa: PLR0913 - what the command was given
     log_path: Path,
 ) -> None:
     """Play one match between two bots on an embedded server, and show it."""
-    async with Server(seed=seed) as server:
+    async with Server(seed=seed, limits=SHORT_LIVED) as server:
         rules = load_ruleset(game)
         display.print(f"{rules.title}: a server listens on {server.host}:{server.port}.")
         bot = Entrant(display.player, strategies[0], TableCommentator(display, display.opponent, leads=True), log_path)

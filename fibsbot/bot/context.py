@@ -40,10 +40,21 @@ def registered_handlers(parts: Iterable[object]) -> dict[type, list[Callable[[An
     """Return the handlers of each type of message or event, in the order of the parts and of the methods in them."""
     handlers: dict[type, list[Callable[[Any], None]]] = {}
     for part in parts:
-        for name, method in vars(type(part)).items():
-            for kind in getattr(method, "handles", ()):
-                handlers.setdefault(kind, []).append(getattr(part, name))
+        for kind, name in _registered(type(part)):
+            handlers.setdefault(kind, []).append(getattr(part, name))
     return handlers
+
+
+_REGISTERED: Final[dict[type, list[tuple[type, str]]]] = {}
+"""The types that the methods of a part are registered for, and the names of the methods, by the class of the part."""
+
+
+def _registered(part: type) -> list[tuple[type, str]]:
+    found = _REGISTERED.get(part)
+    if found is None:
+        methods = vars(part).items()
+        found = _REGISTERED[part] = [(kind, name) for name, it in methods for kind in getattr(it, "handles", ())]
+    return found
 
 
 class Feature(enum.Enum):

@@ -158,8 +158,8 @@ class Timeouts:
 
     def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
         """Stop all of these waits but one."""
-        for other in self._open.keys() & among:
-            if other is not awaited:
+        for other in list(self._open):
+            if other is not awaited and other in among:
                 self.stop(other)
 
     def is_waiting_for(self, awaited: Awaited) -> bool:

@@ -31,6 +31,7 @@ from fibsbot.files import os_errors_as
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.rules.laws import Laws
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
@@ -135,7 +136,7 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
     laws: Laws | None,
 ) -> None:
     timings = evolve(QUICK_TIMINGS, pause=pause)
-    async with Server(seed=seed) as server:
+    async with Server(seed=seed, limits=SHORT_LIVED) as server:
         display.print(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
         bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
         foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))

@@ -48,8 +48,11 @@ class ServerLimits:
     accounts: int = 100_000
     """Maximum number of registered users."""
     password_cost: int = 2**14
-    """Cost of a password's hash (scrypt's N); a test may want it cheap."""
+    """Cost of a password's hash (scrypt's N)."""
 
+
+SHORT_LIVED: Final = ServerLimits(password_cost=2**4)
+"""Limits of a server for a few matches between bots of our own: passwords that it forgets cost no time."""
 
 WORK_SLICE: Final = 0.002
 """Seconds of work that are granted at a time; in between, the event loop does everything else."""

@@ -37,6 +37,8 @@ class Role(enum.Enum):
 class State(enum.Enum):
     """The states of a connection, named as the client sees them."""
 
+    __hash__ = object.__hash__  # faster than that of Enum; a state is looked up several times with each message
+
     CONNECTING = "connecting"
     """Connected; the banner is sent, but no prompt yet."""
     LOGIN = "login"

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from fibsbot.arena.soak import Entrant, play_pair
 from fibsbot.cli import main
 from fibsbot.rules.law_words import parse_law_words
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from tests.marks import some_slow
@@ -26,7 +27,7 @@ AGREED = (
 
 @pytest.mark.parametrize("words", some_slow(AGREED, lambda it: it != AGREED[0]))
 async def test_two_bots_play_a_match_by_agreed_laws(words: str) -> None:
-    async with Server(seed=5) as server:
+    async with Server(seed=5, limits=SHORT_LIVED) as server:
         pair = (Entrant("arthur", HeuristicStrategy()), Entrant("ford", HeuristicStrategy()))
         results = await play_pair(server, *pair, matches=1, length=2, strict=True, laws=parse_law_words(words))
     for result in results:

@@ -20,6 +20,7 @@ from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.rules.law_words import law_words, parse_law_words
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import RejectedRoll, Transcript, walk
@@ -36,7 +37,7 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     path = tmp_path_factory.mktemp("laws") / "arthur.jsonl"
 
     async def play() -> None:
-        async with Server(seed=SEED) as server:
+        async with Server(seed=SEED, limits=SHORT_LIVED) as server:
             pair = (Entrant("arthur", HeuristicStrategy(), log_path=path), Entrant("ford", HeuristicStrategy()))
             await play_pair(server, *pair, matches=1, length=3, laws=parse_law_words(words))
 
