@@ -27,6 +27,8 @@ from fibsbot.strategies.questions import LastResort
 from fibsbot.workers.pool import InProcessPool
 
 QUICK = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
+UNHURRIED = evolve(QUICK, think_least=0.05, think_most=0.1)
+"""For tests in which the bots only have to play on while something else happens."""
 CHEAP = ServerLimits(password_cost=16)
 
 

@@ -181,7 +181,8 @@ async def test_a_server_that_takes_nothing_is_left_before_memory_runs_out(monkey
             await writer.drain()
 
     with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            listener.setsockopt(socket.SOL_SOCKET, buffer, 4096)
         listener.bind(("127.0.0.1", 0))
         async with listening(talk, sock=listener) as port:
             connection = await connect("127.0.0.1", port, timeout=5)

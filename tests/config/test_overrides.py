@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from fibsbot.cli import main
 from fibsbot.cli import play as command
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.policy import Lengths
+from tests.forked import run
 
 FILE = """
 [server]
@@ -157,8 +156,7 @@ def test_a_file_without_a_name_needs_the_option(tmp_path: Path) -> None:
 def test_every_problem_of_the_file_is_a_line_and_the_status_78(tmp_path: Path) -> None:
     path = tmp_path / "bot.toml"
     path.write_text('[server]\nport = "x"\n[bot]\nstrategie = "random"\n', encoding="utf-8")
-    arguments = [sys.executable, "-m", "fibsbot", "play", "--config", str(path), "--account", "marvin"]
-    result = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    result = run("play", "--config", path, "--account", "marvin")
     assert 78 == result.returncode
     assert [
         f"{path}: server.port: expected a whole number from 1 to 65535, got 'x'",

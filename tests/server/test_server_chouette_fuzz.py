@@ -138,4 +138,4 @@ class Table(FuzzedWorld):
 
 
 TestTable = Table.TestCase
-TestTable.settings = settings(examples(25), stateful_step_count=30, deadline=None)
+TestTable.settings = settings(examples(16), stateful_step_count=30, deadline=None)

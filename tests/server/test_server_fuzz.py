@@ -159,7 +159,7 @@ class Lobby(FuzzedWorld):
 
 
 TestLobby = Lobby.TestCase
-TestLobby.settings = settings(examples(30), stateful_step_count=40, deadline=None)
+TestLobby.settings = settings(examples(20), stateful_step_count=40, deadline=None)
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=20))

@@ -123,4 +123,4 @@ class Club(FuzzedWorld):
 
 
 TestClub = Club.TestCase
-TestClub.settings = settings(examples(15), stateful_step_count=30, deadline=None)
+TestClub.settings = settings(examples(12), stateful_step_count=30, deadline=None)

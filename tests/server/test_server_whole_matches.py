@@ -82,16 +82,16 @@ class TwoPlayers:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("length", ["1", "5", "unlimited"])
 @pytest.mark.parametrize("automatic", [False, True])
 def test_matches_of_every_kind_are_played_to_their_end(seed: int, length: str, *, automatic: bool) -> None:
     hall = TwoPlayers(seed, automatic=automatic)
     host, guest = hall.users
     hall.simulation.start(host, guest, length)
-    hall.play(10)
+    hall.play(4 if length == "unlimited" else 10)
     if length == "unlimited":
-        assert 20 == len(hall.games)
+        assert 8 == len(hall.games)
         assert host.match is guest.match is not None
     else:
         assert host.match is guest.match is None

@@ -45,7 +45,7 @@ class Process:
             [plan(server.port, name, **fields) for name in NAMES],
             process_settings(),
             lambda _: LastResort(),
-            sharing=AccountSharing(self.leases, lambda _: AgentMemory(), interval=0.1),
+            sharing=AccountSharing(self.leases, lambda _: AgentMemory(), interval=0.25),
         )
         self.task = asyncio.create_task(self.fleet.run())
 
@@ -100,7 +100,7 @@ async def test_a_process_that_comes_later_gets_accounts_after_their_matches(serv
 
 
 async def test_a_match_goes_on_in_the_process_that_takes_its_account_over(server: Server, tmp_path: Path) -> None:
-    async with opponent(server.port, "zaphod", invite="marvin", length=2):
+    async with opponent(server.port, "zaphod", invite="marvin"):
         first = Process(server, tmp_path / "store", matches=1)
         await until(lambda: any(it.agent and it.agent.opponent for it in first.fleet.statuses()))
         second = Process(server, tmp_path / "store", matches=1)

@@ -8,11 +8,12 @@ import contextlib
 import hashlib
 import json
 import re
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientSession, web
 from attrs import evolve
 from structlog.testing import capture_logs
 
@@ -36,7 +37,7 @@ from fibsbot.service.account import BotAccount
 from fibsbot.service.live import LivePage, page_server
 from fibsbot.service.live.feed import LINES, LONGEST, AccountFeed, FeedPart, board_picture
 from fibsbot.transcript import Game, Gap, Player, Throw, Transcript, apply
-from tests.bot.live_bots import CHEAP
+from tests.bot.live_bots import CHEAP, UNHURRIED
 from tests.draw.svg_checks import parsed, said, texts
 from tests.service.accounts import SOON, opponent, plan, until
 from tests.service.live_page import Browser, hearing, shown, talker
@@ -139,7 +140,7 @@ async def test_the_number_of_viewers_is_limited(server: Server, monkeypatch: pyt
 
 
 async def test_a_match_is_shown_from_its_first_move_to_its_result(server: Server) -> None:
-    marvin = plan(server.port, "marvin", invite="ford", length=3)
+    marvin = plan(server.port, "marvin", invite="ford", length=2)
     async with shown(marvin, plan(server.port, "zaphod")) as (_, url), hearing(url, "marvin") as response:
         browser = Browser(response)
         first = await browser.until(lambda now: "board" in now and "games" in now)
@@ -155,7 +156,7 @@ async def test_a_match_is_shown_from_its_first_move_to_its_result(server: Server
             over = await browser.until(lambda now: any(it["match"] for it in now["games"]["games"]))
     end = next(it for it in over["games"]["games"] if it["match"])
     assert re.fullmatch(r"(marvin|ford) wins the match, \d to \d\.", end["said"])
-    assert ("ford", "3 points", end["said"].startswith("marvin")) == (end["opponent"], end["length"], end["won"])
+    assert ("ford", "2 points", end["said"].startswith("marvin")) == (end["opponent"], end["length"], end["won"])
     assert over["games"]["games"][0]["score"] != "0-0"
 
 
@@ -195,13 +196,25 @@ async def test_chat_is_shown_but_never_the_password(server: Server) -> None:
 # -- nobody holds up a bot ------------------------------------------------------------------------------------------
 
 
+class NarrowSite(web.TCPSite):
+    """Has connections that hold little of what nobody reads, instead of megabytes."""
+
+    async def start(self) -> None:
+        """Start listening; connections get the buffers of the socket that accepts them."""
+        await super().start()
+        assert isinstance(self._server, asyncio.Server)
+        for listening in self._server.sockets:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+
+
 async def test_a_browser_that_does_not_read_is_disconnected_and_delays_nobody(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It gets more to read than all buffers between hold."""
+    monkeypatch.setattr(web, "TCPSite", NarrowSite)
     monkeypatch.setattr(page_server, "PATIENCE", 0.5)
     monkeypatch.setattr(page_server, "UPDATE_INTERVAL", 0.0)
-    marvin = plan(server.port, "marvin", invite="ford", length=5)
+    marvin = plan(server.port, "marvin", invite="ford", length=5, timings=UNHURRIED)
     async with shown(marvin) as (it, url), opponent(server.port, "ford"), hearing(url) as response:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=1)
         writer.write(b"GET /live/events HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -90,11 +90,10 @@ class Fit(BaseException):
 
 @frozen
 class Crashing:
-    """Makes runs, the first few of which crash for one account."""
+    """Makes runs, the first ones of which crash for one account, each with another of these errors."""
 
     account: str
-    error: BaseException
-    times: int = 2
+    errors: Sequence[BaseException]
     made: list[str] = field(factory=list)
 
     def __call__(self, plan: RunSettings, thinker: StrategyChain, observer: Observer, memory: AgentMemory) -> Runner:
@@ -102,8 +101,8 @@ class Crashing:
         runner = make_runner(plan, thinker, observer, memory)
         name = plan.agent.name
         self.made.append(name)
-        if name == self.account and self.made.count(name) <= self.times:
-            error, secret = self.error, plan.agent.password
+        if name == self.account and (times := self.made.count(name)) <= len(self.errors):
+            error, secret = self.errors[times - 1], plan.agent.password
 
             async def run() -> NoReturn:
                 local = f"a local with {secret}"
@@ -115,31 +114,32 @@ class Crashing:
         return runner
 
 
-@pytest.mark.parametrize(
-    "error",
-    [RuntimeError(), SystemExit(3), Fit(), asyncio.CancelledError(), MemoryError(), ExceptionGroup("", [OSError()])],
-)
-async def test_a_crashed_run_is_restarted_without_affecting_other_accounts(
-    server: Server, error: BaseException
-) -> None:
+async def test_a_crashed_run_is_restarted_without_affecting_other_accounts(server: Server) -> None:
+    errors = (
+        *(RuntimeError(), SystemExit(3), Fit(), asyncio.CancelledError(), MemoryError()),
+        *(ExceptionGroup("", [OSError()]), RuntimeError()),
+    )
+    crashing = plan(server.port, "arthur", matches=1)
     fleet = supervisor(
         plan(server.port, "marvin", invite="ford", matches=1),
         plan(server.port, "ford", matches=1),
-        plan(server.port, "arthur", matches=1),
-        hooks=Hooks(make_runner=Crashing("arthur", error)),
+        evolve(crashing, backoff=BackoffSettings(first=0.01, longest=0.05)),
+        hooks=Hooks(make_runner=Crashing("arthur", errors)),
     )
     async with opponent(server.port, "trillian", invite="arthur"):
         with capture_logs() as logs:
             async with asyncio.timeout(SOON):
                 await fleet.run()
-    assert [0, 0, 2] == [account.crashes for account in fleet.accounts.values()]
+    assert [0, 0, len(errors)] == [account.crashes for account in fleet.accounts.values()]
     assert {(End.FINISHED, 1)} == {(it.end, it.totals().matches) for it in fleet.accounts.values()}
     crashes = [log for log in logs if log["event"] == "account crashed"]
-    assert [1, 2] == [log["crashes"] for log in crashes]
-    assert all("Traceback" in log["exception"] for log in crashes)
+    assert list(range(1, len(errors) + 1)) == [log["crashes"] for log in crashes]
+    for error, log in zip(errors, crashes, strict=True):
+        assert "Traceback" in log["exception"]
+        assert type(error).__name__ in log["exception"]
     leaked = "pw-of-arthur" in redact(str(logs))
     assert not leaked, "as every sink shows them"
-    assert f"crashed: {type(error).__name__}" in str(fleet.accounts["arthur"].status().last_error)
+    assert "crashed: RuntimeError" in str(fleet.accounts["arthur"].status().last_error)
 
 
 async def test_a_session_log_that_cannot_be_opened_is_reported_in_one_line_and_retried(
@@ -161,7 +161,7 @@ async def test_a_session_log_that_cannot_be_opened_is_reported_in_one_line_and_r
 
 
 async def test_the_pauses_between_crashes_grow(server: Server) -> None:
-    crashing = Crashing("arthur", ValueError(), times=99)
+    crashing = Crashing("arthur", [ValueError()] * 99)
     one = plan(server.port, "arthur")
     one = evolve(one, backoff=BackoffSettings(first=0.01, longest=0.1, jitter=0))
     with capture_logs() as logs:
@@ -243,8 +243,8 @@ async def test_a_hanging_strategy_delays_no_other_account(server: Server) -> Non
     fleet = supervisor(
         plan(server.port, "marvin", invite="ford"),
         plan(server.port, "ford", strategy="sleepy"),
-        plan(server.port, "arthur", invite="trillian", matches=2),
-        plan(server.port, "trillian", matches=2),
+        plan(server.port, "arthur", invite="trillian", matches=1),
+        plan(server.port, "trillian", matches=1),
         strategies={"sleepy": lambda: sleepy},
         deadline=0.2,
         thinkers=1,
@@ -289,7 +289,7 @@ async def test_accounts_of_the_same_strategy_share_its_instances(server: Server)
         made.append(LastResort())
         return made[-1]
 
-    names = [f"bot_{letter}" for letter in "abcdefgh"]
+    names = [f"bot_{letter}" for letter in "abcdef"]
     pairs = list(zip(names[::2], names[1::2], strict=True))
     fleet = supervisor(
         *(plan(server.port, one, "own", invite=other, matches=1) for one, other in pairs),
@@ -332,7 +332,7 @@ async def test_orders_reach_one_account_or_all(server: Server) -> None:
 
 
 async def test_orders_stay_in_effect_after_a_crash(server: Server) -> None:
-    crashing = Crashing("marvin", ValueError(), times=1)
+    crashing = Crashing("marvin", [ValueError()])
     fleet = supervisor(plan(server.port, "marvin"), hooks=Hooks(make_runner=crashing))
     account = fleet.accounts["marvin"]
     async with running(fleet):
@@ -348,7 +348,7 @@ async def test_orders_stay_in_effect_after_a_crash(server: Server) -> None:
 async def test_an_order_to_finish_between_two_runs_ends_the_account(server: Server, order: Order) -> None:
     one = plan(server.port, "marvin")
     one = evolve(one, backoff=BackoffSettings(first=60))
-    fleet = supervisor(one, hooks=Hooks(make_runner=Crashing("marvin", ValueError())))
+    fleet = supervisor(one, hooks=Hooks(make_runner=Crashing("marvin", [ValueError()])))
     async with running(fleet) as task:
         await until(lambda: fleet.accounts["marvin"].crashes == 1)
         assert "before the next attempt" in fleet.accounts["marvin"].status().sentence
@@ -359,7 +359,7 @@ async def test_an_order_to_finish_between_two_runs_ends_the_account(server: Serv
 
 
 async def test_quitting_saves_the_match(server: Server) -> None:
-    fleet = supervisor(plan(server.port, "marvin", invite="ford", length=3))
+    fleet = supervisor(plan(server.port, "marvin", invite="ford"))
     async with opponent(server.port, "ford"), running(fleet) as task:
         await until(lambda: fleet.accounts["marvin"].totals().decisions > 5)
         fleet.order(Order.QUIT)
@@ -384,7 +384,7 @@ async def test_new_settings_take_effect_at_once(server: Server) -> None:
         await fleet.first_attempts()
         with capture_logs() as logs:
             assert reloaded == await fleet.reload()
-        await until(lambda: fleet.accounts["marvin"].totals().matches >= 1)
+        await until(lambda: fleet.accounts["marvin"].totals().decisions > 0)
     assert {"hm", "setting changed", "setting changed, but needs a restart"} <= {log["event"] for log in logs}
 
 

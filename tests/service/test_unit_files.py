@@ -25,6 +25,8 @@ from fibsbot.config import Config
 from fibsbot.engine import code_cache
 from fibsbot.service.account import SLACK
 from fibsbot.strategies.loader import load
+from tests.forked import start
+from tests.service.without_executable_memory import CANNOT_DENY
 
 ROOT: Final = Path(__file__).parents[2]
 UNIT: Final = ROOT / "config/fibsbot.service"
@@ -97,17 +99,13 @@ def test_the_unit_allows_what_the_strategy_of_the_sample_needs() -> None:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_engine_needs_executable_memory(compiled: bool, tmp_path: Path) -> None:  # noqa: FBT001
     """This is why the unit does without MemoryDenyWriteExecute=; where it works one day, the unit may have it again."""
-    deny = "import ctypes, sys; sys.exit(77) if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) else None"  # PR_SET_MDWE
-    engine = "from fibsbot.strategies.loader import load; load('engine')"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     if compiled:
         load("engine").close()
     else:
         environment[code_cache.FOLDER_VARIABLE] = str(tmp_path / "code")
-    found = subprocess.run(
-        [sys.executable, "-c", f"{deny}\n{engine}"], capture_output=True, text=True, check=False, env=environment
-    )
-    if found.returncode == 77:
+    found = start("tests.service.without_executable_memory", environment=environment).finish()
+    if found.returncode == CANNOT_DENY:
         pytest.skip("this kernel cannot deny that memory becomes code (Linux 6.3 and newer can)")
     assert "executable memory" in found.stderr
 

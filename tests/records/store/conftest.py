@@ -109,11 +109,19 @@ def postgres() -> Iterator[Postgres]:
 _numbers = itertools.count(1)
 
 
-on_either = pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-"""Makes a fixture that is given once for each database."""
+EITHER: Final = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
+"""The parameters of a fixture that is given once for each database."""
 
 
-@on_either
+def new_store(request: pytest.FixtureRequest, folder: Path) -> str:
+    """Say where a store may be made, and nothing is, on the database that a fixture is for."""
+    if request.param == "sqlite":
+        return str(folder / "store.sqlite")
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.make(f"store_{next(_numbers)}")
+
+
+@pytest.fixture(params=EITHER)
 def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Say where a store without rows is or may be made, on one database after the other."""
     if request.param == "sqlite":
@@ -123,13 +131,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     return server.empty()
 
 
-@on_either
+@pytest.fixture(params=EITHER)
 def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Say where a store may be made, and nothing is, on one database after the other."""
-    if request.param == "sqlite":
-        return str(tmp_path / "store.sqlite")
-    server: Postgres = request.getfixturevalue("postgres")
-    return server.make(f"store_{next(_numbers)}")
+    return new_store(request, tmp_path)
 
 
 @pytest.fixture

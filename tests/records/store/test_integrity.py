@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Table, insert, update
+from sqlalchemy import Table, insert, select, update
 
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.maintenance import MAX_PER_KIND, check_integrity
 from fibsbot.records.store.schema import DECISIONS, GAMES, MATCHES, VERSION
+from tests.records.store.conftest import EITHER, new_store
 from tests.records.store.recorder import NOON, Teller
 
 
-@pytest.fixture
-def sound(url: str) -> str:
-    """Have two finished matches and one that is on."""
+def tell_of_sound_matches(url: str) -> None:
+    """Tell of two finished matches and one that is on."""
     with Teller(url) as bot:
         bot.log_in(1500.0, 10)
         for opponent in ("ford", "arthur"):
@@ -35,6 +35,20 @@ def sound(url: str) -> str:
         bot.sheet("s1", "zaphod", length=3)
         bot.enter("throw", 1, dice=(3, 1), play="8/5 6/5")
         bot.decide(1)
+
+
+@pytest.fixture
+def sound(url: str) -> str:
+    """Have a sound store."""
+    tell_of_sound_matches(url)
+    return url
+
+
+@pytest.fixture(scope="module", params=EITHER)
+def restored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Have a sound store for several tests; each undoes what it changes."""
+    url = new_store(request, tmp_path_factory.mktemp("sound"))
+    tell_of_sound_matches(url)
     return url
 
 
@@ -43,10 +57,13 @@ def problems(url: str) -> tuple[str, ...]:
         return check_integrity(store).problems
 
 
-def change(url: str, table: Table, row: int, **values: Any) -> None:
-    """Change a row as nobody should."""
+def change(url: str, table: Table, row: int, **values: Any) -> dict[str, Any]:
+    """Change a row as nobody should; return what was there before."""
     with open_engine(database_url(url), writing=True).begin() as connection:
-        connection.execute(update(table).where(table.c.id == row).values(values))
+        chosen = table.c.id == row
+        before = connection.execute(select(*(table.c[name] for name in values)).where(chosen)).mappings().one()
+        connection.execute(update(table).where(chosen).values(values))
+    return dict(before)
 
 
 def test_a_sound_store_has_no_problems(sound: str) -> None:
@@ -92,10 +109,11 @@ ZAPHOD = "match 3 of marvin against zaphod"
     ids=lambda it: it[0] if isinstance(it, list) else "",
 )
 def test_a_contradiction_is_reported(
-    sound: str, table: Table, row: int, values: dict[str, Any], expected: list[str]
+    restored: str, table: Table, row: int, values: dict[str, Any], expected: list[str]
 ) -> None:
-    change(sound, table, row, **values)
-    found = problems(sound)
+    before = change(restored, table, row, **values)
+    found = problems(restored)
+    change(restored, table, row, **before)
     assert len(expected) == len(found)
     for start, sentence in zip(expected, found, strict=True):
         assert sentence.startswith(start)

@@ -22,6 +22,7 @@ from fibsbot.records.stored_rows import Fact, Outcome
 from fibsbot.server.server import Server
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.loader import load
+from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, settings
 
 
@@ -61,7 +62,7 @@ async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
         one = Entrant("marvin", load("heuristic"), StoringObserver(writer, "marvin"))
         other = Entrant("ford", load("random"), StoringObserver(writer, "ford"))
         results = await play_pair(
-            server, one, other, matches=3, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02)
+            server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02)
         )
         assert writer.close()
     with Store.open(path) as store:
@@ -94,7 +95,7 @@ async def test_an_interrupted_and_resumed_match_is_a_single_match_in_the_store(t
             observers = [StoringObserver(writer, name, 15 if leaves else -1) for name in ("marvin", "ford")]
             invites = ("ford", None)
             runners = [
-                Runner(settings(server.port, name, invite=invite, length=5), load("heuristic"), observer=observer)
+                Runner(settings(server.port, name, invite=invite, length=3), LastResort(), observer=observer)
                 for name, invite, observer in zip(("marvin", "ford"), invites, observers, strict=True)
             ]
             async with asyncio.timeout(60):

@@ -141,7 +141,7 @@ def put(writer: StoreWriter, told: Iterator[Told]) -> str:
 
 
 @pytest.mark.slow
-@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 8))
 def test_without_faults_every_match_has_its_end(
     store: tuple[Path, StoreWriter], chance: random.Random, steps: int
@@ -160,7 +160,7 @@ def test_without_faults_every_match_has_its_end(
 
 
 @pytest.mark.slow
-@settings(examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 8), faults=st.floats(0.02, 0.4))
 def test_lost_or_repeated_records_never_lead_to_contradictory_rows(
     store: tuple[Path, StoreWriter], chance: random.Random, steps: int, faults: float

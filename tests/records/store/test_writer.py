@@ -89,23 +89,23 @@ def test_records_are_written_within_milliseconds(url: str) -> None:
 
 def test_many_records_at_once_keep_their_order(url: str) -> None:
     with writing(url) as writer:
-        decide(writer, 3000)
+        decide(writer, 1200)
         assert writer.flush()
-        assert (3001, 0, 0, True, None) == (
+        assert (1201, 0, 0, True, None) == (
             writer.written,
             writer.waiting,
             writer.lost,
             writer.healthy,
             writer.error,
         )
-    assert list(range(3000)) == turns(url)
+    assert list(range(1200)) == turns(url)
 
 
 def test_close_writes_pending_records(url: str) -> None:
     with writing(url) as writer:
-        decide(writer, 2000)
+        decide(writer, 1200)
         assert writer.close()
-    assert list(range(2000)) == turns(url)
+    assert list(range(1200)) == turns(url)
 
 
 def test_records_after_close_are_counted_as_lost(url: str) -> None:
@@ -159,15 +159,15 @@ def test_the_writer_waits_for_a_locked_file_without_losses(tmp_path: Path, monke
         monkeypatch.setattr(writer, "_note_error", count)
         with locked(path):
             begun = time.perf_counter()
-            decide(writer, 2000)
+            decide(writer, 1000)
             assert time.perf_counter() - begun < 20
             assert until(lambda: not writer.healthy)
             assert until(lambda: len(troubles) > 5)
             assert "database is locked" == writer.error
-            assert (2000, 0) == (writer.waiting, writer.lost)
+            assert (1000, 0) == (writer.waiting, writer.lost)
         assert writer.flush()
         assert writer.healthy
-    assert list(range(2000)) == turns(path)
+    assert list(range(1000)) == turns(path)
     (warning,) = warnings
     assert warning.startswith(f"the store {path} cannot be written: database is locked;")
 
