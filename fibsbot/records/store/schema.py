@@ -372,15 +372,15 @@ def prepare(engine: Engine) -> None:
         if version := version_of(connection):
             check_version(version, "it")
             return
-        for statement in _creation(connection.dialect.name):
+        for statement in _creation(f"{connection.dialect.name}+{connection.dialect.driver}"):
             connection.exec_driver_sql(statement)
         row = {"version": VERSION, "applied": dt.datetime.now(dt.UTC), "program": __version__}
         connection.execute(insert(STORE_VERSION), row)
 
 
 @functools.cache
-def _creation(database: str) -> tuple[str, ...]:
-    """Return the statements that create all tables on SQLite or PostgreSQL.
+def _creation(drivername: str) -> tuple[str, ...]:
+    """Return the statements that create all tables with a driver, such as `sqlite+pysqlite`.
 
     They are kept, because compiling them takes longer than executing them on SQLite.
     """
@@ -389,7 +389,7 @@ def _creation(database: str) -> tuple[str, ...]:
     def collect(statement: ExecutableDDLElement, *_: Any) -> None:
         statements.append(str(statement.compile(dialect=engine.dialect)))
 
-    engine = create_mock_engine(f"{database}://", collect)
+    engine = create_mock_engine(f"{drivername}://", collect)
     METADATA.create_all(engine, checkfirst=False)
     return tuple(statements)
 
