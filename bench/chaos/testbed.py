@@ -27,8 +27,7 @@ from fibsbot.bot.runner import Runner
 from fibsbot.bot.settings import AgentSettings, RunSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.policy import Lengths, Policy
-from fibsbot.server.accounts import THROWAWAY_COST
-from fibsbot.server.limits import ServerLimits
+from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 
@@ -275,7 +274,7 @@ async def build_testbed(plan: ChaosPlan, folder: Path, strategies: tuple[str, st
     port = ports.pop()
     names = [(f"bot_{number_in_letters(number)}", f"foe_{number_in_letters(number)}") for number in range(plan.pairs)]
     passwords = {name: secrets.token_urlsafe(16) for pair in names for name in pair}
-    server = Server(db=folder / "server.db", limits=ServerLimits(password_cost=THROWAWAY_COST))
+    server = Server(db=folder / "server.db", limits=SHORT_LIVED)
     try:
         for name, password in passwords.items():
             await server.register(name, password)

@@ -158,10 +158,6 @@ def is_reserved(name: str) -> bool:
     return name.lower() in RESERVED
 
 
-THROWAWAY_COST: Final = 2**4
-"""scrypt's N for passwords that a program makes up and forgets at its end: a hash takes microseconds."""
-
-
 class Passwords:
     """Salted scrypt hashes, computed outside the event loop: logins never stop the games.
 
@@ -175,12 +171,11 @@ class Passwords:
         self._hashing = ThreadPoolExecutor(1, "new-passwords")
         self._decoy = _encode(cost, secrets.token_bytes(16), bytes(32))
 
-    async def hash(self, password: str, cost: int | None = None) -> str:
-        """Return the hash to store instead of the password, at the usual cost or another one."""
-        cost = cost or self._cost
+    async def hash(self, password: str) -> str:
+        """Return the hash to store instead of the password."""
         salt = secrets.token_bytes(16)
-        key = await _derive(self._hashing, password, salt, cost)
-        return _encode(cost, salt, key)
+        key = await _derive(self._hashing, password, salt, self._cost)
+        return _encode(self._cost, salt, key)
 
     async def verify(self, password: str, stored: str | None) -> bool:
         """Return whether a password matches a stored hash.

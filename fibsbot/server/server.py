@@ -20,7 +20,7 @@ from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.words import Departure
 from fibsbot.rules.laws import Laws
 from fibsbot.server import chouette_flow, dispatch, sessions
-from fibsbot.server.accounts import THROWAWAY_COST, Account, Passwords
+from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render
 from fibsbot.server.connection import CLOSE_TIME, ClientConnection
 from fibsbot.server.database import Database
@@ -88,7 +88,6 @@ class Server:
             house_laws=laws and playable_laws(laws),
         )
         self.passwords = Passwords(self.limits.password_cost)
-        self._in_memory = db is None
         self._fair_queue = FairQueue()
         self._refused = RateLimitedLog(REFUSED_LOG_INTERVAL, _log_refused)
         self._failed_logins = RateLimitedLog(FAILED_LOGIN_LOG_INTERVAL, _log_failed_logins)
@@ -170,13 +169,9 @@ class Server:
         await self.stop()
 
     async def register(self, name: str, password: str) -> None:
-        """Add an account without a connection, for programs that embed the server; do nothing if it exists.
-
-        Without a database the password's hash is cheap: a demo or a soak makes passwords up and stores them nowhere.
-        """
+        """Add an account without a connection, for programs that embed the server; do nothing if it exists."""
         if not self.world.database.registered(name):
-            stored = await self.passwords.hash(password, THROWAWAY_COST if self._in_memory else None)
-            self.world.database.save_accounts(Account(name, stored))
+            self.world.database.save_accounts(Account(name, await self.passwords.hash(password)))
 
     # -- connections ------------------------------------------------------------------------------------------------
 

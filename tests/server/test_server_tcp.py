@@ -6,7 +6,6 @@ import asyncio
 import random
 import socket
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -15,7 +14,6 @@ from structlog.testing import capture_logs
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import UNLIMITED
-from fibsbot.server.accounts import THROWAWAY_COST
 from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
 from tests.server.ruleset_players import RulesetPlayer
@@ -201,21 +199,13 @@ async def test_a_guest_registers_and_is_logged_in(server: Server) -> None:
     await again.ask("good word", "> ")
 
 
-async def test_only_passwords_that_are_made_up_for_a_server_without_a_database_are_cheap(tmp_path: Path) -> None:
-    """Those of people cost what `ServerLimits` says, and so does everything that is stored in a file."""
-
-    def cost(server: Server, name: str) -> int:
-        account = server.world.database.account(name)
+async def test_a_password_is_stored_with_the_cost_that_the_limits_say() -> None:
+    for limits, cost in ((None, 2**14), (CHEAP, CHEAP.password_cost)):
+        async with Server(limits=limits) as server:
+            await register(server.port, "alice")
+            account = server.world.database.account("alice")
         assert account is not None
-        return int(account.password.split("$")[0])
-
-    async with Server() as server:
-        await server.register("alice", PASSWORD)
-        await register(server.port, "bob")
-        assert (THROWAWAY_COST, 2**14) == (cost(server, "alice"), cost(server, "bob"))
-    async with Server(db=tmp_path / "server.db") as server:
-        await server.register("alice", PASSWORD)
-        assert 2**14 == cost(server, "alice")
+        assert account.password.startswith(f"{cost}$")
 
 
 async def test_a_guest_may_leave(server: Server) -> None:

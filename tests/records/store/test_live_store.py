@@ -58,7 +58,7 @@ class StoringObserver(Observer):
 async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
-    async with Server(seed=4) as server:
+    async with Server(limits=CHEAP, seed=4) as server:
         one = Entrant("marvin", load("heuristic"), StoringObserver(writer, "marvin"))
         other = Entrant("ford", load("random"), StoringObserver(writer, "ford"))
         results = await play_pair(
