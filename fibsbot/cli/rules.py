@@ -219,7 +219,8 @@ def perft(table: str | None, game: str | None, depth: int, workers: WorkerOption
                 count = count_with(pool, reached)
         else:
             count = perft_count(reached.items())
-            reached = perft_level(reached)
+            if level < depth:
+                reached = perft_level(reached)
         seconds = time.monotonic() - start
         if as_json:
             row = {"depth": level, "positions": count.positions, "without_play": count.without_play}

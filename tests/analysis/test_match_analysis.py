@@ -53,7 +53,7 @@ def short(entries: int = 3) -> Transcript:
 
 @pytest.mark.slow
 def test_an_analysis_in_chunks_equals_one_in_a_single_pass() -> None:
-    match = short()
+    match = short(2)
     unseen = evolve(match, games=())
     found = analyse_matches([match, unseen, match], "heuristic", pool=InProcessPool())
     assert [analyse_match(it, HEURISTIC) for it in (match, unseen, match)] == list(found)
@@ -89,7 +89,7 @@ def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 def test_engine_analyses_do_not_depend_on_chunks() -> None:
     (game, _), evaluator = simulate(11, 3, games=2).games, EngineStrategy("1")
-    steps = list(islice(walk(game), 8))
+    steps = list(islice(walk(game), 5))
     whole = MatchAnalyser(evaluator)
     cut = [MatchAnalyser(EngineStrategy("1")).analyse_entry(step, luck=True) for step in steps]
     assert [whole.analyse_entry(step, luck=True) for step in steps] == cut

@@ -168,9 +168,9 @@ async def test_a_player_who_refuses_is_not_invited_again() -> None:
     assert [{"name": "ford", "text": "not now"}] == watcher.named("refused_by")
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("count", [2, 3])
 async def test_bots_resume_their_interrupted_matches(count: int) -> None:
-    names = ["anna", "bert", "carl", "dora"][:count]
+    names = ["anna", "bert", "carl"][:count]
     timings = Timings(watchdog=1, keep_alive=10, pause=0, invitation=0.02, retry=0.5)
     async with Server(seed=22, limits=CHEAP) as server:
         for name in names:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibsbot.bot import context, invitations, players
 from fibsbot.bot.context import DAY, MAX_PLAYERS, AgentMemory
-from fibsbot.bot.players import MAX_USERS
 from fibsbot.policy import Policy
 from tests.bot.agent_script import Script
 from tests.bot.lobby_lines import saved, who
@@ -84,9 +84,13 @@ def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
 
 
 @pytest.mark.slow
-def test_many_strangers_take_no_memory() -> None:
+def test_many_strangers_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 2_000
+    monkeypatch.setattr(context, "MAX_PLAYERS", many)
+    monkeypatch.setattr(invitations, "MAX_TRIED", many)
+    monkeypatch.setattr(players, "MAX_USERS", many)
     script = Script(policy=Policy(accept=False)).to_lobby(saved=saved("ford"))
-    for number in range(MAX_USERS + 500):
+    for number in range(many + 500):
         stranger = name(number)
         script.server(
             f"7 {stranger} {stranger} logs in.",
@@ -106,6 +110,6 @@ def test_many_strangers_take_no_memory() -> None:
         "announced": len(agent._players._announced),
         "known": len(script.agent._context.memory._known),
     }
-    bounds = {"who": MAX_USERS, "saved": 1_000, "offers": 100, "told": 2_000, "tries": 10_000, "known": MAX_PLAYERS}
+    bounds = {"who": many, "saved": 1_000, "offers": 100, "told": 2_000, "tries": many, "known": many}
     assert "ford" in agent._saved_matches.matches
     assert {} == {what: size for what, size in sizes.items() if size > bounds.get(what, 0)}
