@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import permutations, product
+from functools import cache
+from itertools import islice, permutations, product
 
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.game import TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
@@ -16,6 +17,7 @@ from fibsbot.rules.state import Stage
 
 MOST_DECISIONS = 8_000
 """More than any random game of any ruleset has been seen to need."""
+MOST_STATES_WITH_AN_OPTION = 60
 
 
 def variants() -> Iterator[str]:
@@ -34,6 +36,13 @@ def random_game(rules: Ruleset, rng: random.Random) -> Iterator[TableGame]:
             return
         state = advance(state, rng)
     raise AssertionError(f"{rules.full_name}: no end after {MOST_DECISIONS} decisions")
+
+
+@cache
+def states(game: str) -> list[TableGame]:
+    """Return the states of a random game, of a game with an option the first ones; read by several tests."""
+    most = MOST_STATES_WITH_AN_OPTION if ":" in game else None
+    return list(islice(random_game(load_ruleset(game), random.Random(game)), most))
 
 
 def advance(state: TableGame, rng: random.Random) -> TableGame:
@@ -90,17 +99,18 @@ def brute_force(rules: Ruleset, table: Table, part: Part) -> set[Table]:
     return {board for board, worth in best.items() if worth == most or board in over or not part.compulsory}
 
 
-def decisions(game: str, positions: int, share: float = 0.1) -> Iterator[tuple[Table, Part]]:
-    """Yield boards and parts of random games, a share of those that come up."""
+@cache
+def decisions(game: str, positions: int, share: float = 0.1) -> list[tuple[Table, Part]]:
+    """Return boards and parts of random games, a share of those that come up."""
     rng = random.Random(game)
-    found = 0
-    while found < positions:
+    found: list[tuple[Table, Part]] = []
+    while len(found) < positions:
         for state in random_game(load_ruleset(game), rng):
             if state.stage is Stage.MOVE and rng.random() < share:
-                yield state.table, state.part
-                found += 1
-                if found == positions:
-                    return
+                found.append((state.table, state.part))
+                if len(found) == positions:
+                    break
+    return found
 
 
 def mutated(play: Play, rng: random.Random) -> Play:

@@ -294,7 +294,7 @@ def test_a_capture_that_ends_early_has_the_same_entries_up_to_there(path: Path) 
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     start = data.index(b"board:") + 1
     whole = [it.step.entry for it in events_of_bytes(data) if isinstance(it, EntryAdded)]
-    for end in range(start, len(data), len(data) // 7):
+    for end in range(start, len(data), len(data) // 4):
         entries = [it.step.entry for it in events_of_bytes(data[:end]) if isinstance(it, EntryAdded)]
         certain = max(len(entries) - 2, 0)
         assert whole[:certain] == entries[:certain]

@@ -92,7 +92,7 @@ def damaged_logs(draw: st.DrawFn) -> bytes:
 
 @pytest.mark.slow
 @given(damaged_logs())
-@settings(examples(75), deadline=None)
+@settings(examples(50), deadline=None)
 def test_a_damaged_log_tells_the_same_as_with_every_message_tracked(log: bytes) -> None:
     skipping = events_of_bytes(log)
     with every_message_tracked():
