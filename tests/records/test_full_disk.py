@@ -18,6 +18,8 @@ import structlog
 from fibsbot.records import session_log_writer
 from fibsbot.records.session_log import Event, Header, Sent, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
+from tests import forked
+from tests.commands import Finished
 from tests.records.log_clock import Clock, everything, listed, names, no_room, received, rotation, swept, wait_until
 
 
@@ -144,64 +146,10 @@ def test_the_limit_of_threads_is_not_fatal(
         wait_until(lambda: swept(path))
 
 
-FULL = """
-import contextlib, os, resource, signal, sys
-from pathlib import Path
-from fibsbot.records.finished_logs import FinishedLogs, WarningLimiter
-from fibsbot.records.session_log import Rotation
-from fibsbot.records.session_log import utc_now
-from fibsbot.records.session_log_writer import SessionLogWriter
+def run_out_of_room(directory: Path, what: str, *, mounted: bool) -> Path:
+    """Let a process do something whose disk is full for a while; return the path of the log that it wrote.
 
-path, limit = Path(sys.argv[1]), int(sys.argv[2])
-finished = path.with_name("marvin-20260101T000000Z.jsonl")
-
-def no_more_room():
-    if limit:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    else:
-        with contextlib.suppress(OSError), path.with_name("ballast").open("wb", buffering=0) as ballast:
-            while True:
-                ballast.write(b"x" * 4096)
-
-def room():
-    if limit:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    else:
-        path.with_name("ballast").unlink()
-"""
-FILL = """log = SessionLogWriter(path, rotation=Rotation(2**20, daily=True, keep_days=30, max_total_bytes=2**30))
-log.event("before")
-no_more_room()
-for _ in range(200):
-    log.received(b"x" * 1000 + b"\\n")
-assert log.lost > 10, log.lost
-room()
-log.event("after")
-assert not log.lost
-log.close()
-"""
-COMPRESS = """with SessionLogWriter(finished) as log:
-    for _ in range(30):
-        log.received(os.urandom(400))
-content = finished.read_bytes()
-rotation = Rotation(2**20, daily=True, keep_days=0, max_total_bytes=2**30)
-logs = FinishedLogs(path, rotation, utc_now, WarningLimiter(path, utc_now))
-limit = min(limit, 4096)
-no_more_room()
-logs.sweep()
-assert {finished.name, "ballast"} >= {file.name for file in path.parent.iterdir()}
-assert content == finished.read_bytes()
-room()
-logs.sweep()
-assert not finished.exists()
-"""
-
-
-def run_out_of_room(directory: Path, script: str, *, mounted: bool) -> Path:
-    """Run a script whose disk is full for a while; return the path of the log that it wrote.
-
-    The disk is a small one that the child mounts for itself; where it has no right to, its files get a limit.
+    The disk is a small one that the process mounts for itself; where it has no right to, its files get a limit.
     """
     path, copy = directory / "disk" / "marvin.jsonl", directory / "copy"
     path.parent.mkdir()
@@ -212,9 +160,13 @@ mount -t tmpfs -o size=128k tmpfs {path.parent}
 cp -r {path.parent} {copy}
 """
     mounted = mounted and not subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode
-    command = [*(["unshare", "-rm", "sh", "-c", wrapper, "sh"] if mounted else []), sys.executable, "-c", FULL + script]
-    limit = 0 if mounted else 2**15
-    done = subprocess.run([*command, str(path), str(limit)], capture_output=True, text=True, check=False)
+    module = "tests.records.full_disk_process"
+    if mounted:
+        command = ["unshare", "-rm", "sh", "-c", wrapper, "sh", sys.executable, "-m", module, what, str(path), "0"]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=forked.ROOT)
+        done = Finished(ended.returncode, ended.stdout, ended.stderr)
+    else:
+        done = forked.start(module, what, path, 2**15).finish()
     assert (0, "") == (done.returncode, done.stderr)
     assert 1 == done.stdout.count("session log"), done.stdout
     return copy / path.name if mounted else path
@@ -222,7 +174,7 @@ cp -r {path.parent} {copy}
 
 @pytest.mark.parametrize("mounted", [True, False])
 def test_on_a_full_file_system_lost_records_are_counted(tmp_path: Path, *, mounted: bool) -> None:
-    path = run_out_of_room(tmp_path, FILL, mounted=mounted)
+    path = run_out_of_room(tmp_path, "records", mounted=mounted)
     events = [record for record in everything(path) if isinstance(record, Event)]
     assert ["before", "records_lost", "after"] == [event.name for event in events]
     assert 1001 * (200 - events[1].fields["count"]) == len(received(path))
@@ -231,5 +183,5 @@ def test_on_a_full_file_system_lost_records_are_counted(tmp_path: Path, *, mount
 
 @pytest.mark.parametrize("mounted", [True, False])
 def test_on_a_full_file_system_compression_is_postponed(tmp_path: Path, *, mounted: bool) -> None:
-    path = run_out_of_room(tmp_path, COMPRESS, mounted=mounted)
+    path = run_out_of_room(tmp_path, "compression", mounted=mounted)
     assert 30 * 400 == len(received(path))

@@ -70,8 +70,8 @@ def test_a_backup_is_one_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_backup_made_while_a_bot_writes_is_a_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, copy = str(tmp_path / "store.sqlite"), tmp_path / "copy.sqlite"
-    fill(path, 3000)
-    monkeypatch.setattr(maintenance, "PAGES", 5)
+    fill(path, 1500)
+    monkeypatch.setattr(maintenance, "PAGES", 3)
     steps: list[int] = []
     with Teller(path, "trillian") as bot:
         bot.start("zaphod", 5)
@@ -86,13 +86,13 @@ def test_a_backup_made_while_a_bot_writes_is_a_snapshot(tmp_path: Path, monkeypa
     assert len(steps) > 20
     assert sorted(steps) == steps
     assert 0 == made(str(copy), "trillian")
-    assert 3000 == made(str(copy), "marvin")
+    assert 1500 == made(str(copy), "marvin")
     assert len(steps) == made(path, "trillian")
 
 
 def test_a_failed_backup_leaves_the_target_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, copy = tmp_path / "store.sqlite", tmp_path / "copy.sqlite"
-    fill(str(path), 3000)
+    fill(str(path), 500)
     copy.write_text("the old one")
     monkeypatch.setattr(maintenance, "PAGES", 5)
 
@@ -167,7 +167,7 @@ def test_jsonl_and_csv_have_the_same_rows(url: str, tmp_path: Path) -> None:
 
 def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sqlite")
-    fill(path, 2500)
+    fill(path, 1200)
 
     def fail(_done: int, _of: int) -> None:
         raise OSError(28, "No space left on device")
@@ -180,7 +180,7 @@ def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_an_export_made_while_bots_write_is_a_snapshot(url: str) -> None:
-    fill(url, 1500)
+    fill(url, 1200)
     out = io.StringIO()
     writing = threading.Event()
     with Teller(url, "trillian") as bot:

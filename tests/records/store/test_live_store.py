@@ -95,7 +95,7 @@ async def test_an_interrupted_and_resumed_match_is_a_single_match_in_the_store(t
             observers = [StoringObserver(writer, name, 15 if leaves else -1) for name in ("marvin", "ford")]
             invites = ("ford", None)
             runners = [
-                Runner(settings(server.port, name, invite=invite, length=3), LastResort(), observer=observer)
+                Runner(settings(server.port, name, invite=invite, length=1), LastResort(), observer=observer)
                 for name, invite, observer in zip(("marvin", "ford"), invites, observers, strict=True)
             ]
             async with asyncio.timeout(60):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from attrs import evolve
 from sqlalchemy import func, select
 
 from fibsbot.bot.orders import Order
@@ -28,7 +29,7 @@ from fibsbot.service.supervisor import Supervisor
 from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Cube, Gap, Resign, Throw, Transcript
-from tests.bot.live_bots import CHEAP
+from tests.bot.live_bots import CHEAP, QUICK
 from tests.forked import Forked, start
 from tests.service.accounts import plan, supervisor, until
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, comparable_entries, from_other_seat
@@ -45,11 +46,11 @@ class Lively(RandomStrategy):
 
     def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
         """Double."""
-        return CubeAnswer(CubeAction.DOUBLE if self._happens(0.1) else CubeAction.ROLL, equity=0.25)
+        return CubeAnswer(CubeAction.DOUBLE if self._happens(0.15) else CubeAction.ROLL, equity=0.25)
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - as above
         """Resign."""
-        return int(self._happens(0.02))
+        return int(self._happens(0.05))
 
     def accept_resignation(self, state: MatchState) -> bool:  # noqa: ARG002 - as above
         """Mostly play on."""
@@ -80,7 +81,8 @@ def over_or_has(tasks: Iterable[asyncio.Task[None]], store: Store, enough: int) 
 
 async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> None:
     """Play a match that marvin leaves whenever there are so many entries more, to come back as another process."""
-    fields = {"strict": False, **fields}
+    # Nobody plays so fast that the match ends before a look into the store, on a busy machine too.
+    fields = {"strict": False, "timings": evolve(QUICK, think_least=0.01, think_most=0.02), **fields}
     async with Server(limits=CHEAP, seed=7) as server, asyncio.timeout(120):
         theirs = StoreWriter(url)
         ford = asyncio.create_task(players(server.port, theirs, "ford", **fields).run())

@@ -10,12 +10,12 @@ import pytest
 
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.stored_rows import Fact, Outcome
+from tests.records.store.conftest import EITHER, new_store
 from tests.records.store.recorder import NOON, Teller
 
 
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """Have two accounts with a match a day."""
+def fill(url: str) -> None:
+    """Tell of two accounts with a match a day."""
     for account in ("marvin", "trillian"):
         with Teller(url, account) as bot:
             bot.log_in(1500.0, 10)
@@ -28,6 +28,27 @@ def store(url: str) -> Iterator[Store]:
                 bot.rate(1501.0 + day, 11 + day)
             bot.start("zaphod", 1)
             bot.save("zaphod", 1)
+
+
+@pytest.fixture(scope="module", params=EITHER)
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Have a store that is only read."""
+    url = new_store(request, tmp_path_factory.mktemp("filled"))
+    fill(url)
+    return url
+
+
+@pytest.fixture
+def store(filled: str) -> Iterator[Store]:
+    """Open it."""
+    with Store.open(filled) as opened:
+        yield opened
+
+
+@pytest.fixture
+def changing(url: str) -> Iterator[Store]:
+    """Have a store that a test writes to."""
+    fill(url)
     with Store.open(url) as opened:
         yield opened
 
@@ -77,21 +98,21 @@ def test_opponents_are_selected_by_account_and_name(store: Store) -> None:
     assert (2, 0) == (ford.times(Fact.FINISHED), ford.times(Fact.DROPPED))
 
 
-def test_a_reader_sees_a_snapshot_while_a_bot_writes(store: Store, url: str) -> None:
-    matches = store.matches(account="marvin")
+def test_a_reader_sees_a_snapshot_while_a_bot_writes(changing: Store, url: str) -> None:
+    matches = changing.matches(account="marvin")
     first = next(matches)
     with Teller(url) as bot:
         bot.now = NOON + dt.timedelta(days=9)
         bot.start("slartibartfast", 1)
     assert 3 == len(list(matches))
-    assert first == next(store.matches(account="marvin"))
-    assert 5 == len(list(store.matches(account="marvin")))
+    assert first == next(changing.matches(account="marvin"))
+    assert 5 == len(list(changing.matches(account="marvin")))
 
 
-def test_an_iterator_that_is_not_exhausted_does_no_harm(store: Store, url: str) -> None:
-    half = store.decisions(next(store.matches()))
+def test_an_iterator_that_is_not_exhausted_does_no_harm(changing: Store, url: str) -> None:
+    half = changing.decisions(next(changing.matches()))
     next(half)
-    store.close()
+    changing.close()
     del half
     with Teller(url) as bot:
         bot.start("slartibartfast", 1)
