@@ -25,7 +25,7 @@ def unit(state: MatchState) -> float:
 
 @pytest.mark.slow
 @given(SEEDS)
-@examples(20)
+@examples(12)
 def test_result_is_start_plus_luck_minus_errors(seed: int) -> None:
     """For money in points, in a match in winning chances; with good and bad cube actions, and resignations."""
     transcript = played_badly(seed)

@@ -15,14 +15,21 @@ from fibs_protocol.words import Colour
 from fibsbot.fibs_numbering import DIRECTIONS, play_to_fibs
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
-from fibsbot.replay.captures import read_capture
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded
 from fibsbot.replay.match_files import load_transcripts
-from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript, walk
 from tests.replay.record_sessions import SESSIONS, captures_of, play
-from tests.replay.transcript_helpers import CAPTURES, DATA, RECORDED, differences_in, match_facts, matches_of, unpacked
+from tests.replay.transcript_helpers import (
+    CAPTURES,
+    DATA,
+    RECORDED,
+    differences_in,
+    match_facts,
+    matches_of,
+    recorded_events,
+    unpacked,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +50,7 @@ def test_all_kinds_of_captures_were_recorded() -> None:
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
 def test_nothing_differs(path: Path) -> None:
-    assert [] == differences_in(events_of_capture(read_capture(path)))
+    assert [] == differences_in(recorded_events(path))
 
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
@@ -57,7 +64,7 @@ def test_every_transcript_walks_without_gaps_and_nothing_had_to_be_rebuilt(path:
 
 @pytest.mark.parametrize("path", [*CAPTURES, WATCHED], ids=lambda path: path.name)
 def test_events_come_in_order_and_add_up_to_the_transcripts(path: Path) -> None:
-    happenings = list(events_of_capture(read_capture(path)))
+    happenings = recorded_events(path)
     assert isinstance(happenings[0], MatchBegan)
     assert isinstance(happenings[1], GameBegan)
     assert isinstance(happenings[-1], MatchEnded)
@@ -172,7 +179,7 @@ def test_the_sessions_have_everything_in_them() -> None:
 
 
 def test_a_match_interrupted_three_times_is_one_match() -> None:
-    happenings = list(events_of_capture(read_capture(capture("interrupted", "marvin.jsonl"))))
+    happenings = recorded_events(capture("interrupted", "marvin.jsonl"))
     began = [it for it in happenings if isinstance(it, MatchBegan)]
     assert {1} == {it.match for it in began}
     # How many games were over whenever the match was announced: when it began, and after the breaks, of which the first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,9 +38,15 @@ def differences_in(happenings: Iterable[MatchEvent]) -> list[DifferenceFound]:
     return [it for it in happenings if isinstance(it, DifferenceFound)]
 
 
+@cache
+def recorded_events(path: Path) -> tuple[MatchEvent, ...]:
+    """Replay a recorded session, once for all tests that read it."""
+    return tuple(events_of_capture(read_capture(path)))
+
+
 def matches_of(path: Path) -> list[Transcript]:
-    """Read the matches of a capture."""
-    return transcripts_in(events_of_capture(read_capture(path)))
+    """Read the matches of a recorded session."""
+    return transcripts_in(recorded_events(path))
 
 
 def unpacked(name: str) -> bytes:

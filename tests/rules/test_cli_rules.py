@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.cli import main
+from fibsbot.cli import main, rules
 from fibsbot.cli.rules import count_with
 from fibsbot.notation import parse_state
+from fibsbot.position import Position
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 from fibsbot.workers.pool import LocalPool
 
@@ -73,10 +74,14 @@ def test_show_leaves_out_an_xgid_that_cannot_be_written() -> None:
     assert "xgid" not in json.loads(run("show", "4HNwAAT2GRwQBg:cFmgACAACAAE", "--json").stdout)
 
 
-@pytest.mark.slow
-def test_perft_prints_the_counts_of_each_depth() -> None:
+def test_perft_prints_the_counts_of_each_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
+    monkeypatch.setattr(rules, "PERFT_START", {closed.points: 1})
+    second = perft_count(perft_level({closed.points: 1}).items())
     lines = run("perft", "--depth", "2").stdout.splitlines()
-    assert [["1", "447", "0"], ["2", "202,782", "0"]] == [line.split()[:3] for line in lines[1:]]
+    expected = [["1", "21", "21"], ["2", f"{second.positions:,}", f"{second.without_play:,}"]]
+    assert expected == [line.split()[:3] for line in lines[1:]]
+    assert second.positions > 1000
 
 
 def test_perft_gives_json() -> None:

@@ -26,7 +26,7 @@ AHEAD = "1:2 / 6:15"
 EVEN = "24:2 23:2 13:4 8:3 6:4 / 24:2 23:2 13:4 8:3 6:4"
 CUBES = ("nackgammon", "portes:tavla:cube")
 """Games with a cube: one is played as backgammon, the other one by its network."""
-DECISIONS = 60
+DECISIONS = 40
 
 
 @pytest.fixture(scope="module")
