@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
@@ -90,8 +90,14 @@ class InstalledStrategy:
 
 def available() -> tuple[InstalledStrategy, ...]:
     """Return all installed strategies, sorted by name."""
-    points = entry_points(group=ENTRY_POINT_GROUP)
-    return tuple(sorted(map(_installed, points), key=lambda it: (it.name, it.distribution)))
+    packages: dict[Distribution | None, tuple[str, str]] = {None: ("", "")}  # their metadata takes long to read
+    installed = []
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        package = point.dist
+        if package is not None and package not in packages:
+            packages[package] = package.name, package.version
+        installed.append(InstalledStrategy(point.name, point.value, *packages[package], entry_point=point))
+    return tuple(sorted(installed, key=lambda it: (it.name, it.distribution)))
 
 
 def find(name: str) -> InstalledStrategy:
@@ -197,17 +203,6 @@ def _questions() -> Iterator[tuple[str, Question]]:
             yield f"accept_resignation of {level}, {name}", ResignationQuestion(resigned)
     for opponent in (Opponent("ford"), Opponent("trillian", rating=1623.45, experience=2396, client="fibsbot")):
         yield f"accept_invitation from {opponent.name}", InvitationQuestion(opponent, 5)
-
-
-def _installed(point: EntryPoint) -> InstalledStrategy:
-    distribution = point.dist
-    return InstalledStrategy(
-        name=point.name,
-        reference=point.value,
-        distribution=distribution.name if distribution else "",
-        version=distribution.version if distribution else "",
-        entry_point=point,
-    )
 
 
 def _interface_names() -> set[str]:
