@@ -78,7 +78,8 @@ class AccountLeases:
         names = tuple(accounts)
         try:
             if not self._prepared:
-                prepare(self._engine)
+                with self._engine.connect() as connection:
+                    prepare(connection)
                 self._prepared = True
             with self._engine.begin() as connection:
                 self._lock(connection)

@@ -18,7 +18,6 @@ from sqlalchemy import (
     Connection,
     Dialect,
     Double,
-    Engine,
     ExecutableDDLElement,
     ForeignKey,
     Index,
@@ -361,12 +360,12 @@ ACCOUNT_LEASES: Final = Table(
 # -- creating and checking ----------------------------------------------------------------------------------------
 
 
-def prepare(engine: Engine) -> None:
+def prepare(connection: Connection) -> None:
     """Create the tables in an empty database. Several processes may do so at once.
 
     Raises StoreError for a database that this program cannot use.
     """
-    with engine.begin() as connection:
+    with connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         if version := version_of(connection):

@@ -315,8 +315,8 @@ class StoreWriter:
         if self._connection is not None and self._file != self._file_now():
             self._disconnect()
         if self._connection is None:
-            prepare(self._engine)
             self._connection = self._engine.connect()
+            prepare(self._connection)
             self._file = self._file_now()
             self._sequence = self._sign_in(self._connection, self._id)
             self._take_over(self._connection)

@@ -99,7 +99,8 @@ def postgres() -> Iterator[Postgres]:
         _run("initdb", "-D", str(folder / "data"), "-U", "fibsbot", "-A", "trust", "-E", "UTF8", "-N", "--no-locale")
         server = Postgres(folder, _free_port())
         server.start()
-        prepare(open_engine(database_url(server.make(SHARED)), writing=True))
+        with open_engine(database_url(server.make(SHARED)), writing=True).connect() as connection:
+            prepare(connection)
         yield server
         server.stop()
     finally:

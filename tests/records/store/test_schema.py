@@ -38,7 +38,8 @@ def test_concurrent_processes_create_one_store(new_url: str) -> None:
     def begin() -> None:
         ready.wait()
         try:
-            prepare(engine_for(new_url))
+            with engine_for(new_url).connect() as connection:
+                prepare(connection)
         except BaseException as error:
             failures.append(error)
             raise
