@@ -28,11 +28,13 @@ UNSAFE: Final = "-c fsync=off -c full_page_writes=off -c autovacuum=off -c unix_
 SHARED: Final = "shared"
 """The database whose tables most tests use, one after the other."""
 EMPTY: Final = """
+SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend';
 DELETE FROM accounts; DELETE FROM writers; DELETE FROM server_features; DELETE FROM sharing_processes;
 SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'
 """
-"""Deletes all rows, most of them as those of an account, and lets the IDs begin with 1: a tenth of the work of making
-a database and its tables."""
+"""Ends what killed processes may have left, deletes all rows, most of them as those of an account, and lets the IDs
+begin with 1: a tenth of the work of making a database and its tables."""
 
 
 @frozen
