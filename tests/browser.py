@@ -11,6 +11,13 @@ from playwright.async_api import Browser, async_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
+NEEDLESS = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
+    *("HttpsUpgrades", "LensOverlay", "MediaRouter", "OptimizationHints", "PaintHolding"),
+)
+"""Features that are switched off: the first three start a process for each window, and the others Playwright would
+switch off if it were not told anything else."""
+
 requires_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
 """Marks a test that needs the browser; where it is missing the test says so."""
 
@@ -21,7 +28,12 @@ async def chromium() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                f"--disable-features={','.join(NEEDLESS)}",
+            ],
         )
         try:
             yield browser
