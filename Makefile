@@ -27,7 +27,7 @@ test: $(STAMP) ## Run all tests
 test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow" --hypothesis-profile quick
 
-test-thorough: $(STAMP) ## Run all tests, with ten times as many examples of each property
+test-thorough: $(STAMP) ## Run all tests, with many more examples of each property
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
 test-wheel: $(STAMP) ## Build the wheel, install it into an empty environment and play from there

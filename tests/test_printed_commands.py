@@ -167,6 +167,8 @@ class Sitting:
         text = command.text.replace("fibs.com:4321", "127.0.0.1:4321").replace("4321", str(self.port))
         for option, least in FEWER.items():
             text = re.sub(rf"{option} \d+", f"{option} {least}", text)
+        if "fibsbot demo" in text and "--length" not in text:
+            text = text.replace("fibsbot demo", "fibsbot demo --length 1")
         for word, position in POSITIONS.items():
             text = re.sub(rf"{word}(?!\S)", position, text)
         if "PID" in text:

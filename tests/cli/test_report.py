@@ -17,6 +17,7 @@ from fibsbot.server.server import Server
 from fibsbot.strategies import reused
 from fibsbot.strategies.loader import load
 from tests.arena.duel_strategies import install
+from tests.bot.live_bots import CHEAP
 from tests.records.store.recorder import Teller
 from tests.records.store.test_live_store import StoringObserver
 from tests.report.parsed_page import Page
@@ -168,7 +169,7 @@ async def test_matches_of_two_bots_become_pages(tmp_path: Path, monkeypatch: pyt
     monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
-    async with Server(seed=4) as server:
+    async with Server(seed=4, limits=CHEAP) as server:
         one = Entrant("marvin", load("racer"), StoringObserver(writer, "marvin"))
         other = Entrant("ford", load("random"), StoringObserver(writer, "ford"))
         await play_pair(server, one, other, matches=2, length=1, timings=evolve(QUICK_TIMINGS, invitation=0.02))
