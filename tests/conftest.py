@@ -36,7 +36,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 forked.fork_workers()
 
 FIRST: Final = ["cluster", "opened", "browser"]
-"""Fixtures that start what takes seconds."""
+"""Fixtures that take seconds to start; their tests run first, in this order."""
 LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
 """What a test has logged last. Only that of a failed test is formatted: a sixth of the time of live matches."""
 
@@ -70,7 +70,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of a cluster one after the other, and those of a browser, so that one process starts it."""
+    """Run the tests that share a cluster, or a browser, in a row, so that one process starts it and not several."""
     items.sort(key=lambda it: min(map(FIRST.index, {*getattr(it, "fixturenames", ())} & {*FIRST}), default=len(FIRST)))
 
 

@@ -1,8 +1,8 @@
 """Legal plays of any tables game, why a play is illegal, and perft counts.
 
-Unlike in backgammon the order of moves can matter in many ways, so all orders are tried. Boards that are reached in
-several orders are looked at once. Two moves that can be made in either order lead to the same board by the laws of
-every game; so the second order is not even tried.
+Unlike in backgammon the order of moves can matter in many ways, so all orders are tried. A board that is
+reached in several orders is looked at only once. Two moves that can be made in either order lead to the same board by
+the laws of every game, so the second order is not even tried.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Reached:
 _Made: TypeAlias = "dict[tuple[int, int], _Made]"
 """The moves made from a board, each a source and a number, and what was made from the board after it."""
 _Board: TypeAlias = tuple[Table, _Reached, _Made, _Made, tuple[int, int]]
-"""A board to go on from, the moves made from it and from the board before it, and the move between them."""
+"""A board to go on from, how it was reached, the moves made from it and from the one before, and the move between."""
 
 
 @lru_cache(CACHED_ROLLS)

@@ -128,7 +128,7 @@ class MatchGame:
 
     def point_game_score(self, winner: Seat) -> int:
         """Return what the winner scores in the Point Game for the checkers that the loser has left."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of state has its own
 
 
 def _order_of_files(_: type, attributes: list[Attribute[Any]]) -> list[Attribute[Any]]:

@@ -86,11 +86,11 @@ class PairMatch(Generic[Game]):
 
     def shown(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> m.Board | m.TableBoard:
         """Return the board from a seat's side, with the names to show."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of match has its own
 
     def pips(self, seat: Seat) -> tuple[int, int]:
         """Return the pip counts of a seat and of the other one."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of match has its own
 
     # -- the list of moves ------------------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class PairMatch(Generic[Game]):
 
     def to_json(self) -> str:
         """Return everything except the users as JSON."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of match has its own
 
     @classmethod
     def from_saved(cls, saved: SavedMatchRow) -> Self | None:
@@ -135,4 +135,4 @@ class PairMatch(Generic[Game]):
     @classmethod
     def _from_values(cls, values: Mapping[str, Any]) -> Self:
         """Return the match that `to_json` has written; raise any exception for other values."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of match has its own

@@ -1,8 +1,8 @@
-"""A process that imports modules and says which ones it has then.
+"""A process that imports modules and prints all that are loaded then.
 
     python -m tests.config.imported_modules MODULE ...
 
-Those that it was forked with are among them.
+Those that were loaded before it was forked are among them.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def postpone_compression(path: Path, ballast: Path, limit: int) -> None:
 
 
 def main(what: str, path: str, limit: str) -> None:
-    """Do it."""
+    """Do what is asked for."""
     do = {"records": lose_records, "compression": postpone_compression}[what]
     do(Path(path), Path(path).with_name("ballast"), int(limit))
 

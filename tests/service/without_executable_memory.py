@@ -16,7 +16,7 @@ CANNOT_DENY: Final = 77
 
 
 def main() -> None:
-    """Load it."""
+    """Load the engine."""
     if ctypes.CDLL(None).prctl(PR_SET_MDWE, 1, 0, 0, 0):
         sys.exit(CANNOT_DENY)
     load("engine").close()

@@ -154,6 +154,7 @@ def certificates(folder: Path) -> tuple[str, ...]:
 
 
 FOLDER: Final = Path(__file__).parent
+"""The tests that share the cluster lie here."""
 RUNNING: Final[list[tuple[Cluster, contextlib.ExitStack]]] = []
 """The cluster that tests share, while there is one, and what stops it."""
 
@@ -170,7 +171,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
 
 
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Stop the cluster after the last test that needs it: until the end of the session, it would take 15 s of work."""
+    """Stop the cluster after the last test that needs it; idling until the end of all tests would cost 15 s of work."""
     needed = nextitem and nextitem.path.parent == FOLDER and "cluster" in getattr(nextitem, "fixturenames", ())
     if RUNNING and not needed:
         RUNNING.pop()[1].close()

@@ -2,7 +2,7 @@
 
     python -m tests.records.store.full_disk_writer PATH
 
-It prints how the writer of the store was, in one line of JSON.
+It prints the state of the store's writer, while the disk was full and afterwards, as a line of JSON.
 """
 
 from __future__ import annotations
