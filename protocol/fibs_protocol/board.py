@@ -44,11 +44,7 @@ class _Numbers(dict[str, int]):
 
 
 _NUMBERS: Final = _Numbers({str(number): number for number in range(-CHECKERS, 26)})
-
-
-def _numbers(tokens: str) -> tuple[int, ...]:
-    return tuple(map(_NUMBERS.__getitem__, tokens.split(":")))
-
+_number: Final = _NUMBERS.__getitem__
 
 _Counts: TypeAlias = tuple[int, int, int, int] | None
 """The checkers of O borne off and on the bar, and those of X; None if something else contradicts itself."""
@@ -64,14 +60,17 @@ def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
     if count != TOKENS:
         raise BoardError(f"expected {TOKENS} tokens, got {count}")
     _, player, opponent, length, score, opponent_score, cells = tokens.split(":", 6)
-    points = _numbers(cells)
-    scores = _NUMBERS[length], _NUMBERS[score], _NUMBERS[opponent_score]
+    points = tuple(map(_number, cells.split(":")))
+    scores = _number(length), _number(score), _number(opponent_score)
+    player, opponent = player.strip(), opponent.strip()
+    if not (_NAME.fullmatch(player) and _NAME.fullmatch(opponent)):
+        raise BoardError("expected two names")
     fields: dict[str, Any] = {
         "length": scores[0],
         "score": scores[1],
         "opponent_score": scores[2],
-        "player": _name(player),
-        "opponent": _name(opponent),
+        "player": player,
+        "opponent": opponent,
         "points": points,
     }
     difference, checkers = sum(points), sum(map(abs, points))
@@ -83,7 +82,7 @@ def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
 @lru_cache(8 * CACHED_ROWS)
 def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show."""
-    numbers = _numbers(tokens)
+    numbers = map(_number, tokens.split(":"))
     turn, a, b, c, d, cube, may_double, opponent_may_double, was_doubled, colour, *others = numbers
     if turn not in _TURNS:
         raise BoardError(f"expected the turn -1, 0 or 1, got {turn}")
@@ -178,17 +177,17 @@ class BoardState:
         Raises:
             BoardError: with the reason.
         """
-        state, sound = cls.read(text)
-        if not sound:
-            raise BoardError(state.flaw())
+        state, flaw = cls.read(text)
+        if flaw is not None:
+            raise BoardError(flaw)
         return state
 
     @classmethod
-    def read(cls, text: str) -> tuple[BoardState, bool]:
-        """Read a `board:` line, and whether it is free of contradictions; if not, `flaw` returns the first one.
+    def read(cls, text: str) -> tuple[BoardState, str | None]:
+        """Read a `board:` line; return also its contradiction if there is one, and only one way to correct it.
 
         Raises:
-            BoardError: if the tokens are not those of a board.
+            BoardError: with the reason, if the tokens are not those of a board, or contradict each other otherwise.
         """
         if not text.startswith(PREFIX):
             raise BoardError("not a board line")
@@ -197,7 +196,12 @@ class BoardState:
         others, shown = _ending(text[len(first) + 1 :])
         state = object.__new__(cls)
         object.__setattr__(state, "__dict__", fields | others)  # the class is frozen; its constructor takes longer
-        return state, counts == shown is not None
+        if counts == shown is not None:
+            return state, None
+        flaw, repaired = state.flaw(), state.repaired()
+        if repaired is None:
+            raise BoardError(flaw)
+        return repaired, flaw
 
     def to_line(self) -> str:
         """Write the `board:` line.
@@ -296,11 +300,3 @@ def _flaw_of_checkers(points: tuple[int, ...], o: tuple[int, int], x: tuple[int,
     if o_total != CHECKERS or x_total != CHECKERS:
         return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
     return None
-
-
-@lru_cache(CACHED_ROWS)
-def _name(token: str) -> str:
-    name = token.strip()
-    if not _NAME.fullmatch(name):
-        raise BoardError("expected two names")
-    return name

@@ -19,7 +19,6 @@ from attrs import frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.board import BoardState
 from fibs_protocol.commands import Command
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.messages import Message
@@ -133,27 +132,24 @@ _WHOSE: Final[Mapping[type[Message], str]] = {
 
 def trigger_of(message: Message) -> Trigger:
     """Return the trigger of a message; that of a command is its class alone."""
+    kind, case = type(message), None
     if isinstance(message, m.Board):
-        return Trigger(m.Board, _board_case(message.state))
-    if isinstance(message, m.TableBoard):
-        return Trigger(m.TableBoard, _table_case(message.state))
-    kind = type(message)
-    if name := _WHOSE.get(kind):
-        return Trigger(kind, TriggerCase.YOU if getattr(message, name) == YOU else TriggerCase.OTHER)
-    return Trigger(kind)
-
-
-def _board_case(board: BoardState) -> TriggerCase | None:
-    """Return the case of a board of our match; None if we only watch."""
-    if board.player != YOU:
-        return None
-    if board.double_pending:
-        return TriggerCase.DOUBLED
-    if board.turn is None:
-        return TriggerCase.OVER
-    if board.turn != board.colour:
-        return TriggerCase.THEIR_TURN
-    return TriggerCase.YOUR_ROLL if board.dice == (0, 0) else TriggerCase.YOUR_MOVE
+        board = message.state
+        if board.player != YOU:
+            case = None  # we only watch
+        elif board.double_pending:
+            case = TriggerCase.DOUBLED
+        elif board.turn is None:
+            case = TriggerCase.OVER
+        elif board.turn != board.colour:
+            case = TriggerCase.THEIR_TURN
+        else:
+            case = TriggerCase.YOUR_ROLL if board.dice == (0, 0) else TriggerCase.YOUR_MOVE
+    elif isinstance(message, m.TableBoard):
+        case = _table_case(message.state)
+    elif name := _WHOSE.get(kind):
+        case = TriggerCase.YOU if getattr(message, name) == YOU else TriggerCase.OTHER
+    return Trigger(kind, case)
 
 
 _CASES_OF_STAGES: Final = {

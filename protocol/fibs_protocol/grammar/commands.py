@@ -181,14 +181,13 @@ def _place(word: str, words: tuple[str, ...], which: int) -> int | None:
 
 
 def _write_moves(command: c.Move) -> str:
+    words = []
     for move in command.moves:
         for place in (move.source, move.target):
             if place is not None and not 1 <= place <= 24:
                 raise LocalProtocolError(f"expected points from 1 to 24, got {place}")
-    return " ".join(
-        f"{'bar' if move.source is None else move.source}-{'off' if move.target is None else move.target}"
-        for move in command.moves
-    )
+        words.append(f"{move.source or 'bar'}-{move.target or 'off'}")
+    return " ".join(words)
 
 
 def _read_resign(text: str) -> c.Resign:

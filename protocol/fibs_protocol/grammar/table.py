@@ -84,38 +84,22 @@ def parse(text: str) -> Message:
         text: one logical line without its end, as `LineSplitter` gives it.
     """
     line = text.lstrip()
-    if line.startswith(PREFIX):
-        return _parse_board(line.rstrip())
+    try:
+        if line.startswith(PREFIX):
+            return Board(*BoardState.read(line.rstrip()))
+        if line.startswith(TABLE_PREFIX):
+            return TableBoard(TableState.from_line(line.rstrip()))
+    except BoardError as error:
+        return RefusedBoard(line.rstrip(), str(error))
     if text[:1].isdigit():
         wording = _BY_NUMBER.get(text.split(" ", 1)[0])
         if wording is not None:
             message: Message | None = wording.read(text)
             if message is not None:
                 return message
-    if line.startswith(TABLE_PREFIX):
-        return _parse_table(line.rstrip())
     if not line.isascii():
         return Unknown(text.rstrip())
     return _parse_sentence(line) or Unknown(text.rstrip())
-
-
-def _parse_board(line: str) -> Message:
-    try:
-        state, sound = BoardState.read(line)
-    except BoardError as error:
-        return RefusedBoard(line, str(error))
-    if sound:
-        return Board(state)
-    reason = state.flaw() or ""
-    repaired = state.repaired()
-    return Board(repaired, reason) if repaired else RefusedBoard(line, reason)
-
-
-def _parse_table(line: str) -> Message:
-    try:
-        return TableBoard(TableState.from_line(line))
-    except BoardError as error:
-        return RefusedBoard(line, str(error))
 
 
 @lru_cache(CACHED_SENTENCES)
