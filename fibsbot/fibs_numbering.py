@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from operator import neg
+from itertools import repeat
+from operator import attrgetter, neg
 from typing import Final
 
 from fibs_protocol.board import BoardState
@@ -42,8 +43,13 @@ def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
 
     Any legal order of a play stays legal when it is sorted so (docs/protocol.md, pitfall 22).
     """
-    ordered = sorted(play.moves, key=lambda m: (m.source != BAR, m.target == OFF, -m.source if m.target == OFF else 0))
-    return tuple([to_fibs(move, direction) for move in ordered])
+    entering: list[Move] = []
+    others: list[Move] = []
+    leaving: list[Move] = []
+    for move in play.moves:
+        (entering if move.source == BAR else leaving if move.target == OFF else others).append(move)
+    leaving.sort(key=attrgetter("source"), reverse=True)
+    return tuple(map(to_fibs, entering + others + leaving, repeat(direction)))
 
 
 def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:
@@ -158,7 +164,7 @@ def match_state(  # noqa: PLR0913 - what a board does not tell, one argument eac
     if owner is None:
         owner = cube_owner(board) or (Owner.OPPONENT if phase is Phase.DOUBLED else Owner.CENTRED)
     return MatchState(
-        position=player_position(board),
+        position=_position(board.points, board.colour > 0, board.direction < 0),
         length=length,
         score=score,
         cube=board.cube,

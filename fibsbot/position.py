@@ -9,7 +9,7 @@ import enum
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from attrs import field, frozen
 
@@ -46,12 +46,13 @@ _move: Final = lru_cache(1024)(Move)
 """All moves of a board are a few hundred, and each is needed very often."""
 
 
-def _cells(cells: Iterable[int]) -> tuple[int, ...]:
-    return tuple(cells)
+if TYPE_CHECKING:  # mypy takes a converter's type from its signature
 
+    def _cells(_: Iterable[int]) -> tuple[int, ...]: ...
+    def _moves(_: Iterable[Move]) -> tuple[Move, ...]: ...
 
-def _moves(moves: Iterable[Move]) -> tuple[Move, ...]:
-    return tuple(moves)
+else:
+    _cells = _moves = tuple
 
 
 def _make(cells: list[int], move: Move) -> None:

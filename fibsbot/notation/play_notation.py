@@ -32,11 +32,15 @@ def format_play(play: Play, position: Position) -> str:
     """
     if not play.moves:
         return CANNOT_MOVE
-    blots = _blots(position)
+    paths, blots = _paths_and_blots(play, position)
     words = []
-    for path, group in groupby(_paths(play, blots)):
+    for path, group in groupby(paths):
+        source, *targets = path
+        word = "bar" if source == BAR else str(source)
+        for point in targets:
+            word += f"/{point or 'off'}{'*' if point in blots else ''}"
         times = len(list(group))
-        words.append(_format_path(path, blots) + (f"({times})" if times > 1 else ""))
+        words.append(f"{word}({times})" if times > 1 else word)
         blots.difference_update(path)
     return " ".join(words)
 
@@ -46,18 +50,19 @@ def paths_of(play: Play, position: Position) -> list[Path]:
 
     Intermediate points are only included if it hit there or if the play could be misread without them.
     """
-    return _paths(play, _blots(position))
+    return _paths_and_blots(play, position)[0]
 
 
-def _paths(play: Play, blots: set[int]) -> list[Path]:
-    return sorted(
-        [_shortened(path, blots) if len(path) > 2 else path for path in join_moves(play.ordered)], reverse=True
-    )
-
-
-def _blots(position: Position) -> set[int]:
+def _paths_and_blots(play: Play, position: Position) -> tuple[list[Path], set[int]]:
+    """Return the paths as they are written, and the points with a blot of the opponent's."""
     cells = position.points
-    return {point for point in range(1, 25) if cells[point] == -1} if -1 in cells else set()
+    blots = {point for point in range(1, 25) if cells[point] == -1} if -1 in cells else set()
+    paths = join_moves(play.ordered)
+    for index, path in enumerate(paths):
+        if len(path) > 2:
+            paths[index] = _shortened(path, blots)
+    paths.sort(reverse=True)
+    return paths, blots
 
 
 def join_moves(moves: Iterable[Move]) -> list[Path]:
@@ -87,12 +92,6 @@ def _shortened(path: Path, blots: set[int]) -> Path:
         one_move = target == OFF and source <= 6
         kept = between if one_move or blots.intersection(others) else []
     return (source, *kept, target)
-
-
-def _format_path(path: Path, blots: set[int]) -> str:
-    source, *targets = path
-    start = "bar" if source == BAR else str(source)
-    return "/".join([start, *[(str(point) if point else "off") + "*" * (point in blots) for point in targets]])
 
 
 def parse_play(text: str, position: Position, dice: Dice, *, hits_are_marked: bool = False) -> Play:

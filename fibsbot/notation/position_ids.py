@@ -321,7 +321,7 @@ class Xgid:
 
     def __str__(self) -> str:
         """Write the XGID."""
-        board = "".join([_XGID_LETTERS[n] for n in self.board.points])
+        board = "".join(map(_XGID_LETTERS.__getitem__, self.board.points))
         numbers = (self.score_x, self.score_o, self.rules, self.length, self.max_cube)
         return f"{XGID_PREFIX}{board}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{':'.join(map(str, numbers))}"
 

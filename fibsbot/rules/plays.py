@@ -241,28 +241,24 @@ def check_dice(dice: Dice) -> Dice:
 
 
 def check_play(position: Position, dice: Dice, play: Play) -> Play:
-    """Return the play with its moves in an order in which they can be made.
+    """Return the play with its moves in an order in which they can be made. Raises what `play_legally` raises."""
+    play_legally(position, dice, play)
+    return Play(play.ordered)
+
+
+def play_legally(position: Position, dice: Dice, play: Play) -> Position:
+    """Return the position after a play.
 
     Raises InvalidPlayError for a move between points that do not exist, IllegalPlayError for a play that breaks a law,
     DiceError for impossible dice.
     """
-    return Play(tuple(_checked(position, dice, play)[0]))
-
-
-def play_legally(position: Position, dice: Dice, play: Play) -> Position:
-    """Return the position after a play. Raises what `check_play` raises."""
-    return _checked(position, dice, play)[1]
-
-
-def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Position]:
-    """Return the moves of a play in an order in which they can be made, and the position after it."""
     high, low = check_dice(dice)
     numbers = (high,) * 4 if high == low else (high, low)
     moves = play.ordered
     if len(moves) == len(numbers):
         after = _made(position.points, moves, numbers)
         if after is not None:
-            return moves, after  # all numbers are played
+            return after  # all numbers are played
     for move in moves:
         if move.source not in _SOURCES or move.target not in _TARGETS:
             raise InvalidPlayError(f"expected moves between the points 1 to 24, bar and off, got {move}")
@@ -276,7 +272,7 @@ def _checked(position: Position, dice: Dice, play: Play) -> tuple[list[Move], Po
     if (len(moves) < possible or _leaves_the_higher(position, (high, low), after)) and not after.over:
         law = _omission(numbers, len(moves), possible)
         raise IllegalPlayError(law, law.value)
-    return moves, after
+    return after
 
 
 def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
@@ -290,7 +286,7 @@ def _leaves_the_higher(position: Position, dice: Dice, after: Position) -> bool:
 
 def _made(before: Cells, moves: list[Move], numbers: tuple[int, ...]) -> Position | None:
     """Return the position after these moves, in this order, the numbers in either; None if one cannot be made."""
-    for order in _orders(moves, numbers):
+    for order in (numbers, numbers[::-1]):
         cells = list(before)
         for move, number in zip(moves, order, strict=False):
             source, end = move.source, move.target
@@ -311,15 +307,6 @@ def _made(before: Cells, moves: list[Move], numbers: tuple[int, ...]) -> Positio
         else:
             return Position(tuple(cells))
     return None
-
-
-def _orders(moves: list[Move], numbers: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return the orders in which the moves may use the numbers; the first move often leaves only one of two."""
-    if len(numbers) > 2:
-        return (numbers,)
-    if moves and moves[0].target != OFF and moves[0].pips != numbers[0]:
-        return (numbers[::-1],)
-    return numbers, numbers[::-1]
 
 
 def _first_failure(position: Position, moves: list[Move], numbers: tuple[int, ...]) -> IllegalPlayError:
