@@ -256,7 +256,7 @@ class Commentator(Observer):
         match message:
             case m.Moves(moves=moves) if before.state and before.direction and before.dice:
                 play = play_from_fibs(moves, -before.direction)
-                return f"{_dice(before)} {format_play(play, before.position_of(PlayerSide.OPPONENT))}"
+                return f"{_dice(before)} {format_play(play, before.state.position.swapped())}"
             case m.CannotMove() if before.dice:
                 return f"{_dice(before)} cannot move"
             case m.RollRejected(cube=cube) if before.dice:

@@ -261,7 +261,7 @@ class Chouette:
         if open_one is not None and open_one.phase is phase and open_one.stage is not Stage.SENT:
             return  # the same question again
         self._decision = SeatedDecision(phase, self._context.now, points)
-        self._queue.decision_closed(None)
+        self._queue.keep_only(None)
         self._queue.send(c.ShowBoard())
 
     @on(m.ResignRejected)
@@ -332,7 +332,7 @@ class Chouette:
 
     def _close(self) -> None:
         self._decision = None
-        self._queue.decision_closed(None)
+        self._queue.keep_only(None)
 
     # -- what is done -------------------------------------------------------------------------------------------
 
@@ -404,5 +404,5 @@ class Chouette:
         last = self._timeouts.on_time(Awaited.CHOUETTE)
         if self._decision is not None and self._decision.stage is not Stage.ANSWERED:
             self._decision = None
-            self._queue.decision_closed(None)
+            self._queue.keep_only(None)
         self._queue.send(LEAVE if last else ASK_AGAIN)

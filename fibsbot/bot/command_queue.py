@@ -16,12 +16,13 @@ from attrs import evolve, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
+from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
 from fibsbot.bot.context import AgentContext, feature_of
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Send
-from fibsbot.bot.timeouts import TIMEOUT_RULES, awaited_of
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, awaited_of
 from fibsbot.match import Phase
 
 ChatCommand: TypeAlias = c.Tell | c.Kibitz
@@ -186,11 +187,6 @@ class CommandQueue:
     def _drop_stale_chat(self) -> None:
         self._chat = deque((line, until) for line, until in self._chat if until >= self._context.now)
 
-    def keep_only(self, key: AnyDecisionKey | None) -> None:
-        """Drop commands of all decisions except the open one, `key`."""
-        if self._waiting:
-            self._waiting = deque(queued for queued in self._waiting if queued.key in (None, key))
-
     def drop(self, *kinds: type[Command]) -> None:
         """Drop the waiting commands of these types."""
         self._waiting = deque(queued for queued in self._waiting if not isinstance(queued.command, kinds))
@@ -228,14 +224,15 @@ class CommandQueue:
             self._context.shorten_timer("reply", self._context.settings.timings.watchdog / LACKING_DIVISOR)
         return None
 
-    def decision_closed(self, still_open: AnyDecisionKey | None) -> None:
-        """Finish a decision in flight that is no longer the open one, because it has been answered.
+    def keep_only(self, key: AnyDecisionKey | None) -> None:
+        """Drop the commands of all decisions except the open one; one in flight is finished, as it has been answered.
 
         An opponent's offer to resign answers nothing: the server refuses, in another line, what comes after it.
         """
-        key = self.in_flight.key if self.in_flight else None
-        covered = still_open is not None and still_open.phase is Phase.RESIGNED
-        if key not in (None, still_open) and not covered:
+        if self._waiting:
+            self._waiting = deque(queued for queued in self._waiting if queued.key in (None, key))
+        covered = key is not None and key.phase is Phase.RESIGNED
+        if self.in_flight is not None and self.in_flight.key not in (None, key) and not covered:
             self._finish(None)
 
     def pop_overdue(self) -> CommandOutcome | None:
@@ -271,21 +268,25 @@ class CommandQueue:
             context.set_timer("pause", free_at - context.now)
             return None
         queued = self._waiting.popleft() if self._waiting else QueuedCommand(self._chat.popleft()[0])
-        if not context.session.may_say(queued.command):
+        try:
+            self._send_command(queued)
+        except LocalProtocolError:
             context.record("held_back", command=queued.command.kind(), state=context.session.state.value)
             return self.flush()
-        self._send_command(queued)
         return queued
 
     def _send_command(self, queued: QueuedCommand) -> None:
+        """Send a command. Raises LocalProtocolError if the state of the connection does not allow it."""
         context, timings = self._context, self._context.settings.timings
         context.session.client_says(queued.command)
         context.actions.append(Send(queued.command))
         context.counters.commands += 1
         self._unusual = None
-        feature = feature_of(queued.command)
-        divisor = LACKING_DIVISOR if feature is not None and context.lacks(feature) else 1
-        context.set_timer("reply", TIMEOUT_RULES[awaited_of(queued.command)].seconds(timings) / divisor)
+        awaited, divisor = Awaited.REPLY, 1
+        if queued.key is None:
+            awaited, feature = awaited_of(queued.command), feature_of(queued.command)
+            divisor = LACKING_DIVISOR if feature is not None and context.lacks(feature) else 1
+        context.set_timer("reply", TIMEOUT_RULES[awaited].seconds(timings) / divisor)
         context.set_timer("keep_alive", timings.keep_alive)
         while self._sent and self._sent[0] <= context.now - MINUTE:
             self._sent.popleft()

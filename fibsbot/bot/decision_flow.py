@@ -279,7 +279,7 @@ class DecisionFlow:
         match_over = self._matches.final_score is not None
         suspended = match_over or self._recovery.leave_reason is not None
         key = None if suspended else self._open_key()
-        self._queue.decision_closed(key)
+        self._queue.keep_only(key)
         last = self._open
         if last and last.key.phase is Phase.RESIGNED and not suspended and self._opponent_played_on(last, key):
             self._resignation_pending = True
@@ -288,20 +288,10 @@ class DecisionFlow:
             self._open = None
         elif self._open is None or self._open.key != key:
             self._open = self._decisions.get(key) or self._begin(key)
-        self._queue.keep_only(key=key)
-        if self._open:
-            self._advance(self._open)
-        open_one = self._open
-        sent = open_one is not None and (open_one.attempts > 0 or open_one.situation in self._refused)
-        self._recovery.watch(open_one.situation if open_one else None, sent=sent, match_over=match_over)
-
-    def _opponent_played_on(self, last: PendingDecision, key: AnyDecisionKey | None) -> bool:
-        """Whether the opponent has played on before we answered an offer to resign."""
-        later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
-        unanswered = not last.attempts and last.key in self._decisions
-        return later and unanswered and self._context.session.state in RESIGNATION_WAITS_STATES
-
-    def _advance(self, decision: PendingDecision) -> None:
+        decision = self._open
+        if decision is None:
+            self._recovery.watch(None, sent=False, match_over=match_over)
+            return
         if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
             self._questions_open += 1
@@ -311,6 +301,14 @@ class DecisionFlow:
                 self._queue.send(decision.reply.command, decision.key)
             else:
                 self._context.set_timer("think", decision.due - self._context.now)
+        sent = decision.attempts > 0 or decision.situation in self._refused
+        self._recovery.watch(decision.situation, sent=sent, match_over=match_over)
+
+    def _opponent_played_on(self, last: PendingDecision, key: AnyDecisionKey | None) -> bool:
+        """Whether the opponent has played on before we answered an offer to resign."""
+        later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
+        unanswered = not last.attempts and last.key in self._decisions
+        return later and unanswered and self._context.session.state in RESIGNATION_WAITS_STATES
 
     def _open_key(self) -> AnyDecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""

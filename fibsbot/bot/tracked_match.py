@@ -18,7 +18,7 @@ from fibs_protocol.table_state import TablePlayer, TableStage, TableState
 from fibs_protocol.words import YOU
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, match_state, shows_points
-from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.plays import can_move
@@ -137,12 +137,6 @@ class TrackedMatch:
             return PlayerSide.PLAYER
         return PlayerSide.OPPONENT if name in (self.opponent, "") else None
 
-    def position_of(self, side: PlayerSide) -> Position:
-        """Return the position as this side sees it; the state must be known."""
-        if self.state is None:
-            raise ValueError("expected a known state")
-        return self.state.position if side is PlayerSide.PLAYER else self.state.position.swapped()
-
     def decision_state(self, phase: Phase) -> MatchState:
         """Return the state of one of the player's decisions, for a strategy; the state must be known."""
         if self.state is None:
@@ -203,7 +197,8 @@ def cannot_move(tracked: TrackedMatch) -> bool:
     """Whether the side on turn has rolled and has no legal play."""
     if tracked.state is None or tracked.dice is None or tracked.turn is None:
         return False
-    return not can_move(tracked.position_of(tracked.turn), tracked.dice)
+    position = tracked.state.position
+    return not can_move(position if tracked.turn is PlayerSide.PLAYER else position.swapped(), tracked.dice)
 
 
 def show_table(tracked: TrackedMatch, line: TableState) -> TrackedMatch:
@@ -264,6 +259,19 @@ def note_double(
 # -- boards -----------------------------------------------------------------------------------------------------------
 
 
+@frozen
+class ShownBoard:
+    """A board, and what it shows of the match as the player sees it."""
+
+    board: BoardState
+    state: MatchState
+    owner: Owner | None
+    """Who may turn the cube; None where the board does not tell, and `state` assumes something."""
+    turn: PlayerSide
+    """Whose turn it is; the other side's while a double waits for its answer, when the server turns the board round."""
+    dice: Dice | None
+
+
 def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
     """Return the match after a board; its `differences` are what the board contradicted."""
     board = message.state
@@ -286,11 +294,14 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
             return evolve(after, board_seen=True)
     elif tracked.turn is not None and cannot_move(tracked):
         after = give_turn(tracked, tracked.turn.other)
-    shown = match_state(board)
-    differences = _differences(tracked, board, shown)
-    if after is not tracked and len(others := _differences(after, board, shown)) < len(differences):
+    owner = cube_owner(board)
+    turn = PlayerSide.PLAYER if board.turn == board.colour else PlayerSide.OPPONENT
+    dice = board.dice if turn is PlayerSide.PLAYER else board.opponent_dice
+    shown = ShownBoard(board, match_state(board, owner=owner), owner, turn, None if dice == (0, 0) else dice)
+    differences = _differences(tracked, shown)
+    if after is not tracked and len(others := _differences(after, shown)) < len(differences):
         tracked, differences = after, others
-    return _adopt_board(tracked, board, shown, differences)
+    return _adopt_board(tracked, shown, differences)
 
 
 def shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
@@ -331,9 +342,9 @@ def _early_board(tracked: TrackedMatch, differences: tuple[Difference, ...]) -> 
     return EarlyBoard(tracked.state.position, differences)
 
 
-def _differences(tracked: TrackedMatch, board: BoardState, theirs: MatchState) -> tuple[Difference, ...]:
+def _differences(tracked: TrackedMatch, shown: ShownBoard) -> tuple[Difference, ...]:
     """Return in what a board contradicts the match; nothing where the match is not known yet."""
-    ours = tracked.state
+    ours, theirs, board = tracked.state, shown.state, shown.board
     if ours is None or not tracked.running:
         return ()
     pairs = [
@@ -344,40 +355,31 @@ def _differences(tracked: TrackedMatch, board: BoardState, theirs: MatchState) -
         ("direction", tracked.direction or board.direction, board.direction),
     ]
     if tracked.doubled_by is None:
-        # The server turns the board round while a double waits for its answer.
-        turn, dice = _turn_of(board)
-        owner = cube_owner(board) or ours.owner
         pairs += [
-            ("turn", tracked.turn or turn, turn),
-            ("dice", sorted(tracked.dice or ()), sorted(dice or ())),
+            ("turn", tracked.turn or shown.turn, shown.turn),
+            ("dice", sorted(tracked.dice or ()), sorted(shown.dice or ())),
             ("cube", ours.cube, theirs.cube),
-            ("owner", ours.owner, owner),
+            ("owner", ours.owner, shown.owner or ours.owner),
         ]
-    return tuple(Difference(what, one, other) for what, one, other in pairs if one != other)
+    differences: tuple[Difference, ...] = ()
+    for what, one, other in pairs:
+        if one != other:
+            differences += (Difference(what, one, other),)
+    return differences
 
 
-def _turn_of(board: BoardState) -> tuple[PlayerSide, Dice | None]:
-    if board.turn == board.colour:
-        side, dice = PlayerSide.PLAYER, board.dice
-    else:
-        side, dice = PlayerSide.OPPONENT, board.opponent_dice
-    return side, None if dice == (0, 0) else dice
-
-
-def _adopt_board(
-    tracked: TrackedMatch, board: BoardState, shown: MatchState, differences: tuple[Difference, ...]
-) -> TrackedMatch:
+def _adopt_board(tracked: TrackedMatch, shown: ShownBoard, differences: tuple[Difference, ...]) -> TrackedMatch:
     """Take over what a board shows, and in what it differs from what was known."""
-    early_board = _early_board(tracked, differences)
+    board = shown.board
+    early_board = _early_board(tracked, differences) if differences else None
     differences = tracked.differences if early_board else tracked.differences + differences
     if board.double_pending and tracked.doubled_by is None:
         tracked = note_double(evolve(tracked, turn=PlayerSide.OPPONENT), PlayerSide.OPPONENT, 2 * board.cube)
     old = tracked.state
-    state = shown if old is None or cube_owner(board) else evolve(shown, owner=old.owner)
+    state = shown.state if old is None or shown.owner else evolve(shown.state, owner=old.owner)
     if tracked.doubled_by is None:
-        turn, dice = _turn_of(board)
-        if (turn, sorted(dice or ())) != (tracked.turn, sorted(tracked.dice or ())):
-            tracked = give_turn(tracked, turn, dice)
+        if (shown.turn, sorted(shown.dice or ())) != (tracked.turn, sorted(tracked.dice or ())):
+            tracked = give_turn(tracked, shown.turn, shown.dice)
     elif old is not None:
         state = evolve(state, cube=old.cube, owner=old.owner)
     if tracked.crawford_played:

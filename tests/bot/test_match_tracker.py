@@ -15,7 +15,7 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.match_tracker import apply_message
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 from fibsbot.match import Owner, Phase
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from tests.bot.agent_script import AFTER_61, PROMPT, START_CELLS, after, board
 
@@ -236,8 +236,7 @@ def test_a_tracker_that_was_reset_still_counts_matches() -> None:
 def test_cells_of_the_opening_are_the_specifications() -> None:
     track = tracked(*STARTED, board(turn=-1, other_dice="6:1", cells=START_CELLS))
     assert track.state is not None
-    assert track.state.position == track.position_of(PlayerSide.PLAYER)
-    assert track.state.position.swapped() == track.position_of(PlayerSide.OPPONENT)
+    assert Position.start() == track.state.position
 
 
 # -- servers that send a board before the message that explains it ----------------------------------------------------
