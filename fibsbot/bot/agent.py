@@ -145,13 +145,35 @@ class Agent:
 
         Raises DifferenceError when the settings are strict, and nothing else.
         """
-        self._context.now = event.at
+        context = self._context
+        context.now = event.at
+        if isinstance(event, MessageReceived):
+            self._on_message(event.message)
+        else:
+            self._on_event(event)
+        for timer in context.pop_due_timers():
+            self._on_time(timer)
+        player = self._chouette if context.session.state is State.SEATED else self._decisions
+        player.step()
+        ending = context.ending
+        in_lobby = context.session.state is State.LOBBY and self._login.done
+        if in_lobby:
+            self._chouette.on_lobby()
+        if in_lobby and not ending and not self._match_search.is_on:
+            self._lobby.step()
+        if sent := self._queue.flush():
+            player.on_sent(sent)
+        if ending:  # only now: commands that make no sense any more have been dropped
+            self._logout.step()
+            self._queue.flush()
+        return context.pop_actions()
+
+    def _on_event(self, event: Event) -> None:
         match event:
-            case MessageReceived():
-                self._on_message(event.message)
             case StrategyAnswered(key=DecisionKey() | TableKey() as key):
-                if not self._chouette.on_answer(key, event.answer, event.fallback):
-                    self._decisions.on_answer(key, event.answer, event.fallback)
+                taken = self._decisions.on_answer(key, event.answer, event.fallback)
+                if not taken and not self._chouette.on_answer(key, event.answer, event.fallback):
+                    self._decisions.on_late_answer(key)
             case StrategyAnswered(key=InvitationKey() as key):
                 self._invitations.on_answer(key, event.answer)
             case Connected():
@@ -162,28 +184,6 @@ class Agent:
                 self._context.on_woken()
             case FinishRequested() | QuitRequested() | PauseRequested() | SettingsChanged():
                 self._on_operator(event)
-        for timer in self._context.pop_due_timers():
-            self._on_time(timer)
-        self._after_event()
-        return self._context.pop_actions()
-
-    def _after_event(self) -> None:
-        if self._context.session.state is State.SEATED:
-            self._chouette.step()
-        else:
-            self._decisions.update()
-        ending = self._context.ending
-        in_lobby = self._context.session.state is State.LOBBY and self._login.done
-        if in_lobby:
-            self._chouette.on_lobby()
-        if in_lobby and not ending and not self._match_search.is_on:
-            self._lobby.step()
-        if sent := self._queue.flush():
-            self._decisions.on_sent(sent)
-            self._chouette.on_sent(sent)
-        if ending:  # only now: commands that make no sense any more have been dropped
-            self._logout.step()
-            self._queue.flush()
 
     def _on_operator(self, event: FinishRequested | QuitRequested | PauseRequested | SettingsChanged) -> None:
         context = self._context
@@ -212,7 +212,7 @@ class Agent:
         if self.state in LOGGED_IN:
             self._closed_by_server = event.by_server
         self._context.session = Session()
-        self._context.cancel_timers()
+        self._context.timers.clear()
         self._queue.clear()
         self._chouette.on_connection_lost()
         self._dispatch(event)
@@ -226,19 +226,7 @@ class Agent:
 
     def _on_message(self, message: Message) -> None:
         context, queue = self._context, self._queue
-        context.counters.messages += 1
-        if isinstance(message, m.Board):
-            stray = self._is_stray_board(message)
-        else:
-            context.counters.boards += isinstance(message, m.TableBoard)
-            stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
-        was_seated = context.session.state is State.SEATED
-        if not stray:
-            context.session.server_says(message)
-        handlers = self._seated_handlers
-        if not was_seated and context.session.state is not State.SEATED:
-            handlers = self._handlers
-            self._track(message, stray=stray)
+        handlers = self._seated_handlers if self._follow(message) else self._handlers
         if isinstance(message, Refusal):
             context.counters.refusals += 1
             command = queue.in_flight.command.kind() if queue.in_flight else None
@@ -256,12 +244,34 @@ class Agent:
         if outcome:
             self._on_answered(outcome)
 
-    def _track(self, message: Message, *, stray: bool) -> None:
-        """Follow the match, and note in what the server contradicts us."""
+    def _follow(self, message: Message) -> bool:
+        """Count a message, follow the connection and the match; return whether it belongs to our seat at a chouette.
+
+        A board in the lobby is only a sign of a match: it may be a copy of the last one after its end. While we log in
+        a board does lead into a match (pitfall 5), and so does one that we have asked for.
+        """
+        context, session = self._context, self._context.session
+        context.counters.messages += 1
+        if isinstance(message, m.Board):
+            if message.repaired is not None:
+                self._note_repaired(message.repaired)
+            in_lobby = message.state.player == YOU and session.state is State.LOBBY
+            stray = in_lobby and self._login.done and not self._match_search.board_requested
+            if stray:
+                self._match_search.start()
+        else:
+            stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
+        context.counters.boards += isinstance(message, m.Board | m.TableBoard)
+        was_seated = session.state is State.SEATED
         if not stray:
-            self._context.tracked = apply_message(self._context.tracked, message)
-        if self._context.tracked.differences:
-            self._on_differences(self._context.tracked.differences)
+            session.server_says(message)
+        if was_seated or session.state is State.SEATED:
+            return True
+        if not stray:
+            context.tracked = apply_message(context.tracked, message)
+        if context.tracked.differences:
+            self._on_differences(context.tracked.differences)
+        return False
 
     def _on_answered(self, outcome: CommandOutcome) -> None:
         self._login.on_answered(outcome)
@@ -279,23 +289,13 @@ class Agent:
             self._decisions.on_answered(outcome)
             self._recovery.on_answered(outcome)
 
-    def _is_stray_board(self, message: m.Board) -> bool:
-        """Count a board; return whether it is only a sign of a match: it may be a copy of the last one after its end.
-
-        While we log in a board does lead into a match (pitfall 5), and so does one that we have asked for.
-        """
-        self._context.counters.boards += 1
-        if message.repaired is not None:
-            self._context.counters.corrected += 1
-            kind = message.repaired.partition(":")[0]
-            if kind not in self._recorded_flaws:
-                self._recorded_flaws.add(kind)
-                self._context.record("board_corrected", flaw=message.repaired)
-        in_lobby = message.state.player == YOU and self._context.session.state is State.LOBBY
-        stray = in_lobby and self._login.done and not self._match_search.board_requested
-        if stray:
-            self._match_search.start()
-        return stray
+    def _note_repaired(self, flaw: str) -> None:
+        """Count a board that contradicted itself; each kind of contradiction is recorded once."""
+        self._context.counters.corrected += 1
+        kind = flaw.partition(":")[0]
+        if kind not in self._recorded_flaws:
+            self._recorded_flaws.add(kind)
+            self._context.record("board_corrected", flaw=flaw)
 
     @on(m.Unknown, m.RefusedBoard)
     def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:

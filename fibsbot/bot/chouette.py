@@ -345,7 +345,7 @@ class Chouette:
         if decision is not None and decision.stage is Stage.ANSWERED and decision.reply and decision.key:
             if decision.due <= self._context.now:
                 self._queue.send(decision.reply.command, decision.key)
-            elif not self._context.has_timer("think"):
+            elif "think" not in self._context.timers:
                 self._context.set_timer("think", decision.due - self._context.now)
         if decision is not None and decision.stage is Stage.THINKING:
             self._timeouts.stop(Awaited.CHOUETTE)  # the strategy has its own deadline

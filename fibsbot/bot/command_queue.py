@@ -244,7 +244,7 @@ class CommandQueue:
             raise ValueError("expected a command in flight")
         outcome = CommandOutcome(self.in_flight, message)
         self.in_flight = None
-        self._context.cancel_timer("reply")
+        self._context.timers.pop("reply", None)
         return outcome
 
     def flush(self) -> QueuedCommand | None:

@@ -248,7 +248,8 @@ class AgentContext:
     now: float = 0.0
     actions: list[Action] = field(factory=list)
     """Actions for the driver, which takes them after each event."""
-    _timers: dict[str, float] = field(factory=dict)
+    timers: dict[str, float] = field(factory=dict)
+    """When each timer that runs expires, by its name."""
     _asked: float | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -301,24 +302,12 @@ class AgentContext:
 
     def set_timer(self, name: str, delay: float) -> None:
         """Set a timer by its name; it replaces the one that has this name."""
-        self._timers[name] = self.now + delay
+        self.timers[name] = self.now + delay
 
     def shorten_timer(self, name: str, delay: float) -> None:
         """Make a running timer expire after this delay at the latest."""
-        if name in self._timers:
-            self._timers[name] = min(self._timers[name], self.now + delay)
-
-    def has_timer(self, name: str) -> bool:
-        """Whether this timer runs."""
-        return name in self._timers
-
-    def cancel_timer(self, name: str) -> None:
-        """Stop a timer, if it runs."""
-        self._timers.pop(name, None)
-
-    def cancel_timers(self) -> None:
-        """Stop all timers."""
-        self._timers.clear()
+        if name in self.timers:
+            self.timers[name] = min(self.timers[name], self.now + delay)
 
     def on_woken(self) -> None:
         """Note that the requested wake-up has come, perhaps a little early."""
@@ -326,16 +315,16 @@ class AgentContext:
 
     def pop_due_timers(self) -> list[str]:
         """Remove and return the timers whose time has come, the earliest first."""
-        if min(self._timers.values(), default=math.inf) > self.now:
+        if min(self.timers.values(), default=math.inf) > self.now:
             return []  # as after most messages
-        due = sorted((at, name) for name, at in self._timers.items() if at <= self.now)
+        due = sorted((at, name) for name, at in self.timers.items() if at <= self.now)
         for _, name in due:
-            del self._timers[name]
+            del self.timers[name]
         return [name for _, name in due]
 
     def pop_actions(self) -> list[Action]:
         """Remove and return the pending actions, with a WakeAt if the next timer has changed."""
-        earliest = min(self._timers.values(), default=None)
+        earliest = min(self.timers.values(), default=None)
         if earliest is not None and earliest != self._asked:
             self.actions.append(WakeAt(earliest))
         self._asked = earliest

@@ -225,7 +225,12 @@ class Matches:
         if known is None or not known.length:
             return None
         mine, theirs = known.score
-        if tracked.running and state is not None and state.position.over:
+        if (
+            tracked.running
+            and state is not None
+            and max(mine, theirs) + state.cube >= known.length  # otherwise the game does not decide the match
+            and state.position.over
+        ):
             won = state.position.off > state.position.opponent_off
             mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
         return (mine, theirs) if max(mine, theirs) >= known.length else None

@@ -2,7 +2,7 @@
 
 See docs/protocol.md, pitfalls 8 to 14.
 
-After every event `update` finds out which decision is open, so it does not matter which message opened it. A decision
+After every event `step` finds out which decision is open, so it does not matter which message opened it. A decision
 is identified by its key and made once. Its command is sent again only when a board that we asked for shows the
 decision still open: then the server has lost or refused the command. `time` after `board` makes sure that it is that
 board and no older one.
@@ -248,10 +248,10 @@ class DecisionFlow:
         elif decision.attempts >= MAX_ATTEMPTS:
             self._recovery.stall("the server takes none of our commands")
         else:
-            self._send_unless_refused(decision, decision.reply)
+            self._set_reply(decision, decision.reply)
 
-    def _send_unless_refused(self, decision: PendingDecision, reply: DecisionCommand) -> None:
-        """Queue an answer, or another play where the server has refused this one before."""
+    def _set_reply(self, decision: PendingDecision, reply: DecisionCommand) -> None:
+        """Answer a decision, with another play where the server has refused this one before."""
         refused = self._refused.get(decision.situation, {})
         decision.reply, decision.stage = reply, DecisionStage.ANSWERED
         if reply.play is None:
@@ -264,17 +264,13 @@ class DecisionFlow:
                 decision.stage = DecisionStage.REFUSED
                 self._recovery.stall("the server refuses our plays")
             else:
-                decision.reply, decision.details = (
-                    another,
-                    AnswerDetails(self._seconds(decision), None, "the play was refused"),
-                )
-
-    def _seconds(self, decision: PendingDecision) -> float:
-        return round(self._context.now - decision.seen, 6)
+                seconds = round(self._context.now - decision.seen, 6)
+                decision.reply = another
+                decision.details = AnswerDetails(seconds, None, "the play was refused")
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
-    def update(self) -> None:
+    def step(self) -> None:
         """Find the decision that is open now, and take its next step."""
         match_over = self._matches.final_score is not None
         suspended = match_over or self._recovery.leave_reason is not None
@@ -342,32 +338,36 @@ class DecisionFlow:
             question = question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
         self._decisions[key] = decision
         if answer is not None:
-            self._answer(decision, answer)
+            decision.details = AnswerDetails(0.0, None, None)
+            self._set_reply(decision, command_for(key, answer, decision.direction))
             return decision
         decision.question = question
         timings = context.settings.timings
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> None:
-        """Accept the strategy's answer, unless it comes too late."""
-        self._questions_open = max(self._questions_open - 1, 0)
+    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> bool:
+        """Accept the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
-            self._context.counters.late_answers += 1
-            self._context.record("late_answer", phase=key.phase.value)
-            return
+            return False
+        self._questions_open = max(self._questions_open - 1, 0)
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
-        self._answer(decision, answer, fallback)
-
-    def _answer(self, decision: PendingDecision, answer: StrategyAnswer, fallback: str | None = None) -> None:
-        reply = command_for(decision.key, answer, decision.direction)
+        reply = command_for(key, answer, decision.direction)
         if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.think_time
-        decision.details = AnswerDetails(self._seconds(decision), getattr(answer, "equity", None), fallback)
-        self._send_unless_refused(decision, reply)
+        seconds = round(self._context.now - decision.seen, 6)
+        decision.details = AnswerDetails(seconds, getattr(answer, "equity", None), fallback)
+        self._set_reply(decision, reply)
+        return True
+
+    def on_late_answer(self, key: AnyDecisionKey) -> None:
+        """Count an answer of the strategy to a decision that is no longer open."""
+        self._questions_open = max(self._questions_open - 1, 0)
+        self._context.counters.late_answers += 1
+        self._context.record("late_answer", phase=key.phase.value)
 
     def on_sent(self, queued: QueuedCommand) -> None:
         """Record a decision whose command was sent; whatever else a server has made us think about does not count."""

@@ -130,7 +130,7 @@ class SentInvitations:
         attempts, now = self._attempts.get(name), self._context.now
         if attempts is None or now >= attempts.again:
             return True
-        if not self._context.has_timer("retry"):
+        if "retry" not in self._context.timers:
             self._context.set_timer("retry", attempts.again - now)
         return False
 
@@ -263,7 +263,7 @@ class ReceivedInvitations:
     def clear(self) -> None:
         """Forget all invitations, as the server does when a match starts."""
         self._received.clear()
-        self._context.cancel_timer("invitation")
+        self._context.timers.pop("invitation", None)
 
     def remove(self, name: str) -> None:
         """Forget the invitation of a player."""

@@ -298,7 +298,7 @@ class Logout:
     def finish(self) -> None:
         """Log out once the match is over; one that does not end is left to the server to save it."""
         self._context.finishing = True
-        if not self._context.has_timer("finish"):
+        if "finish" not in self._context.timers:
             self._context.set_timer("finish", self._context.settings.timings.finish)
 
     def quit(self) -> None:

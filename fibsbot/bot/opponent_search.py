@@ -86,9 +86,9 @@ class OpponentSearch:
             self._idle_since = context.now
         due = max(self._idle_since + seek.after, self._next_of_hour(seek.per_hour))
         if context.now < due:
-            if not context.has_timer("seek"):
+            if "seek" not in context.timers:
                 context.set_timer("seek", due - context.now)
-        elif not context.has_timer("seek"):
+        elif "seek" not in context.timers:
             self._invite_found(saved)
             context.set_timer("seek", context.settings.timings.retry)  # before everybody is looked at again
 

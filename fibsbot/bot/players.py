@@ -95,9 +95,9 @@ class Players:
         if self._context.lacks(Feature.RAWWHO):
             return False
         now, age = self._context.now, LIST_MAX_AGE * self._context.settings.timings.retry
-        missing = self._listed is None or (self._announced and not self._context.has_timer("who"))
+        missing = self._listed is None or (self._announced and "who" not in self._context.timers)
         if not missing and self._listed is not None and not (fresh and now >= self._listed + age):
-            if fresh and not self._context.has_timer("list"):
+            if fresh and "list" not in self._context.timers:
                 self._context.set_timer("list", self._listed + age - now)
             return False
         self._announced.clear()

@@ -189,7 +189,7 @@ class Recovery:
 
     def watch(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> None:
         """Find out who has to act, and until when. `deciding`: the open decision of ours; `sent`: it went out."""
-        state = self._context.session.state
+        state, tracked = self._context.session.state, self._context.tracked
         if state not in IN_MATCH:
             self.leave_reason = None
             self._opponent_left_suspected = False
@@ -197,29 +197,28 @@ class Recovery:
         match = self._matches.current
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
-        awaited = None if self.leave_reason is not None else self._next(deciding, sent=sent, match_over=match_over)
+        awaited: Awaited | None  # None outside of matches, and while we think or leave
+        if self.leave_reason is not None:
+            awaited = None
+        elif match_over and state in IN_MATCH:
+            awaited = Awaited.END
+        elif deciding is not None:
+            awaited = Awaited.DECISION if sent else None
+        elif self._joined and state is State.BETWEEN_GAMES:
+            awaited = Awaited.OPPONENT
+        elif state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
+            awaited = Awaited.BOARD
+        else:
+            awaited = _AWAITED.get(state)
         self._timeouts.stop_others(awaited, IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY)
         if awaited is None:
             return
-        subject = deciding if awaited is Awaited.DECISION else (state, self._context.tracked.turn_count)
+        subject = deciding if awaited is Awaited.DECISION else (state, tracked.turn_count)
         if not self._timeouts.is_waiting_for(awaited):
             self._probing = False
             self._postponed = 0
         divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
         self._timeouts.start(awaited, subject, divisor=divisor)
-
-    def _next(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> Awaited | None:
-        """Return what has to come next; None outside of matches, and while we think."""
-        state, tracked = self._context.session.state, self._context.tracked
-        if state in IN_MATCH and match_over:
-            return Awaited.END
-        if deciding is not None:
-            return Awaited.DECISION if sent else None
-        if state is State.BETWEEN_GAMES and self._joined:
-            return Awaited.OPPONENT
-        if state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
-            return Awaited.BOARD
-        return _AWAITED.get(state)
 
     def on_time(self, awaited: Awaited) -> None:
         """Ask for what does not come, and at last do what follows."""

@@ -232,7 +232,7 @@ class SavedMatches:
             return False
         if saved.due is not None and self._context.now < saved.due:
             timer = "left" if saved.left else "gone"
-            if not self._context.has_timer(timer):
+            if timer not in self._context.timers:
                 self._context.set_timer(timer, saved.due - self._context.now)
             return False
         return self._sent_invitations.may_invite(name) and not self._against(name, saved, Direction.OURS)

@@ -154,7 +154,7 @@ class Timeouts:
         """Stop a wait, if it is open."""
         self._missed.pop((awaited, None), None)
         if self._open.pop(awaited, None) is not None:
-            self._context.cancel_timer(awaited.timer)
+            self._context.timers.pop(awaited.timer, None)
 
     def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
         """Stop all of these waits but one."""

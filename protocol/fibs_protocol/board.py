@@ -76,7 +76,7 @@ def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
     difference, checkers = sum(points), sum(map(abs, points))
     off = CHECKERS - (checkers + difference) // 2, CHECKERS - (checkers - difference) // 2
     counts = off[0], points[25], off[1], -points[0]
-    return fields, counts if _flaw_of_scores(*scores) is None and min(counts) >= 0 else None
+    return fields, counts if scores[0] > 0 and min(*scores, *counts) >= 0 else None
 
 
 @lru_cache(8 * CACHED_ROWS)
@@ -102,12 +102,6 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     own, other = (fields["off"], fields["on_bar"]), (fields["opponent_off"], fields["opponent_on_bar"])
     counts = (*own, *other) if colour > 0 else (*other, *own)
     return fields, None if _flaw_beside((a, b), (c, d), cube, fields["direction"]) else counts
-
-
-def _flaw_of_scores(length: int, score: int, opponent_score: int) -> str | None:
-    if length < 1 or score < 0 or opponent_score < 0:
-        return f"expected a length above 0 and scores, got {length}, {score}-{opponent_score}"
-    return None
 
 
 @frozen(slots=False)
@@ -248,13 +242,12 @@ class BoardState:
         """Return the first contradiction in this board, or None."""
         if len(self.points) != CELLS:
             return f"expected {CELLS} cells, got {len(self.points)}"
+        if self.length < 1 or self.score < 0 or self.opponent_score < 0:
+            return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
         own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
         o, x = (own, other) if self.colour is Colour.O else (other, own)
-        return (
-            _flaw_of_scores(self.length, self.score, self.opponent_score)
-            or _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction)
-            or _flaw_of_checkers(self.points, o, x)
-        )
+        flaw = _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction)
+        return flaw or _flaw_of_checkers(self.points, o, x)
 
     def repaired(self) -> BoardState | None:
         """Return the corrected board if the bars disagree and only the cells or only the counts can be right.

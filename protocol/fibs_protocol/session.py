@@ -309,10 +309,6 @@ class Session:
             self.state = TABLE[Role.SERVER][self.state].get(trigger_of(message), self.state)
         return self.state
 
-    def may_say(self, command: Command) -> bool:
-        """Return whether the command is allowed in the current state."""
-        return Trigger(type(command)) in TABLE[Role.CLIENT][self.state]
-
     def client_says(self, command: Command) -> State:
         """Update the state with a command and return it. Raises LocalProtocolError if it is not allowed now."""
         following = TABLE[Role.CLIENT][self.state].get(Trigger(type(command)))

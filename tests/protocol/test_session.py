@@ -63,9 +63,9 @@ def test_every_state_can_be_reached_and_left() -> None:
 
 def test_a_command_in_a_wrong_state_is_a_local_error() -> None:
     session = at(State.THEIR_TURN)
-    assert not session.may_say(c.Roll())
     with pytest.raises(LocalProtocolError, match="their turn"):
         session.client_says(c.Roll())
+    assert State.THEIR_TURN is session.state
     assert State.AUTHENTICATING is at(State.LOGIN).client_says(c.Login("x", "marvin", "pass:word"))
     assert State.MY_ROLL is at(State.MY_ROLL).client_says(c.Roll())
 
