@@ -85,17 +85,13 @@ def position_from_cells(cells: tuple[int, ...], colour: int, direction: int) -> 
 
 @lru_cache(POSITION_CACHE_SIZE)
 def _position(cells: tuple[int, ...], is_positive: bool, is_downward: bool) -> Position:  # noqa: FBT001 - a cache's keys
-    return Position(_points(cells, is_positive, is_downward))
-
-
-def _points(cells: tuple[int, ...], is_positive: bool, is_downward: bool) -> tuple[int, ...]:  # noqa: FBT001 - as above
     ordered = cells if is_downward else cells[::-1]
-    return ordered if is_positive else tuple(map(neg, ordered))
+    return Position(ordered if is_positive else tuple(map(neg, ordered)))
 
 
 def shows_points(board: BoardState, points: tuple[int, ...], *, own: bool) -> bool:
     """Return whether a board shows this position, seen by the board's player (`own`) or by the opponent."""
-    return points == _points(board.points, (board.colour > 0) is own, (board.direction < 0) is own)
+    return points == _position(board.points, (board.colour > 0) is own, (board.direction < 0) is own).points
 
 
 def cells_from_position(position: Position, colour: Colour, direction: int) -> tuple[int, ...]:

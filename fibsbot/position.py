@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from itertools import starmap
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Self
 
@@ -75,7 +76,7 @@ class Play:
     @classmethod
     def of(cls, *moves: tuple[int, int]) -> Self:
         """Build a play from the source and target of each move."""
-        return cls(tuple([_move(source, target) for source, target in moves]))
+        return cls(starmap(_move, moves))
 
     def __len__(self) -> int:
         """Return how many moves the play has."""

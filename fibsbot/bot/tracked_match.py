@@ -285,20 +285,19 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
         tracked = next_match(tracked, board.opponent)
     if shows_tracked_state(tracked, board):
         return tracked if tracked.board_seen else evolve(tracked, board_seen=True)
-    # Our own play is not repeated to us, and not every server tells that the opponent cannot move.
     after = tracked
-    if tracked.own_play is not None:
+    if tracked.own_play is not None:  # it is not repeated to us
         after = give_turn(play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play), PlayerSide.OPPONENT)
         expected = tracked.turn is PlayerSide.PLAYER and tracked.doubled_by is None
         if expected and shows_tracked_state(after, board):
             return evolve(after, board_seen=True)
-    elif tracked.turn is not None and cannot_move(tracked):
-        after = give_turn(tracked, tracked.turn.other)
     owner = cube_owner(board)
     turn = PlayerSide.PLAYER if board.turn == board.colour else PlayerSide.OPPONENT
     dice = board.dice if turn is PlayerSide.PLAYER else board.opponent_dice
     shown = ShownBoard(board, match_state(board, owner=owner), owner, turn, None if dice == (0, 0) else dice)
     differences = _differences(tracked, shown)
+    if differences and tracked.own_play is None and tracked.turn is not None and cannot_move(tracked):
+        after = give_turn(tracked, tracked.turn.other)  # not every server says that somebody cannot move
     if after is not tracked and len(others := _differences(after, shown)) < len(differences):
         tracked, differences = after, others
     return _adopt_board(tracked, shown, differences)

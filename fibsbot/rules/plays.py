@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import starmap
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -40,7 +41,7 @@ def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
 
     The moves of a play are in an order in which they can be made, farthest checker first.
     """
-    return tuple(Play.of(*steps) for steps in resulting_positions(position.points, dice).values())
+    return tuple(starmap(Play.of, resulting_positions(position.points, dice).values()))
 
 
 def can_move(position: Position, dice: Dice) -> bool:
