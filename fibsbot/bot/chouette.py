@@ -179,7 +179,8 @@ class Chouette:
     @property
     def _wants_to_leave(self) -> bool:
         seat, context = self.seat, self._context
-        return context.ending or context.paused or (seat is not None and seat.inviter_left)
+        leaving = context.finishing or context.going_down or context.paused
+        return leaving or (seat is not None and seat.inviter_left)
 
     @on(m.JoinNextGame)
     def _on_join_next_game(self, _: m.JoinNextGame) -> None:

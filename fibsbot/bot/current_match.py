@@ -81,7 +81,7 @@ class Matches:
 
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:
-        if self.current and message.name == self.current.opponent and not self.final_score:
+        if self.current and message.name == self.current.opponent and not self._context.tracked.final_score:
             self._queue.send(c.ShowBoard())  # some servers say nothing else about the match
 
     @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NotPlaying, m.NobodyToLeave, m.JoinWho)
@@ -212,38 +212,16 @@ class Matches:
 
     # -- the end ------------------------------------------------------------------------------------------------
 
-    @property
-    def final_score(self) -> tuple[int, int] | None:
-        """The score if somebody has all points of the match, so that only the line that says so is missing.
-
-        Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
-        """
-        if self.current is None:
-            return None
-        tracked = self._context.tracked
-        state, known = tracked.state, tracked.known
-        if known is None or not known.length:
-            return None
-        mine, theirs = known.score
-        if (
-            tracked.running
-            and state is not None
-            and max(mine, theirs) + state.cube >= known.length  # otherwise the game does not decide the match
-            and state.position.over
-        ):
-            won = state.position.off > state.position.opponent_off
-            mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
-        return (mine, theirs) if max(mine, theirs) >= known.length else None
-
     def conclude(self) -> bool:
         """End a match that is over although no line has said so; return whether we still have to leave it.
 
         Where only a board says so, the server may keep the match, which must not be resumed.
         """
-        score, known, match = self.final_score, self._context.tracked.known, self.current
+        tracked, match = self._context.tracked, self.current
+        score, known = tracked.final_score, tracked.known
         if score is None or known is None or match is None:
             return False
-        if self._context.tracked.running:
+        if tracked.running:
             self.current = evolve(match, final=score)
             self.note_stuck(match.opponent, match.length, "the server does not end a match that is over")
             return True
@@ -291,7 +269,7 @@ class Matches:
         match, known = self.current, self._context.tracked.known
         if match is None:
             return
-        if known and (score := match.final or self.final_score):
+        if known and (score := match.final or self._context.tracked.final_score):
             self._over(known.length, score)
             return
         self._context.counters.interruptions += 1

@@ -272,7 +272,7 @@ class DecisionFlow:
 
     def step(self) -> None:
         """Find the decision that is open now, and take its next step."""
-        match_over = self._matches.final_score is not None
+        match_over = self._matches.current is not None and self._context.tracked.final_score is not None
         suspended = match_over or self._recovery.leave_reason is not None
         key = None if suspended else self._open_key()
         self._queue.keep_only(key)

@@ -346,8 +346,8 @@ class Logout:
         self._queue.send(c.Bye())
 
     def step(self) -> None:
-        """Log out if that is requested and there is no match."""
-        if not self._context.ending or self._context.ended or self._matches.current is not None:
+        """Log out, as is requested, if there is no match."""
+        if self._context.ended or self._matches.current is not None:
             return
         state = self._context.session.state
         if state in (State.LOBBY, State.WATCHING) and self._queue.empty:

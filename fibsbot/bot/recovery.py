@@ -353,7 +353,7 @@ class Recovery:
         """Leave a match of which the server says that it is over, and does not say how it ended."""
         if self._matches.current is None:
             return
-        if self._matches.final_score is None:
+        if self._context.tracked.final_score is None:
             self._matches.give_up("the server says that the match is already over")
         elif not self._matches.conclude():
             return

@@ -131,6 +131,26 @@ class TrackedMatch:
         state = self.state
         return None if state is None else KnownMatch(state.length, state.score, state.cube)
 
+    @property
+    def final_score(self) -> tuple[int, int] | None:
+        """The score if somebody has all points of the match, so that only the line that says so is missing.
+
+        Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
+        """
+        known, state = self.known, self.state
+        if known is None or not known.length:
+            return None
+        mine, theirs = known.score
+        if (
+            self.running
+            and state is not None
+            and max(mine, theirs) + state.cube >= known.length  # otherwise the game does not decide the match
+            and state.position.over
+        ):
+            won = state.position.off > state.position.opponent_off
+            mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
+        return (mine, theirs) if max(mine, theirs) >= known.length else None
+
     def side_of(self, name: str) -> PlayerSide | None:
         """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
         if name == self.player or (self.player == YOU and name == self.user):
