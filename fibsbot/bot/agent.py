@@ -153,8 +153,8 @@ class Agent:
             self._on_event(event)
         for timer in context.pop_due_timers():
             self._on_time(timer)
-        player = self._chouette if context.session.state is State.SEATED else self._decisions
-        player.step()
+        deciding = self._chouette if context.session.state is State.SEATED else self._decisions
+        deciding.step()
         ending = context.finishing or context.going_down
         in_lobby = context.session.state is State.LOBBY and self._login.done
         if in_lobby:
@@ -162,7 +162,7 @@ class Agent:
         if in_lobby and not ending and not self._match_search.is_on:
             self._lobby.step()
         if sent := self._queue.flush():
-            player.on_sent(sent)
+            deciding.on_sent(sent)
         if ending:  # only now: commands that make no sense any more have been dropped
             self._logout.step()
             self._queue.flush()
