@@ -83,6 +83,12 @@ def parse(text: str) -> Message:
     Args:
         text: one logical line without its end, as `LineSplitter` gives it.
     """
+    if text[:1].isdigit():
+        wording = _BY_NUMBER.get(text.split(" ", 1)[0])
+        if wording is not None:
+            message: Message | None = wording.read(text)
+            if message is not None:
+                return message
     line = text.lstrip()
     try:
         if line.startswith(PREFIX):
@@ -91,12 +97,6 @@ def parse(text: str) -> Message:
             return TableBoard(TableState.from_line(line.rstrip()))
     except BoardError as error:
         return RefusedBoard(line.rstrip(), str(error))
-    if text[:1].isdigit():
-        wording = _BY_NUMBER.get(text.split(" ", 1)[0])
-        if wording is not None:
-            message: Message | None = wording.read(text)
-            if message is not None:
-                return message
     if not line.isascii():
         return Unknown(text.rstrip())
     return _parse_sentence(line) or Unknown(text.rstrip())
