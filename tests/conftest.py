@@ -35,8 +35,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 forked.fork_workers()
 
-FIRST: Final = ["cluster", "opened", "browser"]
-"""Fixtures that take seconds to start; their tests run first, in this order."""
+FIRST: Final = ["cluster", "compiles_games", "opened", "browser"]
+"""Fixtures that take seconds to start, and a marker; their tests run first, in this order."""
 LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
 """What a test has logged last. Only that of a failed test is formatted: a sixth of the time of live matches."""
 
@@ -70,8 +70,13 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests that share a cluster, or a browser, in a row, so that one process starts it and not several."""
-    items.sort(key=lambda it: min(map(FIRST.index, {*getattr(it, "fixturenames", ())} & {*FIRST}), default=len(FIRST)))
+    """Run the tests that share a cluster, a browser or compiled code in a row, so that one process makes it."""
+
+    def place(item: pytest.Item) -> int:
+        names = {*getattr(item, "fixturenames", ()), *(it.name for it in item.iter_markers())}
+        return min((number for number, name in enumerate(FIRST) if name in names), default=len(FIRST))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:

@@ -2,7 +2,7 @@
 
 On numba's usual target each function is optimised and becomes machine code together with all that it calls, and so do
 its callers in turn: of a function with deep calls that is most of the work, and what was optimised in pieces is slower
-in the end. Functions of this target are only translated; `jit_compiler` optimises the whole, once.
+in the end. Functions of this target are only translated; the whole is linked and optimised once, for `jit_compiler`.
 
 The target has contexts of its own, so that other functions of numba's in the same process are compiled as ever. It uses
 numba's target extension API and names that are not public; see `jit_compiler` for a numba without them.
@@ -22,16 +22,27 @@ TARGET: Final = "fibsbot"
 
 
 class _Library(codegen.JITCodeLibrary):
-    """A function and all that it calls, linked and nothing else."""
+    """A function; what it calls is linked to it when its text is asked for."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Leave them as they are."""
 
-    def _optimize_final_module(self) -> None:
-        """Leave it as it is."""
+    def finalize(self) -> None:
+        """Link nothing: each function would be copied into all its callers, and theirs, and linked there again."""
+        self._finalized = True
 
-    def _finalize_specific(self) -> None:
-        """Make no machine code."""
+    def get_llvm_str(self) -> str:
+        """Return the function and all that it calls."""
+        module = self._final_module.clone()
+        needed: dict[Any, None] = {}
+        found = [*self._linking_libraries]
+        while found:
+            if (library := found.pop()) not in needed:
+                needed[library] = None
+                module.link_in(library._get_module_for_linking(), preserve=True)  # noqa: SLF001 - numba's name
+                if isinstance(library, _Library):
+                    found += library._linking_libraries  # noqa: SLF001 - of the same class
+        return str(module)
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002 - numba's name
         """Finish the library; return a null pointer."""

@@ -24,6 +24,8 @@ from fibsbot.rules.errors import RuleError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.table_games import RandomTableStrategy, load_table_strategy
 
+pytestmark = pytest.mark.compiles_games
+
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["duel", *arguments])

@@ -22,6 +22,8 @@ from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.table_games import TableStrategy, UnknownTableStrategyError, load_table_strategy
 from fibsbot.strategies.table_questions import TableQuestion
 
+pytestmark = pytest.mark.compiles_games
+
 AHEAD = "1:2 / 6:15"
 EVEN = "24:2 23:2 13:4 8:3 6:4 / 24:2 23:2 13:4 8:3 6:4"
 CUBES = ("nackgammon", "portes:tavla:cube")

@@ -31,7 +31,6 @@ from fibsbot.engine.family.game_loop import (
     find_plays,
     new_game_buffers,
     play_pairs,
-    play_simply,
 )
 from fibsbot.engine.family.network import Network, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of, table_of
@@ -203,17 +202,19 @@ def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> P
     """Return a player of a game by the rules of backgammon, whose plays the compiled kernel makes or checks."""
     parameters = parameters_of(rules)
 
+    def plays(game: TableGame, kind: int) -> list[Table]:
+        """Return what the roll can lead to, the choice of a simple player first."""
+        buffers.board[:] = state_of(game.table)
+        buffers.dice[:2] = game.dice or (0, 0)
+        count = find_plays(parameters, kind, buffers)
+        return [table_of(it) for it in buffers.search.nodes[buffers.search.results[:count]]] or [game.table]
+
     def choose_simply(game: TableGame) -> Table:
-        _set_up(buffers, game)
-        play_simply(parameters, KINDS[name], _UNUSED, buffers)
-        return table_of(buffers.board)
+        return plays(game, KINDS[name])[0]
 
     def choose(game: TableGame) -> Table:
         made = position_of(game.table).play(strategy.choose_play(game))
-        _set_up(buffers, game)
-        count = find_plays(parameters, buffers)
-        legal = [table_of(it) for it in buffers.search.nodes[buffers.search.results[:count]]] or [game.table]
-        reached = next((it for it in legal if position_of(it) == made), None)
+        reached = next((it for it in plays(game, NETWORK) if position_of(it) == made), None)
         if reached is None:
             raise RuleError(f"expected a legal play, got one from {position_of(game.table)} to {made}")
         return reached
@@ -222,11 +223,6 @@ def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> P
         return choose_simply
     strategy = load_table_strategy(name, seed=seed)
     return choose
-
-
-def _set_up(buffers: GameBuffers, game: TableGame) -> None:
-    buffers.board[:] = state_of(game.table)
-    buffers.dice[:2] = game.dice or (0, 0)
 
 
 def _play_game(rules: Ruleset, players: Sequence[Player], random: Random) -> int:

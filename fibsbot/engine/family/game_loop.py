@@ -42,7 +42,7 @@ from fibsbot.engine.family.parameters import (
     State,
 )
 from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
-from fibsbot.engine.family.turns import DRAWN, GOES_ON, MOST_PARTS, divide, is_bound, note_roll, outcome, times
+from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, is_bound, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
 
 RANDOM: Final = 0
@@ -143,16 +143,23 @@ def _rating(
 ) -> float:
     """Return how good a table is for the player who has reached it and, if the turn goes on, is to roll or play."""
     after = buffers.search.nodes[node]
+    if kind < NETWORK:
+        return _simple_rating(rules, kind, before, after)
     result = outcome(rules, before, after)
-    if kind >= NETWORK:
-        if result == DRAWN:
-            return 0.0
-        if result != 0:
-            return float(result)
-        if goes_on:
-            return _expected(rules, kind, network, buffers, after)
-        turn_over(after, buffers.seen)
-        return -_expected(rules, kind, network, buffers, buffers.seen)
+    if result == DRAWN:
+        return 0.0
+    if result != 0:
+        return float(result)
+    if goes_on:
+        return _expected(rules, kind, network, buffers, after)
+    turn_over(after, buffers.seen)
+    return -_expected(rules, kind, network, buffers, buffers.seen)
+
+
+@inner
+def _simple_rating(rules: Rules, kind: int, before: State, after: State) -> float:
+    """Return how good a table is by a simple player who has reached it."""
+    result = outcome(rules, before, after)
     won = 0.0
     if result != 0 and result != DRAWN:
         won = _WON if result > 0 else -_WON
@@ -174,16 +181,28 @@ def _best(
     rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: int, count: int
 ) -> float:
     """Put the best result first; return its rating."""
-    results, nodes = buffers.search.results, buffers.search.nodes
+    if kind < NETWORK:
+        return _simply_best(rules, kind, buffers.search, before, count)
+    results = buffers.search.results
     best, most = 0, -1e9
     for place in range(count):
         rating = _rating(rules, kind, network, buffers, before, goes_on, results[place])
-        better = rating > most
-        if rating == most and kind < NETWORK:
-            better = _row_is_greater(nodes[results[place]], nodes[results[best]])
-        if better:
+        if rating > most:
             best, most = place, rating
-    results[0] = results[best]
+    results[0], results[best] = results[best], results[0]
+    return most
+
+
+@inner
+def _simply_best(rules: Rules, kind: int, search: PlaySearch, before: State, count: int) -> float:
+    """Put the result first that is the best one by a simple player; return its rating."""
+    results, nodes = search.results, search.nodes
+    best, most = 0, -1e9
+    for place in range(count):
+        rating = _simple_rating(rules, kind, before, nodes[results[place]])
+        if rating > most or (rating == most and _row_is_greater(nodes[results[place]], nodes[results[best]])):
+            best, most = place, rating
+    results[0], results[best] = results[best], results[0]
     return most
 
 
@@ -380,26 +399,17 @@ def play_pairs(
 
 
 @compiled
-def find_plays(rules: Rules, buffers: GameBuffers) -> int:
+def find_plays(rules: Rules, kind: int, buffers: GameBuffers) -> int:
     """Find what a turn of one part can lead to from `buffers.board` by `buffers.dice`; return how many tables.
 
-    They are `buffers.search.nodes` at `buffers.search.results`.
+    They are `buffers.search.nodes` at `buffers.search.results`, the choice of a simple player first, if `kind` is one.
     """
+    search, results = buffers.search, buffers.search.results
     divide(rules, buffers.board, buffers.dice, rules[DICE], 1, buffers.todo)
-    return search_plays(rules, buffers.board, buffers.todo[0], buffers.search)
-
-
-@compiled
-def play_simply(rules: Rules, kind: int, network: Network, buffers: GameBuffers) -> int:
-    """Make the play of a simple player on `buffers.board`, in a turn of one part; return the outcome.
-
-    The network is not asked.
-    """
-    divide(rules, buffers.board, buffers.dice, rules[DICE], 1, buffers.todo)
-    count = search_plays(rules, buffers.board, buffers.todo[0], buffers.search)
-    if count == 0:
-        return GOES_ON
-    node = _choose(rules, kind, network, buffers, count, 1, 1, 0)
-    result = outcome(rules, buffers.board, buffers.search.nodes[node])
-    copy_state(buffers.search.nodes[node], buffers.board)
-    return int(result)
+    count = search_plays(rules, buffers.board, buffers.todo[0], search)
+    if count and kind == RANDOM:
+        chosen = next_random(buffers.random, 1, count)
+        results[0], results[chosen] = results[chosen], results[0]
+    elif count and kind < NETWORK:
+        _simply_best(rules, kind, search, buffers.board, count)
+    return int(count)

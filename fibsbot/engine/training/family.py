@@ -35,7 +35,7 @@ from fibsbot.engine.family.plays import search_plays
 from fibsbot.engine.family.turns import divide, note_roll, outcome
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import load_arrays, save_arrays
-from fibsbot.engine.training.hyper import SCALE, ExactTable, exact_table, number_of, solve_all
+from fibsbot.engine.training.hyper import NO_TABLE, SCALE, ExactTable, exact_table, number_of, solve_all
 from fibsbot.games import load_ruleset
 from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.ruleset import Ruleset
@@ -180,10 +180,8 @@ class FamilyTraining:
             counts.fill(0)
             seed = self.recipe.seed * 1_000_003 + self.done
             speed, share = np.float32(rate), np.float32(trace)
-            if table is not None:
-                _learn_exactly(self._parameters, self.network, self._buffers, table, count, seed, speed)
-            else:
-                _learn(self._parameters, self.network, self._buffers, count, seed, speed, share)
+            exact = table is not None
+            _learn(self._parameters, self.network, self._buffers, table or NO_TABLE, exact, count, seed, speed, share)
             self.done += count
             if self.done >= self.recipe.games or time.monotonic() - saved > _CHECKPOINT_INTERVAL:
                 self.save()
@@ -256,66 +254,66 @@ def _learn(
     rules: Rules,
     network: Network,
     buffers: LearnBuffers,
+    table: ExactTable,
+    exact: bool,  # noqa: FBT001 - compiled
     games: int,
     seed: int,
     rate: np.float32,
     trace: np.float32,
 ) -> None:
-    """Play games of the network against itself, and learn from each."""
-    game, target = buffers.game, buffers.target
-    activations = game.activations
+    """Play games of the network against itself, and learn from each: its returns, or the exact chances of a table."""
     for number in range(games):
         points = _self_play(rules, network, buffers, seed + number)
-        rolls = game.counts[0]
-        if game.counts[1]:
+        if exact:
+            _learn_exactly(rules, network, buffers, table, rate)
+        elif buffers.game.counts[1]:
             buffers.counts[2] += 1
-            continue
-        for roll in range(rolls):
-            encode(rules, game.record[roll], activations.inputs)
-            forward(network, activations)
-            for output in range(OUTPUTS):
-                buffers.values[roll, output] = activations.outputs[output]
-        last = rolls - 1
-        _final_target(points if game.movers[last] == 0 else -points, target)
-        for roll in range(last, -1, -1):
-            if roll < last:
-                for output in range(OUTPUTS):
-                    target[output] = (
-                        trace * target[output] + (np.float32(1.0) - trace) * buffers.values[roll + 1, output]
-                    )
-                if game.movers[roll] != game.movers[roll + 1]:
-                    _turn_target(target)
-            encode(rules, game.record[roll], activations.inputs)
-            forward(network, activations)
-            _update(network, activations, buffers.errors, target, rate)
+        else:
+            _learn_returns(rules, network, buffers, points, rate, trace)
 
 
-@compiled
-def _learn_exactly(
-    rules: Rules,
-    network: Network,
-    buffers: LearnBuffers,
-    table: ExactTable,
-    games: int,
-    seed: int,
-    rate: np.float32,
+@inner
+def _learn_returns(
+    rules: Rules, network: Network, buffers: LearnBuffers, points: int, rate: np.float32, trace: np.float32
 ) -> None:
-    """Play games of the network against itself, and learn the exact chances after every play of random rolls in it."""
+    """Learn from the last game, whose first player won these points, backwards from its end."""
+    game, target = buffers.game, buffers.target
+    activations = game.activations
+    rolls = game.counts[0]
+    for roll in range(rolls):
+        encode(rules, game.record[roll], activations.inputs)
+        forward(network, activations)
+        for output in range(OUTPUTS):
+            buffers.values[roll, output] = activations.outputs[output]
+    last = rolls - 1
+    _final_target(points if game.movers[last] == 0 else -points, target)
+    for roll in range(last, -1, -1):
+        if roll < last:
+            for output in range(OUTPUTS):
+                target[output] = trace * target[output] + (np.float32(1.0) - trace) * buffers.values[roll + 1, output]
+            if game.movers[roll] != game.movers[roll + 1]:
+                _turn_target(target)
+        encode(rules, game.record[roll], activations.inputs)
+        forward(network, activations)
+        _update(network, activations, buffers.errors, target, rate)
+
+
+@inner
+def _learn_exactly(rules: Rules, network: Network, buffers: LearnBuffers, table: ExactTable, rate: np.float32) -> None:
+    """Learn the exact chances after every play of random rolls in the last game."""
     game = buffers.game
-    for number in range(games):
-        _self_play(rules, network, buffers, seed + number)
-        for roll in range(game.counts[0]):
-            for die in range(2):
-                game.dice[die] = next_random(game.random, 0, 6) + 1
-            copy_state(game.record[roll], game.board)
-            note_roll(rules, game.board, game.dice[0], game.dice[1])
-            divide(rules, game.board, game.dice, rules[DICE], 1, game.todo)
-            count = search_plays(rules, game.board, game.todo[0], game.search)
-            for place in range(count):
-                after = game.search.nodes[game.search.results[place]]
-                if not outcome(rules, game.board, after):
-                    turn_over(after, game.seen)
-                    _learn_position(rules, network, buffers, table, game.seen, rate)
+    for roll in range(game.counts[0]):
+        for die in range(2):
+            game.dice[die] = next_random(game.random, 0, 6) + 1
+        copy_state(game.record[roll], game.board)
+        note_roll(rules, game.board, game.dice[0], game.dice[1])
+        divide(rules, game.board, game.dice, rules[DICE], 1, game.todo)
+        count = search_plays(rules, game.board, game.todo[0], game.search)
+        for place in range(count):
+            after = game.search.nodes[game.search.results[place]]
+            if not outcome(rules, game.board, after):
+                turn_over(after, game.seen)
+                _learn_position(rules, network, buffers, table, game.seen, rate)
 
 
 @inner

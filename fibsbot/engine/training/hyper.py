@@ -80,6 +80,10 @@ class ExactTable(NamedTuple):
     """Shape (positions, CHANCES), as shares of SCALE."""
 
 
+NO_TABLE: Final = ExactTable(np.zeros(1, np.int16), np.zeros(1, np.int32), np.zeros((1, 1), np.uint16))
+"""In place of a table where none is needed."""
+
+
 def new_positions(limit: int = SIDES) -> Positions:
     """Return the numbering of the positions with arrangements below a limit."""
     triples = sorted(combinations_with_replacement(range(HAND, -1, -1), 3), key=lambda it: (sum(it), it))

@@ -17,7 +17,7 @@ from fibsbot.games.text import parse_table
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.compiles_games]
 
 SEED = 5
 UNUSED = new_network(4, (1, 1, 1), 1)

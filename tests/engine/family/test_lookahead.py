@@ -18,6 +18,8 @@ from fibsbot.position import Play
 from fibsbot.rules.state import Seat, Stage
 from tests.marks import some_slow
 
+pytestmark = pytest.mark.compiles_games
+
 WEIGHTS = {2: 36, 3: 216}
 
 

@@ -14,6 +14,8 @@ from fibsbot.games.table import Side, Table
 from tests.games.random_games import decisions, variants
 from tests.marks import is_long, some_slow
 
+pytestmark = pytest.mark.compiles_games
+
 SEARCH = new_play_search()
 PARTS = 5
 """Parts of random games that are compared for each ruleset; `python -m bench.bench_tables` compares more."""

@@ -20,6 +20,8 @@ from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.backgammons import is_backgammon
 
+pytestmark = pytest.mark.compiles_games
+
 RECIPE = FamilyRecipe("hyper", games=500, hidden=8)
 LARGEST = 200_000
 """Bytes of a network's file, at most."""

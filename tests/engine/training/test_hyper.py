@@ -35,7 +35,7 @@ from fibsbot.games.plays import outcome, parts_of, resulting_tables, rolls, turn
 from fibsbot.games.ruleset import Part
 from fibsbot.games.table import Side, Table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.compiles_games]
 
 RULES = load_ruleset("hyper")
 RACES = 102
