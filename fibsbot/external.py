@@ -22,7 +22,7 @@ import contextlib
 import re
 import socket
 from collections.abc import Callable, Sequence
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 import structlog
 from attrs import evolve
@@ -173,14 +173,19 @@ class ExternalPlayer:
         """Answer by this answerer."""
         self._answerer = answerer
         self._jacoby = jacoby
-        self._open = 0
+        self._open: set[asyncio.Task[None]] = set()
 
     async def serve(self, listening: socket.socket, ready: Callable[[int], object]) -> None:
         """Serve on a socket of `listen_locally` until cancelled; `ready` is called with its port."""
         server = await asyncio.start_server(self._serve, sock=listening, limit=MAX_LINE)
-        async with server:
+        try:
             ready(listening.getsockname()[1])
-            await server.serve_forever()
+            await asyncio.Event().wait()  # `serve_forever` ends only when gnubg hangs up, from Python 3.12 on
+        finally:
+            server.close()
+            for task in self._open:
+                task.cancel()
+            await asyncio.gather(*self._open, return_exceptions=True)
 
     def answer(self, line: str) -> str:
         """Return the answer to a line; an invalid line raises nothing."""
@@ -191,11 +196,12 @@ class ExternalPlayer:
             return f"Error: {error}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._open >= MAX_CONNECTIONS:
+        if len(self._open) >= MAX_CONNECTIONS:
             writer.close()
             return
-        self._open += 1
-        _log.info("connected", connections=self._open)
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        self._open.add(task)
+        _log.info("connected", connections=len(self._open))
         try:
             while line := await reader.readline():
                 if text := line.decode("utf-8", "replace").strip("\0 \r\n"):
@@ -206,8 +212,8 @@ class ExternalPlayer:
         except (ConnectionError, asyncio.CancelledError):
             pass  # we end, or gnubg does; asyncio's own callback fails for a task that was cancelled
         finally:
-            self._open -= 1
-            _log.info("disconnected", connections=self._open)
+            self._open.discard(task)
+            _log.info("disconnected", connections=len(self._open))
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
