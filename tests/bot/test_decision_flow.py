@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.session import State
+from fibsbot.bot.decisions import xgid_of
 from fibsbot.bot.events_and_actions import StrategyAnswered
 from fibsbot.bot.settings import Timings
-from fibsbot.match import Owner
+from fibsbot.match import MatchState, Owner
 from fibsbot.policy import Lengths, Policy
-from fibsbot.position import Move, Play
+from fibsbot.position import Move, Play, Position
 from fibsbot.strategies.base import CubeAction, PlayAnswer
 from fibsbot.strategies.heuristic.strategy import is_beavered
 from fibsbot.strategies.questions import ResignAnswer, ResignationQuestion, RollQuestion, TakeQuestion
@@ -379,3 +381,9 @@ def test_invented_positions_do_not_accumulate_questions() -> None:
         asked += len(script.questions) > 7
     assert asked <= 12, "what is no longer open is not asked"
     assert 1 == len([line for line in script.sent_so_far if line.startswith("move")]), "the one that is open"
+
+
+def test_a_decision_that_no_xgid_can_say_has_none() -> None:
+    state = MatchState(Position.start(), cube=3)
+    assert xgid_of(state) is None
+    assert "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10" == xgid_of(evolve(state, cube=1))

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from fibsbot.engine import code_cache, jit_compiler, numba_target, quantized
 from fibsbot.engine.arrays import AS_INT
-from fibsbot.engine.jit import TYPE_MISMATCH, CompiledFunction, compiled
+from fibsbot.engine.jit import TYPE_MISMATCH, CompiledFunction, compiled, signature_key
 from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
@@ -393,3 +393,8 @@ def test_a_numba_that_calls_its_functions_in_another_way_is_reported(
     monkeypatch.setitem(jit_compiler._NUMBERS, "int", (*jit_compiler._NUMBERS["int"][:2], jit_compiler._BYTE))
     with pytest.raises(jit_compiler.CompilerError, match="expected a numba whose functions take"):
         define(cache.parent)(21)
+
+
+def test_a_wrong_number_of_arguments_is_an_error_with_both_numbers() -> None:
+    with pytest.raises(TypeError, match="add_up expected 1 arguments, got 2"):
+        signature_key(add_up, (np.arange(3), np.arange(3)))

@@ -51,6 +51,14 @@ def test_an_illegal_entry_is_an_error_with_its_place() -> None:
         next(steps)
 
 
+def test_of_a_game_first_seen_with_dice_on_the_board_no_others_can_be_rolled() -> None:
+    begun = evolve(START, stage=Stage.MOVE, turn=Seat.A, dice=(6, 5))
+    rolled = Throw(seat=Seat.A, dice=(5, 6), play=Play.of((24, 18), (18, 13)))
+    assert [rolled] == [step.entry for step in walk(Game(1, begun, (rolled,)))]
+    with pytest.raises(TranscriptError, match=r"expected the dice \(6, 5\), which lie on the board, got \(4, 3\)"):
+        list(walk(Game(1, begun, (evolve(rolled, dice=(4, 3)),))))
+
+
 def test_after_a_gap_the_game_continues_in_its_state() -> None:
     later = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=7)
     game = Game(1, START, (OPENING, Gap(reason="3 turns are missing", then=later)))
