@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any, Final, TypeAlias
 
 from fibs_protocol.board import PREFIX, BoardState
@@ -63,6 +64,7 @@ _BY_SECOND: Final = {
 _BY_OTHERS: Final = _shapes(key for key in _BY_KEY if key[:2] == (None, None))
 """The shapes of all other keys."""
 _TEXT: Final = Slot("text", TEXT)
+_without_apostrophes: Final = methodcaller("replace", "'", "")
 
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
@@ -104,8 +106,8 @@ def parse(text: str) -> Message:
 
 @lru_cache(CACHED_SENTENCES)
 def _parse_sentence(line: str) -> Message | None:
-    words = [word.replace("'", "") for word in line.rstrip(" .").split(None, KEY_WORDS)[:KEY_WORDS]]
-    first, second, third, fourth = (*words, "", "", "", "")[:4]
+    words = map(_without_apostrophes, line.rstrip(" .").split(None, KEY_WORDS))
+    first, second, third, fourth = (*words, "", "", "", "")[:KEY_WORDS]
     shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
     for a, b, c, d in shapes:
         drawer = _BY_KEY.get((first if a else None, second if b else None, third if c else None, fourth if d else None))

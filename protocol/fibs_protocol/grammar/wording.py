@@ -58,6 +58,7 @@ _SPEC: Final = re.compile(r"([a-z_]*)(?:([<>])([0-9]+))?")
 _TAIL: Final = r"[ .]*"
 _APOSTROPHE: Final = re.compile("(?<=[A-Za-z])'(?=[a-z])")
 """Within a word, as in `can't`; those around a word are quotes."""
+_ESCAPED_BLANKS: Final = re.compile(r"(?:\\ )+")
 
 
 @attrs.frozen
@@ -116,16 +117,46 @@ class Wording(Generic[T]):
     @cached_property
     def regex(self) -> re.Pattern[str]:
         """The pattern of its lines; compiled when it is first needed, because a process meets few of the wordings."""
-        return re.compile(self._pattern(), re.ASCII)
+        pieces: list[str] = []
+        groups: dict[str, int] = {}
+        for index, part in enumerate(self.parts, 1):
+            if isinstance(part, str):
+                text = part.lstrip(" ") if index == 1 else part
+                text = text.rstrip(" .") if index == len(self.parts) else text
+                pieces.append(_APOSTROPHE.sub("'{0,2}", _ESCAPED_BLANKS.sub(" +", re.escape(text))))
+            elif not part.name:
+                pieces.append(f"(?:{part.form.pattern})")
+            elif part.name in groups:
+                pieces.append(rf"\{groups[part.name]}")
+            elif part.form.rest:
+                groups[part.name] = len(groups) + 1
+                if pieces and pieces[-1].endswith(" +"):
+                    pieces[-1] = pieces[-1].removesuffix(" +")
+                    pieces.append(f"(?: ({part.form.pattern}))?")
+                else:
+                    pieces.append(f"({part.form.pattern})")
+            else:
+                groups[part.name] = len(groups) + 1
+                before = " *" if part.align == ">" else ""
+                after = " *" if part.align == "<" else ""
+                pieces.append(f"{before}({part.form.pattern}){after}")
+        return re.compile("".join(pieces) + ("" if self.rest else _TAIL), re.ASCII)
 
     def __repr__(self) -> str:
         return f"<Wording {self.cls.__name__}: {self.template!r}>"
 
     def read(self, line: str) -> T | None:
         """Parse a line; return None if it does not have this wording."""
-        values = self._values(line)
-        if values is None:
-            return None
+        values: Sequence[Any]
+        if self._words is None:
+            match = self.regex.fullmatch(line)
+            if match is None:
+                return None
+            values = match.groups("") + self._constants
+        else:
+            values = line.split()
+            if len(values) != len(self._words) or values[0] != self._words[0]:
+                return None
         try:
             return self.cls(*[values[place] if read is None else read(values[place]) for read, place in self._plan])
         except (ValueError, KeyError):
@@ -166,30 +197,6 @@ class Wording(Generic[T]):
 
     # -- compiling --------------------------------------------------------------------------------------------------
 
-    def _pattern(self) -> str:
-        pieces: list[str] = []
-        groups: dict[str, int] = {}
-        for index, part in enumerate(self.parts):
-            if isinstance(part, str):
-                pieces.append(_literal(part, first=index == 0, last=index == len(self.parts) - 1))
-            elif not part.name:
-                pieces.append(f"(?:{part.form.pattern})")
-            elif part.name in groups:
-                pieces.append(rf"\{groups[part.name]}")
-            elif part.form.rest:
-                groups[part.name] = len(groups) + 1
-                if pieces and pieces[-1].endswith(" +"):
-                    pieces[-1] = pieces[-1].removesuffix(" +")
-                    pieces.append(f"(?: ({part.form.pattern}))?")
-                else:
-                    pieces.append(f"({part.form.pattern})")
-            else:
-                groups[part.name] = len(groups) + 1
-                before = " *" if part.align == ">" else ""
-                after = " *" if part.align == "<" else ""
-                pieces.append(f"{before}({part.form.pattern}){after}")
-        return "".join(pieces) + ("" if self.rest else _TAIL)
-
     def _column_words(self) -> list[str | None] | None:
         """Return the words of a CLIP line of single words, None for a field; such a line is split, not matched."""
         if not self.template[:1].isdigit() or self.fixed:
@@ -199,14 +206,6 @@ class Wording(Generic[T]):
             return None
         words = "".join(part if isinstance(part, str) else "\0" for part in self.parts).split()
         return [None if word == "\0" else word for word in words]
-
-    def _values(self, line: str) -> Sequence[Any] | None:
-        """Return the values of the fields, then the constants; None if the line does not match."""
-        if self._words is None:
-            match = self.regex.fullmatch(line)
-            return match.groups("") + self._constants if match else None
-        values = line.split()
-        return values if len(values) == len(self._words) and values[0] == self._words[0] else None
 
     def _make_plan(self) -> tuple[tuple[Callable[[str], Any] | None, int], ...]:
         """Return the converter (None: unchanged) and the index of the value for each field, in order."""
@@ -239,14 +238,6 @@ def says(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
 def hears(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
     """Build a wording of other servers or versions, which is parsed but never written."""
     return Wording(cls, template, fixed, spoken=False)
-
-
-def _literal(text: str, *, first: bool, last: bool) -> str:
-    if first:
-        text = text.lstrip(" ")
-    if last:
-        text = text.rstrip(" .")
-    return " +".join(_APOSTROPHE.sub("'{0,2}", re.escape(word)) for word in re.sub(" +", " ", text).split(" "))
 
 
 def _parse(cls: type[Any], template: str) -> Iterator[str | Slot]:
