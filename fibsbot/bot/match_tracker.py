@@ -203,7 +203,7 @@ def _first_move(tracked: TrackedMatch, message: m.FirstMove) -> TrackedMatch:
     if side is None:
         return tracked
     dice = (tracked.opening[side], tracked.opening[side.other]) if len(tracked.opening) == 2 else None
-    return give_turn(_running(tracked), side, dice)
+    return give_turn(tracked if tracked.running else _begin_unseen_game(tracked), side, dice)
 
 
 def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> TrackedMatch:
@@ -240,10 +240,8 @@ def _match_over(tracked: TrackedMatch, _: Message) -> TrackedMatch:
     return evolve(give_turn(tracked, None), running=False)
 
 
-def _running(tracked: TrackedMatch) -> TrackedMatch:
-    """Notice that a game is being played although nothing said that it began."""
-    if tracked.running:
-        return tracked
+def _begin_unseen_game(tracked: TrackedMatch) -> TrackedMatch:
+    """Note a game that is being played although nothing said that it began."""
     differences = (Difference("game", "none", "running"),) if tracked.opponent else ()
     return evolve(tracked, running=True, game=tracked.game + 1, state=None, differences=differences)
 
@@ -254,7 +252,7 @@ def _running(tracked: TrackedMatch) -> TrackedMatch:
 def _pass_turn(tracked: TrackedMatch, side: PlayerSide, dice: Dice | None = None) -> TrackedMatch:
     """Give the turn to a side whose message shows that it has it, although no line ended the other side's turn."""
     before = tracked.turn
-    if before is side.other:
+    if before is not None and before is not side:
         if tracked.own_play is not None:
             tracked = play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play)
         elif not cannot_move(tracked):
@@ -263,7 +261,8 @@ def _pass_turn(tracked: TrackedMatch, side: PlayerSide, dice: Dice | None = None
 
 
 def _roll_prompt(tracked: TrackedMatch, _: m.RollOrDouble) -> TrackedMatch:
-    tracked = _running(tracked)
+    if not tracked.running:
+        tracked = _begin_unseen_game(tracked)
     if tracked.turn is not PlayerSide.PLAYER or tracked.dice:
         tracked = _pass_turn(tracked, PlayerSide.PLAYER)
     return evolve(tracked, roll_prompted=True, resigned_by=None, doubled_by=None)
@@ -273,7 +272,7 @@ def _rolls(tracked: TrackedMatch, message: m.Rolls) -> TrackedMatch:
     side = tracked.side_of(message.player)
     if side is None or (tracked.turn is side and tracked.dice == message.dice):
         return tracked  # somebody else's, or the same line twice
-    return _pass_turn(_running(tracked), side, message.dice)
+    return _pass_turn(tracked if tracked.running else _begin_unseen_game(tracked), side, message.dice)
 
 
 def _cannot_move_said(tracked: TrackedMatch, message: m.CannotMove) -> TrackedMatch:
@@ -305,27 +304,18 @@ def _bears_off(tracked: TrackedMatch, _: m.BearsOff) -> TrackedMatch:
 # -- doubles and resignations ---------------------------------------------------------------------------------------
 
 
-def _doubles(tracked: TrackedMatch, side: PlayerSide | None, *, may_redouble: bool = False) -> TrackedMatch:
+def _doubles(tracked: TrackedMatch, message: m.OpponentDoubles | m.YouDouble | m.WatchedDouble) -> TrackedMatch:
     """Let a side double at the beginning of its turn, which shows that it has the turn, and the other's is over.
 
     Where nobody has rolled, the turn is only that of a board, which is reversed while a double waits.
     """
+    side = PlayerSide.PLAYER if isinstance(message, m.YouDouble) else tracked.side_of(message.player)
+    may_redouble = not isinstance(message, m.WatchedDouble) and message.may_redouble
     if side is not None and tracked.turn is not side:
-        tracked = _running(tracked)
+        if not tracked.running:
+            tracked = _begin_unseen_game(tracked)
         tracked = _pass_turn(tracked, side) if tracked.dice else give_turn(tracked, side)
     return note_double(tracked, side, may_redouble=may_redouble)
-
-
-def _opponent_doubles(tracked: TrackedMatch, message: m.OpponentDoubles) -> TrackedMatch:
-    return _doubles(tracked, tracked.side_of(message.player), may_redouble=message.may_redouble)
-
-
-def _you_double(tracked: TrackedMatch, message: m.YouDouble) -> TrackedMatch:
-    return _doubles(tracked, PlayerSide.PLAYER, may_redouble=message.may_redouble)
-
-
-def _watched_double(tracked: TrackedMatch, message: m.WatchedDouble) -> TrackedMatch:
-    return _doubles(tracked, tracked.side_of(message.player))
 
 
 def _you_redouble(tracked: TrackedMatch, message: m.YouRedouble) -> TrackedMatch:
@@ -399,9 +389,9 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.OnlyMove: _only_move,
     m.BearsOff: _bears_off,
     m.Board: apply_board,
-    m.YouDouble: _you_double,
-    m.OpponentDoubles: _opponent_doubles,
-    m.WatchedDouble: _watched_double,
+    m.YouDouble: _doubles,
+    m.OpponentDoubles: _doubles,
+    m.WatchedDouble: _doubles,
     m.YouRedouble: _you_redouble,
     m.OpponentRedoubles: _opponent_redoubles,
     m.WatchedRedouble: _watched_redouble,
