@@ -89,15 +89,10 @@ def _position(cells: tuple[int, ...], is_positive: bool, is_downward: bool) -> P
     return Position(ordered if is_positive else tuple(map(neg, ordered)))
 
 
-def shows_points(board: BoardState, points: tuple[int, ...], *, own: bool) -> bool:
-    """Return whether a board shows this position, seen by the board's player (`own`) or by the opponent."""
-    return points == _position(board.points, (board.colour > 0) is own, (board.direction < 0) is own).points
-
-
-def cells_from_position(position: Position, colour: Colour, direction: int) -> tuple[int, ...]:
-    """Return the 26 cells of a `board:` line; `position` is seen by the player of this colour and direction."""
-    cells = tuple(n * colour for n in position.points)
-    return cells if direction < 0 else cells[::-1]
+def cells_from_position(position: Position, colour: int, direction: int) -> tuple[int, ...]:
+    """Return the 26 cells of a `board:` line; `position` is seen by the player of this Colour and direction."""
+    ordered = position.points if direction < 0 else position.points[::-1]
+    return ordered if colour > 0 else tuple(map(neg, ordered))
 
 
 def player_position(board: BoardState) -> Position:

@@ -17,7 +17,7 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.table_state import TablePlayer, TableStage, TableState
 from fibs_protocol.words import YOU
 from fibsbot.evolve import evolve
-from fibsbot.fibs_numbering import cube_owner, is_crawford, length_from_fibs, match_state, shows_points
+from fibsbot.fibs_numbering import cells_from_position, cube_owner, is_crawford, length_from_fibs, match_state
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Laws
@@ -347,7 +347,7 @@ def shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
         and bool(board.post_crawford) is post_crawford is ours.post_crawford
         and (ours.length > 1 or not post_crawford)
         and ours.crawford is is_crawford(ours.length, ours.score, post_crawford=post_crawford)
-        and shows_points(board, ours.position.points, own=True)
+        and board.points == cells_from_position(ours.position, board.colour, board.direction)
     )
 
 

@@ -9,12 +9,12 @@ from attrs import frozen
 from fibs_protocol.board import BoardState
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import (
+    cells_from_position,
     cube_owner,
     is_crawford,
     length_from_fibs,
     length_to_fibs,
     player_position,
-    shows_points,
 )
 from fibsbot.match import Dice, Owner
 from fibsbot.position import Position
@@ -42,7 +42,8 @@ def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
     score = (board.score, board.opponent_score) if seat is Seat.A else (board.opponent_score, board.score)
     if score != state.scores or board.cube != state.cube or board.length != length_to_fibs(state.length):
         return False
-    if not shows_points(board, state.position.points, own=on_turn):
+    colour, direction = (board.colour, board.direction) if on_turn else (-board.colour, -board.direction)
+    if board.points != cells_from_position(state.position, colour, direction):
         return False
     owner = None if doubled else cube_owner(board)
     return owner is None or owner is state.owner_for(seat)

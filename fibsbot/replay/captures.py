@@ -168,6 +168,7 @@ class _CaptureReader:
         """The error of a file that could not be read to its end."""
 
     def read(self, pieces: Iterator[bytes]) -> Iterator[CaptureEvent]:
+        """Return the events of the next file. Raises CaptureError if it is empty."""
         start = b""
         pieces = self._undamaged(pieces)
         while len(start) < _HEAD_SIZE and (piece := next(pieces, b"")):
@@ -177,9 +178,8 @@ class _CaptureReader:
         start_offset = self._offset
         counted = self._count_bytes(itertools.chain([start], pieces))
         if log.is_session_log(start):
-            yield from self._logged.read(counted, start_offset)
-        else:
-            yield from _read_raw(counted, start, start_offset)
+            return self._logged.read(counted, start_offset)
+        return _read_raw(counted, start, start_offset)
 
     def _count_bytes(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Count the bytes of a file's pieces and pass them on."""

@@ -132,9 +132,9 @@ class Transcriber:
             handler = self._handlers.get(type(message))
             if handler is not None:
                 handler(message, at)
-            elif isinstance(message, Refusal) and self._match and self._match.game:
-                self._match.game.drop_sent_play()
-        match = self._match
+            elif isinstance(message, Refusal) and (match := self._matches.current) and match.game:
+                match.game.drop_sent_play()
+        match = self._matches.current
         if match is not None and differences:
             game, turn = match.place
             self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
@@ -144,7 +144,7 @@ class Transcriber:
 
     def _receive_regular(self, regular: RegularTurns, message: Message, at: Time) -> bool:
         """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
-        match, game = self._match, regular.game
+        match, game = self._matches.current, regular.game
         if isinstance(message, m.Board):
             board = message.state
             if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A):
@@ -181,17 +181,17 @@ class Transcriber:
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
-            game = self._running_game()
-            if game is not None and self._match and self._match.own:
-                self._match.silent_seat = game.silent_seat = None
+            match, game = self._matches.current, self._running_game()
+            if game is not None and match and match.own:
+                match.silent_seat = game.silent_seat = None
                 game.note_sent_play(play_of_server_moves(command.moves), at)
         return self._pop_events()
 
     def log_event(self, name: str, fields: Mapping[str, Any]) -> list[MatchEvent]:
         """Process an event of a session log, such as a decision, and return the new events."""
         if name == "decision":
-            game = self._running_game()
-            if game is not None and self._match and self._match.own:
+            match, game = self._matches.current, self._running_game()
+            if game is not None and match and match.own:
                 game.decision_logs[str(fields.get("phase", ""))] = fields
         elif name == "chouette_decision":
             self._chouettes.log_decision(fields)
@@ -209,8 +209,8 @@ class Transcriber:
             self._chouettes.close()
             self._tables.interrupt()
             self._matches.interrupt()
-        elif self._match and self._match.own:
-            self._match.rename(user)
+        elif (match := self._matches.current) and match.own:
+            match.rename(user)
         self._user = user
         self._tracker.set_user(user)
 
@@ -240,7 +240,7 @@ class Transcriber:
         """Make the match of two players current, one that is resumed unless it is `new`; the user is YOU."""
         own = player == YOU
         key = match_key(self._account_number, player, opponent)
-        before = self._match
+        before = self._matches.current
         match = self._matches.select(key, lambda: self._new_match(player, opponent), new=new)
         if match is before:
             return match
@@ -250,11 +250,6 @@ class Transcriber:
         if match.game is not None:
             match.game.silent_seat = match.silent_seat
         return match
-
-    @property
-    def _match(self) -> MatchBuilder | None:
-        """The current match."""
-        return self._matches.current
 
     def _next_number(self) -> int:
         self._match_count += 1
@@ -267,10 +262,12 @@ class Transcriber:
         return MatchBuilder(number, (a, b), self._events.append, own=player == YOU, site=self._site)
 
     def _seat(self, name: str) -> Seat | None:
-        return self._match.seat_of(name) if self._match else None
+        match = self._matches.current
+        return match.seat_of(name) if match else None
 
     def _running_game(self) -> GameBuilder | None:
-        game = self._match.current_game() if self._match else None
+        match = self._matches.current
+        game = match.current_game() if match else None
         return None if game is None or game.over else game
 
     # -- messages about a match ---------------------------------------------------------------------------------------
@@ -288,7 +285,7 @@ class Transcriber:
         self._watched, self._watched_laws = message.name, None
 
     def _on_watching_ended(self, _: m.YouStopWatching | m.WatchedGone, __: Time) -> None:
-        if self._match and not self._match.own:
+        if (match := self._matches.current) and not match.own:
             self._matches.interrupt()
         self._watched = None
 
@@ -303,7 +300,7 @@ class Transcriber:
 
     def _on_game_starts(self, message: m.GameStarts, at: Time) -> None:
         """Start a game, whose match may not be known yet."""
-        match, watched = self._match, self._watched
+        match, watched = self._matches.current, self._watched
         if match is None or match.seat_of(message.opponent) is not Seat.B or match.is_won or match.is_full:
             match = self._select_match(watched or YOU, message.opponent)
             if watched:
@@ -318,7 +315,7 @@ class Transcriber:
         self._match_report = None
 
     def _on_opening_roll(self, message: m.OpeningRoll, at: Time) -> None:
-        match = self._match
+        match = self._matches.current
         if match is None or match.seat_of(message.player) is not Seat.A:
             opening = match.opening if match else None
             match = self._select_match(message.player, message.opponent)
@@ -327,8 +324,8 @@ class Transcriber:
         match.roll_opening({Seat.A: message.player_die, Seat.B: message.opponent_die}, at)
 
     def _on_cube_raised(self, message: m.CubeRaised, at: Time) -> None:
-        if self._match:
-            self._match.raise_cube(message.cube, at)
+        if match := self._matches.current:
+            match.raise_cube(message.cube, at)
 
     def _on_match_laws(self, message: m.MatchLaws, _: Time) -> None:
         """Note the laws of the current match; with an invitation there is none yet."""
@@ -336,16 +333,16 @@ class Transcriber:
             laws = parse_law_words(message.words)
             if self._watched:
                 self._watched_laws = laws
-            elif self._match and self._match.own:
-                self._match.laws = laws
+            elif (match := self._matches.current) and match.own:
+                match.laws = laws
 
     def _on_first_move(self, message: m.FirstMove, at: Time) -> None:
-        seat = self._seat(message.player)
-        if self._match and seat is not None:
-            self._match.first_move(seat, at)
+        match, seat = self._matches.current, self._seat(message.player)
+        if match and seat is not None:
+            match.first_move(seat, at)
 
     def _on_board(self, message: m.Board, at: Time) -> None:
-        board, match = message.state, self._match
+        board, match = message.state, self._matches.current
         if match is not None and match.own and board.player != YOU and not self._watched:
             return  # of another match: the answer to `look`
         if match is None or match.is_full or not match.is_of(board.player, board.opponent):
@@ -365,9 +362,9 @@ class Transcriber:
 
     def _on_score(self, message: m.Score, at: Time) -> None:
         names = (message.player1, message.player2)
-        if self._match is None and self._unknown_game_end is not None:
+        if self._matches.current is None and self._unknown_game_end is not None:
             self._select_match_of_end(names, self._unknown_game_end)
-        match, self._unknown_game_end = self._match, None
+        match, self._unknown_game_end = self._matches.current, None
         if match is None:
             return
         if match.length is None:
@@ -394,7 +391,7 @@ class Transcriber:
             match.note_unseen_game(winner, end.points, ENDINGS[type(end)])
 
     def _on_match_won(self, message: m.MatchWon, at: Time) -> None:
-        match, seat = self._match, self._seat(message.winner)
+        match, seat = self._matches.current, self._seat(message.winner)
         if match is None or seat is None:
             return
         points = (message.winner_points, message.loser_points)
@@ -405,7 +402,7 @@ class Transcriber:
         self._matches.close_current()
 
     def _on_left(self, message: Message, at: Time) -> None:
-        match = self._match
+        match = self._matches.current
         if match is None or (isinstance(message, m.OpponentGone) and self._seat(message.name) is None):
             return
         if match.own or isinstance(message, m.OpponentGone):
@@ -435,7 +432,7 @@ class Transcriber:
     # -- messages about a game ----------------------------------------------------------------------------------------
 
     def _on_game_end(self, message: GameEnd, at: Time) -> None:
-        match, winner = self._match, self._seat(message.winner)
+        match, winner = self._matches.current, self._seat(message.winner)
         game = match.current_game() if match else None
         self._unknown_game_end = message if match is None else None
         if match is None or winner is None:
@@ -448,7 +445,7 @@ class Transcriber:
         match.end_game()
 
     def _on_game_message(self, message: Message, at: Time) -> None:
-        match, game = self._match, self._running_game()
+        match, game = self._matches.current, self._running_game()
         if game is None or match is None:
             return
         name = getattr(message, "player", None)
