@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final
 
 from attrs import evolve
@@ -41,6 +42,7 @@ CUBE_CACHE_SIZE: Final = 16
 """Cube decisions to cache: each needs the same values more than once."""
 PLAY_ON: Final = "play on"
 """The best decision where the resignation was wrong."""
+_EQUITY: Final = attrgetter("equity")
 
 
 class DecisionAnalyser:
@@ -58,9 +60,9 @@ class DecisionAnalyser:
             case Play():
                 return self._play(decision, decision.answer)
             case CubeAction.ROLL | CubeAction.DOUBLE:
-                return self._offer(decision)
+                return self._offer(decision, decision.answer)
             case CubeAction():
-                return self._response(decision)
+                return self._response(decision, decision.answer)
             case Level():
                 return self._resignation(decision, decision.answer)
         return self._acceptance(decision, accepted=decision.answer)
@@ -87,18 +89,21 @@ class DecisionAnalyser:
         listed = _index_of(state, play)
         values = self._values(state, plays, plays[listed or 0])
         made = self._values(state, (play,), play)[0] if listed is None else values[listed]
-        if decision.forced:
-            return AnalysedDecision(decision, made.equity, best=decision.text, counts=False)
+        text = decision.text
+        if len(plays) == 1:
+            return AnalysedDecision(decision, made.equity, best=text, counts=False)
         ranked = sorted(zip(plays, values, strict=True), key=lambda it: (-(it[1].plies or 0), -it[1].equity))
+        own = PlayOption(play, text, made.equity, made.plies, made.chances)
+        options = _options(state.position, ranked, own)
         best = ranked[0][1].equity
         loss = _loss(best, made.equity)
         return AnalysedDecision(
             decision,
             made.equity,
             loss=loss,
-            best=format_play(ranked[0][0], state.position) if loss else decision.text,
-            options=_options(state.position, ranked, play, made),
-            counts=best - min(value.equity for value in values) > EQUITY_TOLERANCE,
+            best=options[0].text if loss else text,
+            options=options,
+            counts=best - min(map(_EQUITY, values)) > EQUITY_TOLERANCE,
         )
 
     def _values(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
@@ -106,7 +111,7 @@ class DecisionAnalyser:
         if not isinstance(self._evaluator, DetailedEvaluator):
             known = self.rolls.valued(state)
             values = known.values if plays == known.plays else self._evaluator.value_plays(state, plays)
-            return [PlayValue(value) for value in values]
+            return list(map(PlayValue, values))
         found = self._evaluator.compare_plays(state, plays, made)
         if len(found) != len(plays):
             raise ValueError(f"expected the values of {len(plays)} plays, got {len(found)}")
@@ -114,17 +119,17 @@ class DecisionAnalyser:
 
     # -- the cube -------------------------------------------------------------------------------------------------
 
-    def _offer(self, decision: Decision) -> AnalysedDecision:
+    def _offer(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
         state = decision.state
         values = self._value_cube(state)
         answers = self._answers(state, -1, state.redoubles)
         worth = {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: -max(answers.values())}
         dead = 0 < state.away[0] <= state.cube
-        return _analysed_cube_action(decision, worth, values, obvious=dead)
+        return _analysed_cube_action(decision, action, worth, values, obvious=dead)
 
-    def _response(self, decision: Decision) -> AnalysedDecision:
+    def _response(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
         doubled = _double_to_answer(decision.state, decision.step.before)
-        return _analysed_cube_action(decision, self._answers(*doubled), self._value_cube(doubled[0]))
+        return _analysed_cube_action(decision, action, self._answers(*doubled), self._value_cube(doubled[0]))
 
     def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[CubeAction, float]:
         """Return the equity of each answer to a double, for the player who has to answer.
@@ -133,20 +138,17 @@ class DecisionAnalyser:
         answer, and 1 if the player on roll does, whose own double was redoubled.
         """
         taken = self._value_cube(evolve(state, redoubles=0))  # else the value would be that of a beaver
-        worth = {CubeAction.TAKE: sign * taken.double_take, CubeAction.PASS: self._pass_value(state, sign)}
+        passed = -1.0
+        if state.point_game:  # the checkers count as they are
+            game = GamePoints.of(state)
+            points = int(game.passed if sign > 0 else game.cashed)
+            passed = sign * equity_of_points(self._evaluator, state, -sign * points * state.cube)
+        worth = {CubeAction.TAKE: sign * taken.double_take, CubeAction.PASS: passed}
         if redoubles:
             left = min(redoubles - 1, FORESEEN_REDOUBLES)
             answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
             worth[CubeAction.BEAVER] = -2 * max(answers.values())
         return worth
-
-    def _pass_value(self, state: MatchState, sign: int) -> float:
-        """Return the equity of a pass to the player who answers; in the Point Game the checkers count as they are."""
-        if not state.point_game:
-            return -1.0
-        game = GamePoints.of(state)
-        points = int(game.passed if sign > 0 else game.cashed)
-        return sign * equity_of_points(self._evaluator, state, -sign * points * state.cube)
 
     # -- resignations ---------------------------------------------------------------------------------------------
 
@@ -229,37 +231,33 @@ def _loss(best: float, made: float) -> float:
 
 
 def _analysed_cube_action(
-    decision: Decision, worth: Mapping[CubeAction, float], values: CubeValues, *, obvious: bool = False
+    decision: Decision,
+    made: CubeAction,
+    worth: Mapping[CubeAction, float],
+    values: CubeValues,
+    *,
+    obvious: bool = False,
 ) -> AnalysedDecision:
-    made = next(value for action, value in worth.items() if action is decision.answer)
-    best = max(worth, key=lambda action: worth[action])
-    loss = _loss(worth[best], made)
-    others = max(value for action, value in worth.items() if action is not best)
+    best, second, *_ = sorted(worth, key=worth.__getitem__, reverse=True)
+    loss = _loss(worth[best], worth[made])
     return AnalysedDecision(
         decision,
-        made,
+        worth[made],
         loss,
-        best=best.value if loss else decision.text,
+        best=(best if loss else made).value,
         cube=values,
-        counts=loss > 0 or (not obvious and worth[best] - others < CLOSE_CUBE_DECISION),
+        counts=loss > 0 or (not obvious and worth[best] - worth[second] < CLOSE_CUBE_DECISION),
     )
 
 
-def _options(
-    position: Position, ranked: Sequence[tuple[Play, PlayValue]], made: Play, value: PlayValue
-) -> tuple[PlayOption, ...]:
+def _options(position: Position, ranked: Sequence[tuple[Play, PlayValue]], own: PlayOption) -> tuple[PlayOption, ...]:
     """Return the best plays and the one that was made, the best first; plays searched less deep are left out."""
-    after = position.play(made)
+    after = position.play(own.play)
     deepest = ranked[0][1].plies
-    listed = [
-        _option(position, play, it)
-        for play, it in ranked[:LISTED_PLAYS]
-        if it.plies == deepest and position.play(play) != after
-    ]
-    own = _option(position, made, value)
-    before = [option for option in listed if option.equity > own.equity]
-    return (*before, own, *listed[len(before) :])
-
-
-def _option(position: Position, play: Play, value: PlayValue) -> PlayOption:
-    return PlayOption(play, format_play(play, position), value.equity, value.plies, value.chances)
+    better: list[PlayOption] = []
+    others: list[PlayOption] = []
+    for play, value in ranked[:LISTED_PLAYS]:
+        if value.plies == deepest and position.play(play) != after:
+            option = PlayOption(play, format_play(play, position), value.equity, value.plies, value.chances)
+            (better if option.equity > own.equity else others).append(option)
+    return (*better, own, *others)

@@ -95,7 +95,10 @@ class RollValues:
 
     def _value(self, state: MatchState) -> ValuedPlays:
         plays = self.plays(state)
-        return ValuedPlays(plays, _check_count(self._evaluator.value_plays(state, plays), len(plays)))
+        values = tuple(self._evaluator.value_plays(state, plays))
+        if len(values) != len(plays):
+            raise ValueError(f"expected the values of {len(plays)} plays, got {len(values)}")
+        return ValuedPlays(plays, values)
 
 
 def is_opening(before: GameState) -> bool:
@@ -109,12 +112,6 @@ def high_die_first(state: MatchState) -> Dice:
     if state.dice is None:
         raise ValueError("expected a state with dice on the board")
     return max(state.dice), min(state.dice)
-
-
-def _check_count(values: Sequence[float], count: int) -> tuple[float, ...]:
-    if len(values) != count:
-        raise ValueError(f"expected the values of {count} plays, got {len(values)}")
-    return tuple(values)
 
 
 def points_of_equity(state: MatchState) -> int:

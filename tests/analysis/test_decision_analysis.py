@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fibsbot.analysis.decision_analysis import LISTED_PLAYS, _options
 from fibsbot.analysis.luck import RollValues, equity_of_points
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, analyse_match
-from fibsbot.analysis.model import PlayerStatistics
+from fibsbot.analysis.model import PlayerStatistics, PlayOption
 from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.game import start_match
@@ -134,7 +134,7 @@ def test_the_play_made_is_listed_once_and_plays_searched_less_deep_are_not() -> 
         (third, PlayValue(0.4, 2)),
         (fourth, PlayValue(0.9, 0)),
     ]
-    made = [_options(START.position, ranked, play, value) for play, value in ranked]
+    made = [_options(START.position, ranked, PlayOption(play, "", value.equity)) for play, value in ranked]
     assert [
         [best, second, third],
         [best, second, third],
