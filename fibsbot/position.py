@@ -132,12 +132,20 @@ class Position:
     @cached_property
     def off(self) -> int:
         """Own checkers borne off."""
-        return CHECKERS - sum([n for n in self.points if n > 0])
+        off = CHECKERS
+        for n in self.points:
+            if n > 0:
+                off -= n
+        return off
 
     @cached_property
     def opponent_off(self) -> int:
         """The opponent's checkers borne off."""
-        return CHECKERS + sum([n for n in self.points if n < 0])
+        off = CHECKERS
+        for n in self.points:
+            if n < 0:
+                off += n
+        return off
 
     @property
     def bar(self) -> int:
@@ -152,12 +160,20 @@ class Position:
     @cached_property
     def pips(self) -> int:
         """Own pip count: what all own checkers have still to go."""
-        return sum([point * n for point, n in enumerate(self.points) if n > 0])
+        pips = 0
+        for point, n in enumerate(self.points):
+            if n > 0:
+                pips += n * point
+        return pips
 
     @cached_property
     def opponent_pips(self) -> int:
         """The opponent's pip count."""
-        return sum([(BAR - point) * -n for point, n in enumerate(self.points) if n < 0])
+        pips = 0
+        for point, n in enumerate(self.points):
+            if n < 0:
+                pips -= n * (BAR - point)
+        return pips
 
     @property
     def all_home(self) -> bool:
