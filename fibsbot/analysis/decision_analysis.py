@@ -84,9 +84,11 @@ class DecisionAnalyser:
     # -- plays ----------------------------------------------------------------------------------------------------
 
     def _play(self, decision: Decision, play: Play) -> AnalysedDecision:
-        state = decision.state
+        state, position = decision.state, decision.state.position
         plays = self.rolls.plays(state)
-        listed = _index_of(state, play)
+        reached = list(resulting_positions(position.points, high_die_first(state))) or [position.points]
+        after = position.play(play).points  # the play may have another order of moves than the one that is listed
+        listed = reached.index(after) if after in reached else None
         values = self._values(state, plays, plays[listed or 0])
         made = self._values(state, (play,), play)[0] if listed is None else values[listed]
         text = decision.text
@@ -94,7 +96,7 @@ class DecisionAnalyser:
             return AnalysedDecision(decision, made.equity, best=text, counts=False)
         ranked = sorted(zip(plays, values, strict=True), key=lambda it: (-(it[1].plies or 0), -it[1].equity))
         own = PlayOption(play, text, made.equity, made.plies, made.chances)
-        options = _options(state.position, ranked, own)
+        options = _options(position, ranked, own)
         best = ranked[0][1].equity
         loss = _loss(best, made.equity)
         return AnalysedDecision(
@@ -192,13 +194,6 @@ class DecisionAnalyser:
         else:
             value = PositionValue(self.value(game, on_move))
         return value if seat is on_move else value.reversed()
-
-
-def _index_of(state: MatchState, play: Play) -> int | None:
-    """Return which of the legal plays leads to the same position; the same play may have another order of moves."""
-    after = state.position.play(play).points
-    reached = list(resulting_positions(state.position.points, high_die_first(state))) or [state.position.points]
-    return reached.index(after) if after in reached else None
 
 
 def _deepest_first(value: PlayValue) -> tuple[int, float]:
