@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import repeat
 from operator import attrgetter, neg
 from typing import Final
 
@@ -49,7 +48,7 @@ def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
     for move in play.moves:
         (entering if move.source == BAR else leaving if move.target == OFF else others).append(move)
     leaving.sort(key=attrgetter("source"), reverse=True)
-    return tuple(map(to_fibs, entering + others + leaving, repeat(direction)))
+    return tuple([to_fibs(move, direction) for move in entering + others + leaving])
 
 
 def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:
@@ -155,7 +154,7 @@ def match_state(  # noqa: PLR0913 - what a board does not tell, one argument eac
     if owner is None:
         owner = cube_owner(board) or (Owner.OPPONENT if phase is Phase.DOUBLED else Owner.CENTRED)
     return MatchState(
-        position=_position(board.points, board.colour > 0, board.direction < 0),
+        position=player_position(board),
         length=length,
         score=score,
         cube=board.cube,

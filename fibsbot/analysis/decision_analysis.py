@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import Final
 
 from attrs import evolve
@@ -42,7 +41,6 @@ CUBE_CACHE_SIZE: Final = 16
 """Cube decisions to cache: each needs the same values more than once."""
 PLAY_ON: Final = "play on"
 """The best decision where the resignation was wrong."""
-_EQUITY: Final = attrgetter("equity")
 
 
 class DecisionAnalyser:
@@ -105,7 +103,7 @@ class DecisionAnalyser:
             loss=loss,
             best=options[0].text if loss else text,
             options=options,
-            counts=best - min(map(_EQUITY, values)) > EQUITY_TOLERANCE,
+            counts=best - min(value.equity for value in values) > EQUITY_TOLERANCE,
         )
 
     def _values(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:

@@ -155,7 +155,7 @@ class Agent:
             self._on_time(timer)
         deciding = self._chouette if context.session.state is State.SEATED else self._decisions
         deciding.step()
-        ending = context.finishing or context.going_down
+        ending = context.ending
         in_lobby = context.session.state is State.LOBBY and self._login.done
         if in_lobby:
             self._chouette.on_lobby()

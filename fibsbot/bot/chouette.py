@@ -179,8 +179,7 @@ class Chouette:
     @property
     def _wants_to_leave(self) -> bool:
         seat, context = self.seat, self._context
-        leaving = context.finishing or context.going_down or context.paused
-        return leaving or (seat is not None and seat.inviter_left)
+        return context.ending or context.paused or (seat is not None and seat.inviter_left)
 
     @on(m.JoinNextGame)
     def _on_join_next_game(self, _: m.JoinNextGame) -> None:

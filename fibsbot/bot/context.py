@@ -273,6 +273,11 @@ class AgentContext:
         self.disconnecting = True
         self.ended = self.ended or end is not None
 
+    @property
+    def ending(self) -> bool:
+        """Whether no new match is started any more on this connection."""
+        return self.finishing or self.going_down
+
     # -- the server's features ------------------------------------------------------------------------------------
 
     def lacks(self, feature: Feature) -> bool:

@@ -380,11 +380,7 @@ def _differences(tracked: TrackedMatch, shown: ShownBoard) -> tuple[Difference, 
             ("cube", ours.cube, theirs.cube),
             ("owner", ours.owner, shown.owner or ours.owner),
         ]
-    differences: tuple[Difference, ...] = ()
-    for what, one, other in pairs:
-        if one != other:
-            differences += (Difference(what, one, other),)
-    return differences
+    return tuple(Difference(what, one, other) for what, one, other in pairs if one != other)
 
 
 def _adopt_board(tracked: TrackedMatch, shown: ShownBoard, differences: tuple[Difference, ...]) -> TrackedMatch:

@@ -153,14 +153,21 @@ def parse_first_record(line: bytes) -> Header:
     return record
 
 
+def _loads(line: bytes) -> Any:
+    """Return the same as json.loads, which would detect the encoding first, as a line of ours needs not."""
+    if not line.startswith(b'{"'):
+        return json.loads(line)
+    text = line.decode("utf-8", "surrogatepass")
+    data, end = _DECODER.raw_decode(text)
+    if end != len(text) and text[end:].strip(" \t\n\r"):
+        raise ValueError("expected one object in a line")
+    return data
+
+
 def parse_record(line: bytes) -> Record | None:
     """Parse a line; return None for one that is incomplete. Raises SessionLogError for a header of another version."""
     try:
-        # Every line of ours begins so, and json.loads would detect its encoding first.
-        text = line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else ""
-        data, end = _DECODER.raw_decode(text) if text else (None, 0)
-        if data is None or text[end:].strip(" \t\n\r"):
-            data = json.loads(line)  # which refuses what follows the object
+        data = _loads(line)
         time = dt.datetime.fromisoformat(data.pop("time"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -383,7 +383,7 @@ def test_invented_positions_do_not_accumulate_questions() -> None:
     assert 1 == len([line for line in script.sent_so_far if line.startswith("move")]), "the one that is open"
 
 
-def test_a_decision_that_no_xgid_can_say_has_none() -> None:
+def test_a_decision_that_an_xgid_cannot_express_has_none() -> None:
     state = MatchState(Position.start(), cube=3)
     assert xgid_of(state) is None
     assert "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10" == xgid_of(evolve(state, cube=1))

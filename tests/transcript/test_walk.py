@@ -51,7 +51,7 @@ def test_an_illegal_entry_is_an_error_with_its_place() -> None:
         next(steps)
 
 
-def test_of_a_game_first_seen_with_dice_on_the_board_no_others_can_be_rolled() -> None:
+def test_a_game_first_seen_with_dice_on_the_board_allows_no_other_roll() -> None:
     begun = evolve(START, stage=Stage.MOVE, turn=Seat.A, dice=(6, 5))
     rolled = Throw(seat=Seat.A, dice=(5, 6), play=Play.of((24, 18), (18, 13)))
     assert [rolled] == [step.entry for step in walk(Game(1, begun, (rolled,)))]
