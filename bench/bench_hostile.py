@@ -14,12 +14,19 @@ With `--lies N` no server is started: a bot with a store and a live page is fed 
 plays. Printed is how long a line took: nothing else in the bot's process runs meanwhile.
 
     python bench/bench_hostile.py --lies 20000
+
+With `--files` nothing is started either: match files of nonsense are read, of 50,000 characters and of four times as
+many. Printed is the processor time; what takes four times as long grows as the file does.
+
+    python bench/bench_hostile.py --files
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import math
 import sys
 import tempfile
 import time
@@ -30,11 +37,14 @@ from rich.console import Console
 from rich.table import Table
 
 from fibsbot.bot.runner import SessionResult
+from fibsbot.formats import FormatError
+from fibsbot.formats.mat import read_mats
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.flood import measure, percentile
 from bench.lies import feed_lies
 from tests.bot.hostile_server import HostileRun
+from tests.formats.test_mat_reader import NONSENSE
 
 CONNECTIONS: Final = 10_000
 COMMANDS: Final = 60
@@ -45,6 +55,8 @@ LOGGED_IN: Final = 5
 """Seconds of its processor time until a login is answered."""
 STOPPED: Final = 3
 """Seconds of its processor time until it has ended."""
+GROWTH: Final = 8
+"""How many times as long four times as much nonsense may take; 4 if the time grows as the file does."""
 LINES: Final = 12
 """Lines per connection, on average; some connections end earlier. More than 100,000 in all."""
 
@@ -101,6 +113,32 @@ def report_flood(clients: int) -> None:
         raise SystemExit(1)
 
 
+def seconds_to_read(text: str) -> float:
+    """Return the processor time to read a match file, or to refuse it: the best of three."""
+    best = math.inf
+    for _ in range(3):
+        began = time.process_time()
+        with contextlib.suppress(FormatError):
+            read_mats(text)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+def report_files() -> None:
+    """Print how long match files of nonsense take, each in two sizes."""
+    table = Table("repeated", "50,000 characters, ms", "200,000", "ratio", "limit")
+    growths = []
+    for piece in NONSENSE:
+        small, large = (
+            seconds_to_read(" 3 point match\n Game 1\n" + piece * (size // len(piece))) for size in (50_000, 200_000)
+        )
+        growths.append(large / small)
+        table.add_row(repr(piece), f"{1000 * small:.1f}", f"{1000 * large:.1f}", f"{growths[-1]:.1f}", f"{GROWTH}")
+    Console().print(table)
+    if max(growths) > GROWTH:
+        raise SystemExit(1)
+
+
 def main() -> None:
     """Parse the options and run."""
     parser = argparse.ArgumentParser(
@@ -112,9 +150,13 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=5, help="on a real server, in between and at the end")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lies", type=int, default=0, metavar="LINES", help="feed so many made-up lines to a bot")
+    parser.add_argument("--files", action="store_true", help="read match files of nonsense instead")
     options = parser.parse_args()
     if options.flood:
         report_flood(options.flood)
+        return
+    if options.files:
+        report_files()
         return
     if options.lies:
         asyncio.run(feed_lies(options.seed, options.lies))

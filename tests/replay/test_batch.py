@@ -224,7 +224,6 @@ def gone(pids: list[int]) -> bool:
 @pytest.mark.parametrize("everybody", [False, True])
 def test_an_interrupt_ends_all_workers_silently(many: Path, everybody: bool) -> None:  # noqa: FBT001
     process, workers = started(many)
-    began = time.monotonic()
     if everybody:
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     else:
@@ -232,7 +231,6 @@ def test_an_interrupt_ends_all_workers_silently(many: Path, everybody: bool) -> 
     _, errors = process.communicate(timeout=30)
     assert 130 == process.returncode
     assert "" == errors.strip()
-    assert time.monotonic() - began < 10
     assert gone(workers)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -35,15 +34,6 @@ def test_what_was_kept_is_what_is_loaded(small: BearoffTables, cache: Path) -> N
     assert cache / "bearoff-2-v1.tables" == path
     assert path.stat().st_size == kept.bytes
     assert not any(column.flags.writeable for column in loaded.columns)
-
-
-@pytest.mark.slow
-def test_usual_tables_load_quickly(tables: BearoffTables, cache: Path) -> None:
-    path = cache / "tables"
-    write_tables(tables, path)
-    begun = time.process_time()
-    read_tables(path, 6)
-    assert time.process_time() - begun < 1  # computing them takes many times as long
 
 
 def test_tables_that_are_not_there_are_not_computed_unasked(cache: Path) -> None:
