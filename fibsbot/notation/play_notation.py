@@ -6,7 +6,7 @@ A point where a checker stops is written between slashes, `*` marks a hit, `(2)`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
@@ -32,16 +32,18 @@ def format_play(play: Play, position: Position) -> str:
     """
     if not play.moves:
         return CANNOT_MOVE
-    paths, blots = _paths_and_blots(play, position)
+    cells = position.points
+    reached = {OFF}
     words = []
-    for path, group in groupby(paths):
+    for path, group in groupby(paths_of(play, position)):
         source, *targets = path
         word = "bar" if source == BAR else str(source)
         for point in targets:
-            word += f"/{point or 'off'}{'*' if point in blots else ''}"
+            hits = cells[point] == -1 and point not in reached
+            word += f"/{point or 'off'}{'*' if hits else ''}"
         times = len(list(group))
         words.append(f"{word}({times})" if times > 1 else word)
-        blots.difference_update(path)
+        reached.update(targets)
     return " ".join(words)
 
 
@@ -50,19 +52,12 @@ def paths_of(play: Play, position: Position) -> list[Path]:
 
     Intermediate points are only included if it hit there or if the play could be misread without them.
     """
-    return _paths_and_blots(play, position)[0]
-
-
-def _paths_and_blots(play: Play, position: Position) -> tuple[list[Path], set[int]]:
-    """Return the paths as they are written, and the points with a blot of the opponent's."""
-    cells = position.points
-    blots = {point for point in range(1, 25) if cells[point] == -1} if -1 in cells else set()
     paths = join_moves(play.ordered)
     for index, path in enumerate(paths):
         if len(path) > 2:
-            paths[index] = _shortened(path, blots)
+            paths[index] = _shortened(path, position.points)
     paths.sort(reverse=True)
-    return paths, blots
+    return paths
 
 
 def join_moves(moves: Iterable[Move]) -> list[Path]:
@@ -80,17 +75,17 @@ def join_moves(moves: Iterable[Move]) -> list[Path]:
     return paths
 
 
-def _shortened(path: Path, blots: set[int]) -> Path:
+def _shortened(path: Path, cells: Sequence[int]) -> Path:
     """Leave out intermediate points without a hit.
 
     A single one stays if another way between the same ends passes a blot, or if one number could bear the checker off.
     """
     source, *between, target = path
-    kept = [point for point in between if point in blots]
+    kept = [point for point in between if cells[point] == -1]
     if len(between) == 1 and not kept:
-        others = range(1, source) if target == OFF else (source + target - between[0],)
+        others = cells[1:source] if target == OFF else (cells[source + target - between[0]],)
         one_move = target == OFF and source <= 6
-        kept = between if one_move or blots.intersection(others) else []
+        kept = between if one_move or -1 in others else []
     return (source, *kept, target)
 
 
