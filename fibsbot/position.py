@@ -56,16 +56,6 @@ else:
     _cells = _moves = tuple
 
 
-def _make(cells: list[int], move: Move) -> None:
-    """Make a move on the cells of a position; legality is not checked."""
-    cells[move.source] -= 1
-    if move.target != OFF:
-        if cells[move.target] == -1:
-            cells[move.target] = 0
-            cells[0] -= 1
-        cells[move.target] += 1
-
-
 @frozen
 class Play:
     """A whole turn: no move (a dance) to four."""
@@ -199,15 +189,19 @@ class Position:
 
     def after(self, move: Move) -> Position:
         """Return the position after one own move, which hits a blot; legality is not checked."""
-        cells = list(self.points)
-        _make(cells, move)
-        return Position(tuple(cells))
+        return self.play(Play((move,)))
 
     def play(self, play: Play) -> Position:
-        """Return the position after a whole own play, still seen by the player who made it."""
+        """Return the position after a whole own play, still seen by the player who made it; legality is not checked."""
         cells = list(self.points)
         for move in play.moves:
-            _make(cells, move)
+            source, target = move.source, move.target
+            cells[source] -= 1
+            if target != OFF:
+                if cells[target] == -1:
+                    cells[target] = 0
+                    cells[0] -= 1
+                cells[target] += 1
         return Position(tuple(cells))
 
     def status(self) -> Flaw:

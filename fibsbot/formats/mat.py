@@ -163,10 +163,11 @@ def _next_boards(boards: BoardsBySeat, throw: Throw) -> BoardsBySeat:
 def _moves(play: Play, position: Position) -> str:
     """Return every single move, the farthest checker first."""
     words = []
+    reached = {OFF}
     for move in play.ordered:
-        hit = move.target != OFF and position.points[move.target] == -1
+        hit = position.points[move.target] == -1 and move.target not in reached
         words.append(f"{move.source}/{move.target}{'*' * hit}")
-        position = position.after(move)
+        reached.add(move.target)
     return " ".join(words)
 
 
