@@ -63,7 +63,7 @@ class DecisionAnalyser:
                 return self._response(decision, decision.answer)
             case Level():
                 return self._resignation(decision, decision.answer)
-        return self._acceptance(decision, accepted=decision.answer)
+        return self._acceptance(decision)
 
     def value(self, game: GameState, seat: Seat) -> float:
         """Return the equity of an unfinished game for a player, in any stage, at its present cube."""
@@ -89,19 +89,18 @@ class DecisionAnalyser:
         listed = reached.index(after) if after in reached else None
         values = self._values(state, plays, plays[listed or 0])
         made = self._values(state, (play,), play)[0] if listed is None else values[listed]
-        text = decision.text
+        own = PlayOption(play, format_play(play, position), made.equity, made.plies, made.chances)
         if len(plays) == 1:
-            return AnalysedDecision(decision, made.equity, best=text, counts=False)
-        ranked = sorted(zip(plays, values, strict=True), key=lambda it: (-(it[1].plies or 0), -it[1].equity))
-        own = PlayOption(play, text, made.equity, made.plies, made.chances)
+            return AnalysedDecision(decision, own.equity, best=own.text, counts=False)
+        ranked = sorted(zip(plays, values, strict=True), key=_deepest_first, reverse=True)
         options = _options(position, ranked, own)
         best = ranked[0][1].equity
-        loss = _loss(best, made.equity)
+        wrong = best - own.equity > EQUITY_TOLERANCE
         return AnalysedDecision(
             decision,
-            made.equity,
-            loss=loss,
-            best=options[0].text if loss else text,
+            own.equity,
+            loss=best - own.equity if wrong else 0.0,
+            best=options[0].text if wrong else own.text,
             options=options,
             counts=best - min(value.equity for value in values) > EQUITY_TOLERANCE,
         )
@@ -123,15 +122,16 @@ class DecisionAnalyser:
         state = decision.state
         values = self._value_cube(state)
         answers = self._answers(state, -1, state.redoubles)
-        worth = {CubeAction.ROLL: values.no_double, CubeAction.DOUBLE: -max(answers.values())}
-        dead = 0 < state.away[0] <= state.cube
-        return _analysed_cube_action(decision, action, worth, values, obvious=dead)
+        worth = {CubeAction.ROLL.value: values.no_double, CubeAction.DOUBLE.value: -max(answers.values())}
+        dead = 0 < state.length <= state.score[0] + state.cube
+        return _compared(decision, action.value, worth, cube=values, close=0.0 if dead else CLOSE_CUBE_DECISION)
 
     def _response(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
         doubled = _double_to_answer(decision.state, decision.step.before)
-        return _analysed_cube_action(decision, action, self._answers(*doubled), self._value_cube(doubled[0]))
+        values = self._value_cube(doubled[0])
+        return _compared(decision, action.value, self._answers(*doubled), cube=values, close=CLOSE_CUBE_DECISION)
 
-    def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[CubeAction, float]:
+    def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[str, float]:
         """Return the equity of each answer to a double, for the player who has to answer.
 
         `state` is seen by the player on roll, with the cube before the double. `sign` is -1 if the opponent has to
@@ -143,11 +143,11 @@ class DecisionAnalyser:
             game = GamePoints.of(state)
             points = int(game.passed if sign > 0 else game.cashed)
             passed = sign * equity_of_points(self._evaluator, state, -sign * points * state.cube)
-        worth = {CubeAction.TAKE: sign * taken.double_take, CubeAction.PASS: passed}
+        worth = {CubeAction.TAKE.value: sign * taken.double_take, CubeAction.PASS.value: passed}
         if redoubles:
             left = min(redoubles - 1, FORESEEN_REDOUBLES)
             answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
-            worth[CubeAction.BEAVER] = -2 * max(answers.values())
+            worth[CubeAction.BEAVER.value] = -2 * max(answers.values())
         return worth
 
     # -- resignations ---------------------------------------------------------------------------------------------
@@ -156,18 +156,15 @@ class DecisionAnalyser:
         before, seat = decision.step.before, decision.seat
         settled = equity_of_points(self._evaluator, decision.state, -_points(before, seat, level))
         values = self._resignation_values(before, seat, settled)
-        loss = _loss(values.played_on, settled)
-        best = PLAY_ON if loss else decision.text
-        return AnalysedDecision(decision, settled, loss, best=best, resigning=values, counts=loss > 0)
+        made = decision.text
+        return _compared(decision, made, {made: settled, PLAY_ON: values.played_on}, resigning=values)
 
-    def _acceptance(self, decision: Decision, *, accepted: bool) -> AnalysedDecision:
+    def _acceptance(self, decision: Decision) -> AnalysedDecision:
         before, seat = decision.step.before, decision.seat
         points = _points(before, seat.other, Level(decision.state.resignation))
         values = self._resignation_values(before, seat, equity_of_points(self._evaluator, decision.state, points))
-        worth = {True: values.settled, False: values.played_on}
-        loss = _loss(worth[not accepted], worth[accepted])
-        best = ("reject" if accepted else "accept") if loss else decision.text
-        return AnalysedDecision(decision, worth[accepted], loss, best=best, resigning=values, counts=loss > 0)
+        worth = {"accept": values.settled, "reject": values.played_on}
+        return _compared(decision, decision.text, worth, resigning=values)
 
     def _resignation_values(self, game: GameState, seat: Seat, settled: float) -> ResignationValues:
         played_on = self._value_in_detail(game, seat)
@@ -181,7 +178,7 @@ class DecisionAnalyser:
             return PositionValue(self.value(game, seat))
         if state.phase is Phase.MOVE and isinstance(self._evaluator, DetailedEvaluator):
             plays = self.rolls.plays(state)
-            best = max(self._values(state, plays, plays[0]), key=_deepest_first)
+            _, best = max(zip(plays, self._values(state, plays, plays[0]), strict=True), key=_deepest_first)
             value = PositionValue(best.equity, best.plies, best.chances)
         elif state.phase is Phase.DOUBLED:
             cube = self._value_cube(_double_to_answer(state, game)[0])
@@ -194,7 +191,8 @@ class DecisionAnalyser:
         return value if seat is on_move else value.reversed()
 
 
-def _deepest_first(value: PlayValue) -> tuple[int, float]:
+def _deepest_first(valued: tuple[Play, PlayValue]) -> tuple[int, float]:
+    _, value = valued
     return (value.plies or 0, value.equity)
 
 
@@ -218,29 +216,27 @@ def _points(game: GameState, seat: Seat, level: Level) -> int:
     return resignation.points if resignation else 0
 
 
-def _loss(best: float, made: float) -> float:
-    """Return by how much the best decision is better; 0 for a difference that is only rounding."""
-    return best - made if best - made > EQUITY_TOLERANCE else 0.0
-
-
-def _analysed_cube_action(
+def _compared(  # noqa: PLR0913 - the values of a cube decision, or of a resignation
     decision: Decision,
-    made: CubeAction,
-    worth: Mapping[CubeAction, float],
-    values: CubeValues,
+    made: str,
+    worth: Mapping[str, float],
     *,
-    obvious: bool = False,
+    close: float = 0.0,
+    cube: CubeValues | None = None,
+    resigning: ResignationValues | None = None,
 ) -> AnalysedDecision:
+    """Return the analysis of a choice, other than of a play, from the equity of each alternative.
+
+    The choice made is the best unless another is better by more than rounding. If it is, it still counts where the two
+    best alternatives differ by less than `close`.
+    """
     best, second, *_ = sorted(worth, key=worth.__getitem__, reverse=True)
-    loss = _loss(worth[best], worth[made])
-    return AnalysedDecision(
-        decision,
-        worth[made],
-        loss,
-        best=(best if loss else made).value,
-        cube=values,
-        counts=loss > 0 or (not obvious and worth[best] - worth[second] < CLOSE_CUBE_DECISION),
-    )
+    margin = worth[best] - worth[second]
+    if worth[best] - worth[made] <= EQUITY_TOLERANCE:
+        best = made
+    loss = worth[best] - worth[made]
+    counts = loss > 0 or margin < close
+    return AnalysedDecision(decision, worth[made], loss, best=best, cube=cube, resigning=resigning, counts=counts)
 
 
 def _options(position: Position, ranked: Sequence[tuple[Play, PlayValue]], own: PlayOption) -> tuple[PlayOption, ...]:
