@@ -49,6 +49,7 @@ class DecisionAnalyser:
     def __init__(self, evaluator: Evaluator) -> None:
         """Use `evaluator` for all decisions."""
         self._evaluator = evaluator
+        self._detailed = evaluator if isinstance(evaluator, DetailedEvaluator) else None  # asking a protocol is slow
         self.rolls = RollValues(evaluator)
         self._value_cube = lru_cache(CUBE_CACHE_SIZE)(evaluator.value_cube)
 
@@ -107,11 +108,11 @@ class DecisionAnalyser:
 
     def _values(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
         """Return the values of plays, with chances and plies where the evaluator gives them."""
-        if not isinstance(self._evaluator, DetailedEvaluator):
+        if self._detailed is None:
             known = self.rolls.valued(state)
             values = known.values if plays == known.plays else self._evaluator.value_plays(state, plays)
             return list(map(PlayValue, values))
-        found = self._evaluator.compare_plays(state, plays, made)
+        found = self._detailed.compare_plays(state, plays, made)
         if len(found) != len(plays):
             raise ValueError(f"expected the values of {len(plays)} plays, got {len(found)}")
         return found
@@ -176,7 +177,7 @@ class DecisionAnalyser:
         state = None if game.stage is Stage.OPENING else _seen_by(game, on_move)
         if state is None:
             return PositionValue(self.value(game, seat))
-        if state.phase is Phase.MOVE and isinstance(self._evaluator, DetailedEvaluator):
+        if state.phase is Phase.MOVE and self._detailed is not None:
             plays = self.rolls.plays(state)
             _, best = max(zip(plays, self._values(state, plays, plays[0]), strict=True), key=_deepest_first)
             value = PositionValue(best.equity, best.plies, best.chances)
