@@ -40,7 +40,7 @@ def checkers_left(_rules: Ruleset, _before: Table, after: Table) -> Outcome | No
     return Outcome(1, after.opponent.checkers - after.opponent.row[OFF], "borne off all checkers")
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="acey-deucey",
     title="Acey-Deucey",
     text=__doc__,
@@ -48,10 +48,6 @@ RULES = Ruleset(
     setup=standard.IN_HAND,
     opening=Opening.RETHROW,
     divide=acey_deucey,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     readings=(
         "A 1-2 of which only one number can be played brings neither a double nor a roll.",
         "The third 1-2 of a turn is not played.",

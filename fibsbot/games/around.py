@@ -7,7 +7,7 @@ move at the beginning of the course, and makes the whole trek again.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Option, Ruleset
+from fibsbot.games.ruleset import TRIPLE, Option
 from fibsbot.games.table import HAND, OFF, Table
 from fibsbot.rules.errors import AnyLaw, Law
 
@@ -19,17 +19,14 @@ def around_the_world(table: Table, source: int, number: int) -> int | AnyLaw:
     return OFF if number == source else HAND - (number - source)
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="around",
     title="Around the World",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Around the World / Exact-off"',
     setup=standard.BACKGAMMON,
     divide=standard.doubles_twice,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
     bearing_off=around_the_world,
-    ends=(standard.borne_off,),
     laws=TRIPLE,
     readings=(
         "Leaving the board counts as one step, so that a number one too high brings a checker to its 24-point.",

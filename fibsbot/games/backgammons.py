@@ -28,7 +28,7 @@ def hitter_stays(before: Table, after: Table, _source: int, target: int) -> Tabl
     return Table(evolve(after.own, held=after.own.held | 1 << target), after.opponent)
 
 
-NACKGAMMON = Ruleset(
+NACKGAMMON = standard.like_backgammon(
     name="nackgammon",
     title="Nackgammon",
     text="Nackgammon is backgammon from a set-up that makes longer games: two checkers on the 24-point, two on the "
@@ -36,10 +36,6 @@ NACKGAMMON = Ruleset(
     source="a game of today (Nack Ballard)",
     setup={24: 2, 23: 2, 13: 4, 8: 3, 6: 4},
     divide=standard.doubles_twice,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     laws=CUBE,
 )
 HYPER = evolve(

@@ -8,9 +8,9 @@ triplets have no advantage. Every game counts 1.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import Opening, Option, Ruleset
+from fibsbot.games.ruleset import Opening, Option
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="buff",
     title="Buff de Baldriac",
     text=__doc__,
@@ -19,10 +19,6 @@ RULES = Ruleset(
     dice=3,
     opening=Opening.RETHROW,
     divide=standard.each_once,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     readings=(
         "The diagram is lost; that the sides go in opposite directions is a reading, after King Alfonso's book.",
         "The number of dice is not given; three are used in King Alfonso's book.",

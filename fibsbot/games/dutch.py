@@ -7,7 +7,7 @@ hitter has brought a checker to the home table. Otherwise as in backgammon.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Option, Ruleset, move_law
+from fibsbot.games.ruleset import TRIPLE, Option, move_law
 from fibsbot.games.table import HOME, OFF, Course, Table
 
 
@@ -18,7 +18,7 @@ def home_before_hitting(table: Table, _source: int, target: int) -> bool:
     return blot and not any(table.own.row[: HOME + 1])
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="dutch",
     title="Dutch backgammon",
     text=__doc__,
@@ -26,9 +26,6 @@ RULES = Ruleset(
     setup=standard.IN_HAND,
     divide=standard.doubles_twice,
     move_laws=(standard.all_enter_first, home_before_hitting),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     laws=TRIPLE,
     readings=("The documents only name this game; that nobody hits before being home is how it is played elsewhere.",),
     options=(

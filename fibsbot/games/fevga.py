@@ -10,7 +10,7 @@ rolls anew, and the winner of a game begins the next. A game counts 2 if the los
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Opening, Option, Ruleset, move_law, play_law
+from fibsbot.games.ruleset import Option, move_law, play_law
 from fibsbot.games.table import START, Course, Side, Table
 
 OPPONENTS_START = Course.DIAGONAL.facing(START)
@@ -52,23 +52,15 @@ def _only_point(side: Side) -> int | None:
     return points[0] if len(points) == 1 else None
 
 
-RULES = Ruleset(
+RULES = standard.running_game(
     name="fevga",
     title="Fevga",
     text=__doc__,
     source="a game of today",
-    setup=standard.FARTHEST,
-    course=Course.DIAGONAL,
-    opening=Opening.RETHROW,
-    winner_begins=True,
     divide=standard.doubles_twice,
     move_laws=(runner_first,),
-    landing=standard.blocks,
-    bearing_off=standard.all_home_first,
     play_laws=(first_table_stays_open,),
     preferences=(wall_opens,),
-    ends=(standard.borne_off,),
-    laws=GAMMONS,
     readings=("As soon as the runner has passed, the rest of the same roll is free.",),
     options=(
         Option("moultezim", "Instead of these two laws, no more than four of the points 12 to 7 are held.", {

@@ -8,9 +8,9 @@ opponent takes what is left of the series, as far as possible, and then rolls.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Option, Rest, Ruleset
+from fibsbot.games.ruleset import GAMMONS, Option, Rest
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="gioul",
     title="Gioul",
     text=__doc__,
@@ -20,8 +20,6 @@ RULES = Ruleset(
     rest=Rest.TO_OPPONENT,
     move_laws=(),
     landing=standard.blocks,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     laws=GAMMONS,
     readings=(
         "What is left of the current double passes to the opponent, too.",

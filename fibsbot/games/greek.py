@@ -7,9 +7,9 @@ long as an opposing checker is on its point. Otherwise as in backgammon.
 from __future__ import annotations
 
 from fibsbot.games import plakoto, standard
-from fibsbot.games.ruleset import TRIPLE, Option, Ruleset
+from fibsbot.games.ruleset import TRIPLE, Option
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="greek",
     title="Greek",
     text=__doc__,
@@ -18,7 +18,6 @@ RULES = Ruleset(
     divide=standard.doubles_twice,
     move_laws=(),
     landing=standard.pins,
-    bearing_off=standard.all_home_first,
     ends=(standard.both_last_pinned, standard.borne_off),
     laws=TRIPLE,
     readings=(

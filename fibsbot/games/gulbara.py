@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from fibsbot.evolve import evolve
 from fibsbot.games import narde, standard
-from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Rest, Ruleset, Turn
-from fibsbot.games.table import Course, Table
+from fibsbot.games.ruleset import Numbers, Option, Part, Rest, Turn
+from fibsbot.games.table import Table
 
 FIRST_SERIES = 4
 
@@ -30,22 +30,14 @@ def early_double_ends_turn(table: Table, dice: Numbers, throws: int) -> Turn:
     return tuple(evolve(it, ends_turn=False) for it in turn if isinstance(it, Part))
 
 
-RULES = Ruleset(
+RULES = standard.running_game(
     name="gulbara",
     title="Gul Bara",
     text=__doc__,
     source="a game of today",
-    setup=standard.FARTHEST,
-    course=Course.DIAGONAL,
-    opening=Opening.RETHROW,
-    winner_begins=True,
     on_roll=standard.count_throws,
     divide=series_from_the_fourth_roll,
     move_laws=(),
-    landing=standard.blocks,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
-    laws=GAMMONS,
     readings=(
         "The first three rolls are each player's own.",
         "With both options no checker leaves the head by numbers that have passed over.",

@@ -41,17 +41,13 @@ def borne_off_in_1665(_rules: Ruleset, _before: Table, after: Table) -> Outcome 
     return Outcome(1, points, "borne off all checkers")
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="irish",
     title="Irish",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Irish"',
     setup=standard.BACKGAMMON,
     divide=standard.each_once,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     readings=(
         "The text breaks off where it begins to explain the binding of the tables, so that this law is an option here.",
         "Only single games are won (Willughby).",

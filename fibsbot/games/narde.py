@@ -11,10 +11,8 @@ from __future__ import annotations
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
 from fibsbot.games.ruleset import (
-    GAMMONS,
     TRIPLE,
     Numbers,
-    Opening,
     Option,
     Outcome,
     Ruleset,
@@ -79,24 +77,16 @@ def borne_off_before_all_are_home(rules: Ruleset, before: Table, after: Table) -
     return ended if ended is None or after.opponent.all_home else Outcome(1, 3, ended.reason)
 
 
-RULES = Ruleset(
+RULES = standard.running_game(
     name="narde",
     title="Narde",
     text=__doc__,
     source="a game of today",
-    setup=standard.FARTHEST,
-    course=Course.DIAGONAL,
-    opening=Opening.RETHROW,
-    winner_begins=True,
     on_roll=note_roll,
     divide=standard.doubles_twice,
     move_laws=(one_off_the_head,),
-    landing=standard.blocks,
-    bearing_off=standard.all_home_first,
     on_move=(note_head,),
     play_laws=(no_prime_before_all,),
-    ends=(standard.borne_off,),
-    laws=GAMMONS,
     readings=(
         "Primes are looked for at the end of a play.",
         "No game counts 4: some rules have such scores, but no source says exactly enough when.",

@@ -35,7 +35,7 @@ def no_pinned_checker(table: Table, source: int, number: int) -> int | AnyLaw:
     return standard.all_home_first(table, source, number)
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="plakoto",
     title="Plakoto",
     text=__doc__,
@@ -44,7 +44,6 @@ RULES = Ruleset(
     divide=standard.doubles_twice,
     move_laws=(),
     landing=standard.pins,
-    bearing_off=standard.all_home_first,
     ends=(trapped_on_the_last_point, standard.borne_off),
     laws=TRIPLE,
     readings=(

@@ -9,7 +9,7 @@ rolls again. If any part is blocked, the rest and the extra roll are lost. Every
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Ruleset, Then, Turn, move_law
+from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Then, Turn, move_law
 from fibsbot.games.table import HAND, START, Course, Mark, Table
 
 
@@ -43,7 +43,7 @@ def note_start(_before: Table, after: Table, _source: int, _target: int) -> Tabl
     return Table(after.own.marked(Mark.STARTED), after.opponent)
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="russian1",
     title="Russian I",
     text=__doc__,
@@ -54,10 +54,7 @@ RULES = Ruleset(
     on_roll=standard.count_throws,
     divide=complementary_doubles,
     move_laws=(standard.hit_enter_first, two_enter_first),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
     on_move=(note_start,),
-    ends=(standard.borne_off,),
     readings=(
         "Once two checkers have been on the board, a player is free to enter others or to move.",
         "The extra roll has to be made, and nothing limits how often.",

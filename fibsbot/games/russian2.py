@@ -8,7 +8,7 @@ part is blocked, the rest and the extra roll are lost.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Numbers, Opening, Part, Ruleset, Then, Turn
+from fibsbot.games.ruleset import TRIPLE, Numbers, Opening, Part, Then, Turn
 from fibsbot.games.table import Table
 
 
@@ -22,7 +22,7 @@ def lower_first(table: Table, dice: Numbers, _throws: int) -> Turn:
     return (Part((low,) * 4), Part((high,) * 4), Then.ROLL)
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="russian2",
     title="Russian II",
     text=__doc__,
@@ -31,10 +31,6 @@ RULES = Ruleset(
     opening=Opening.RETHROW,
     on_roll=standard.count_throws,
     divide=lower_first,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     laws=TRIPLE,
     readings=(
         "The lower number is played so that the higher can be played, too, if that is possible.",

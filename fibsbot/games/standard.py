@@ -5,11 +5,12 @@ The wording follows the standard rules of MacGregor's booklet, from which its hi
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from fibsbot.evolve import evolve
-from fibsbot.games.ruleset import Numbers, Outcome, Part, Ruleset, Turn, move_law
-from fibsbot.games.table import HAND, HOME, OFF, START, Side, Table
+from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Outcome, Part, Ruleset, Turn, move_law
+from fibsbot.games.table import HAND, HOME, OFF, START, Course, Side, Table
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
 from fibsbot.rules.laws import Level
 
@@ -134,3 +135,27 @@ def both_last_pinned(_rules: Ruleset, _before: Table, after: Table) -> Outcome |
     if after.own.pinned >> START & after.opponent.pinned >> START & 1:
         return Outcome(0, 0, "the last checkers of both sides are pinned on their starts")
     return None
+
+
+# games with most of these laws
+
+like_backgammon: Final = partial(
+    Ruleset,
+    move_laws=(all_enter_first,),
+    landing=hits,
+    bearing_off=all_home_first,
+    ends=(borne_off,),
+)
+"""Declares a game whose checkers enter, hit and are borne off as in backgammon, but for what is given otherwise."""
+running_game: Final = partial(
+    Ruleset,
+    setup=FARTHEST,
+    course=Course.DIAGONAL,
+    opening=Opening.RETHROW,
+    winner_begins=True,
+    landing=blocks,
+    bearing_off=all_home_first,
+    ends=(borne_off,),
+    laws=GAMMONS,
+)
+"""Declares a game in which both sides go the same way from opposite corners, and nobody is hit."""

@@ -147,7 +147,7 @@ def _jan(table: Table, free: int) -> Outcome | None:
     return Outcome(1, 15, f"made {name}")
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="swedish",
     title="Swedish Tables",
     text=__doc__,
@@ -159,9 +159,7 @@ RULES = Ruleset(
     divide=first_double_moves_one_checker,
     move_laws=(standard.all_enter_first, one_on_a_point, five_leave_the_start),
     landing=hits_and_breaks_blocks,
-    bearing_off=standard.all_home_first,
     on_move=(note_move,),
-    ends=(standard.borne_off,),
     ends_at_once=(jan,),
     readings=(
         "The diagram is lost; that both sides go round in the same direction from opposite corners is a reading.",

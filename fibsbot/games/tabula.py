@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
-from fibsbot.games.ruleset import Opening, Option, Ruleset, move_law
+from fibsbot.games.ruleset import Opening, Option, move_law
 from fibsbot.games.table import HAND, OFF, START, Course, Mark, Table
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
 
@@ -42,7 +42,7 @@ def remember_hit(before: Table, after: Table, _source: int, _target: int) -> Tab
     return Table(own, opponent)
 
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="tabula",
     title="Tabula",
     text=__doc__,
@@ -52,10 +52,6 @@ RULES = Ruleset(
     dice=3,
     opening=Opening.RETHROW,
     divide=standard.each_once,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
-    ends=(standard.borne_off,),
     readings=(
         "A number enters a checker on the point of that number, counted from the start, as in all reconstructions.",
         "As many of the three numbers as possible are played, and of plays of equally many those with the highest sum.",

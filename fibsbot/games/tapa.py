@@ -8,9 +8,9 @@ opening throw rolls anew, and the winner of a game begins the next. A game count
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Opening, Ruleset
+from fibsbot.games.ruleset import GAMMONS, Opening
 
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="tapa",
     title="Tapa",
     text=__doc__,
@@ -21,7 +21,6 @@ RULES = Ruleset(
     divide=standard.doubles_twice,
     move_laws=(),
     landing=standard.pins,
-    bearing_off=standard.all_home_first,
     ends=(standard.both_last_pinned, standard.borne_off),
     laws=GAMMONS,
     readings=("The game is drawn as soon as both last checkers are pinned.",),

@@ -85,16 +85,13 @@ def ways_to_win(*ways: Way) -> End:
 
 
 WAYS = (HIT, GOING_IN, SECOND_TABLE, TOOTS, BOVERIES, BEARING_OFF)
-RULES = Ruleset(
+RULES = standard.like_backgammon(
     name="ticktack",
     title="Ticktack",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Ticktack"; ways two to five after Cotton (1674)',
     setup=standard.FARTHEST,
     divide=standard.each_once,
-    move_laws=(standard.all_enter_first,),
-    landing=standard.hits,
-    bearing_off=standard.all_home_first,
     ends=(ways_to_win(*WAYS),),
     readings=(
         "Only the hit is in the document; which are the other four ways, and what they count, is a reading of Cotton.",
