@@ -17,22 +17,7 @@ from fibs_protocol.commands import AlertCommand, Command, Kibitz, Login, Say, Sh
 from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-from fibsbot.bot.events_and_actions import (
-    Action,
-    Ask,
-    Connected,
-    ConnectionLost,
-    Disconnect,
-    Event,
-    MessageReceived,
-    Record,
-    Send,
-    SendLine,
-    SendSecret,
-    StrategyAnswered,
-    WakeAt,
-    Woken,
-)
+from fibsbot.bot import events_and_actions as e
 from fibsbot.client.connection import Connection, ConnectionFailedError
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import REDACTED, redact
@@ -89,7 +74,7 @@ class RecordLimiter:
         self._clock = clock
         self._buckets: dict[str, _Bucket] = {}
 
-    def admit(self, record: Record) -> Iterator[Record]:
+    def admit(self, record: e.Record) -> Iterator[e.Record]:
         """Yield the record, preceded by a count of those suppressed before it; or nothing."""
         if record.name in UNLIMITED_RECORDS:
             yield record
@@ -104,7 +89,7 @@ class RecordLimiter:
         bucket.closed = bucket.left < 1
         yield record
 
-    def pop_suppressed(self) -> Iterator[Record]:
+    def pop_suppressed(self) -> Iterator[e.Record]:
         """Yield the counts of suppressed records that were not reported yet."""
         for name, bucket in self._buckets.items():
             if bucket.suppressed:
@@ -122,9 +107,9 @@ class RecordLimiter:
         return bucket
 
 
-def _suppressed(name: str, bucket: _Bucket) -> Record:
+def _suppressed(name: str, bucket: _Bucket) -> e.Record:
     count, bucket.suppressed = bucket.suppressed, 0
-    return Record("suppressed", {"record": name, "count": count})
+    return e.Record("suppressed", {"record": name, "count": count})
 
 
 _log = structlog.get_logger(__name__)
@@ -133,7 +118,7 @@ _log = structlog.get_logger(__name__)
 class EventHandler(Protocol):
     """A function from events to actions, such as an agent."""
 
-    def handle(self, event: Event) -> list[Action]:
+    def handle(self, event: e.Event) -> list[e.Action]:
         """Take an event, return what is to be done about it."""
         ...
 
@@ -148,11 +133,11 @@ class Driver:
     session_log: SessionLogWriter | None = None
     on_message: Callable[[Message], None] = field(default=lambda _: None)
     on_sent: Callable[[Command], None] = field(default=lambda _: None)
-    on_record: Callable[[Record], None] = field(default=lambda _: None)
+    on_record: Callable[[e.Record], None] = field(default=lambda _: None)
     on_strategy_answer: Callable[[TimedAnswer, float], None] = field(default=lambda _, __: None)
     silence: Callable[[], float | None] = field(default=lambda: None)
     """Returns the seconds without a byte after which the connection counts as dead; None: never."""
-    ended: Disconnect | None = None
+    ended: e.Disconnect | None = None
     """The last Disconnect that ends the run."""
     restarting: bool = False
     """Whether the last connection ended because the server restarts or shuts down."""
@@ -183,7 +168,7 @@ class Driver:
         failure = ""
         try:
             if self.ended is None:
-                self.dispatch(Connected(self.clock()))
+                self.dispatch(e.Connected(self.clock()))
             else:  # the end was requested while the connection was being made
                 self._hang_up(self.ended.reason)
             while data := await connection.read(self.silence()):
@@ -196,7 +181,7 @@ class Driver:
             self._connection = None
             self._clear()
         reason = self._reason or failure or "closed by the server"
-        self.dispatch(ConnectionLost(self.clock(), reason, by_server=not (self._reason or failure)))
+        self.dispatch(e.ConnectionLost(self.clock(), reason, by_server=not (self._reason or failure)))
         self._clear()
         for record in self._limiter.pop_suppressed():
             self._write_record(record)
@@ -212,11 +197,11 @@ class Driver:
         while (received := reader.next_message()) is not None and not self._reason:
             if self._traces:
                 _log.debug(">>", line=received.text)
-            self._handle(MessageReceived(self.clock(), received.message))
+            self._handle(e.MessageReceived(self.clock(), received.message))
             self.on_message(received.message)
             self._report_sent()
 
-    def dispatch(self, event: Event) -> None:
+    def dispatch(self, event: e.Event) -> None:
         """Pass an event to the handler and carry out its actions."""
         self._handle(event)
         self._report_sent()
@@ -225,7 +210,7 @@ class Driver:
         while self._unreported:
             self.on_sent(self._unreported.pop(0))
 
-    def _handle(self, event: Event) -> None:
+    def _handle(self, event: e.Event) -> None:
         if self._error is not None:
             return
         try:
@@ -235,32 +220,32 @@ class Driver:
             self._error = error
             self._hang_up(str(error) or type(error).__name__)
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: e.Action) -> None:
         match action:
-            case Send(command):
+            case e.Send(command):
                 if self._send(*_sent_and_shown(command)):
                     self._unreported.append(command)
-            case SendLine(line):
+            case e.SendLine(line):
                 self._send(line)
-            case SendSecret(line):
+            case e.SendSecret(line):
                 self._send(line, REDACTED)
-            case Ask():
+            case e.Ask():
                 self._ask(action)
-            case Record():
+            case e.Record():
                 self.note(action)
-            case WakeAt(at):
+            case e.WakeAt(at):
                 self._set_timer(at)
-            case Disconnect():
+            case e.Disconnect():
                 self.ended = action if action.end else self.ended
                 self.restarting = self.restarting or action.restarting
                 self._hang_up(action.reason)
 
-    def note(self, record: Record) -> None:
+    def note(self, record: e.Record) -> None:
         """Log a record and pass it to observers; of a flood only the beginning and the count."""
         for admitted in self._limiter.admit(record):
             self._write_record(admitted)
 
-    def _write_record(self, record: Record) -> None:
+    def _write_record(self, record: e.Record) -> None:
         if self.session_log:
             self.session_log.event(record.name, **record.fields)
         # Decisions are in the session log and the store; between them nobody would find the other lines.
@@ -279,12 +264,12 @@ class Driver:
         self._connection.write(line.encode("ascii", "replace") + b"\r\n")
         return True
 
-    def _ask(self, ask: Ask) -> None:
+    def _ask(self, ask: e.Ask) -> None:
         since = self._since
 
         def take(answer: TimedAnswer) -> None:
             self._pending.discard(pending)
-            self.dispatch(StrategyAnswered(self.clock(), ask.key, answer.answer, answer.fallback))
+            self.dispatch(e.StrategyAnswered(self.clock(), ask.key, answer.answer, answer.fallback))
             self.on_strategy_answer(answer, self.clock() - since)
 
         pending = self.strategies.ask(ask.question, take)
@@ -298,7 +283,7 @@ class Driver:
 
     def _wake(self) -> None:
         self._timer = None
-        self.dispatch(Woken(self.clock()))
+        self.dispatch(e.Woken(self.clock()))
 
     def _hang_up(self, reason: str) -> None:
         """End the connection: the last commands still go out, and the reader sees the end."""

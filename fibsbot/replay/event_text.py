@@ -16,21 +16,7 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.draw.markup import clean
 from fibsbot.match import CubeAction
 from fibsbot.notation import format_play
-from fibsbot.replay.events import (
-    DifferenceFound,
-    EntryAdded,
-    GameBegan,
-    GameEnded,
-    MatchBegan,
-    MatchEnded,
-    MatchEvent,
-    TableActionAdded,
-    TableEvent,
-    TableGameBegan,
-    TableGameEnded,
-    TableMatchBegan,
-    TableMatchEnded,
-)
+from fibsbot.replay import events
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, Transcript
 
@@ -52,7 +38,7 @@ def length_text(length: int) -> str:
     return "unlimited" if not length else "1 point" if length == 1 else f"{length} points"
 
 
-def kind_text(began: MatchBegan) -> str:
+def kind_text(began: events.MatchBegan) -> str:
     """Return the length of a match as text, or which game of a chouette it is."""
     return length_text(began.transcript.length) if began.chouette is None else clean(str(began.chouette), 60)
 
@@ -62,7 +48,7 @@ def time_text(at: dt.datetime | None) -> str:
     return f"{at.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC" if at else ""
 
 
-def match_text(began: MatchBegan) -> str:
+def match_text(began: events.MatchBegan) -> str:
     """Return the heading of a match: its number, players, length or chouette, site and time."""
     match = began.transcript
     a, b = shown_names(match)
@@ -80,7 +66,7 @@ def _value_text(value: object) -> str:
     return value.name.lower() if isinstance(value, enum.Enum) else str(value)
 
 
-def difference_place_text(differed: DifferenceFound) -> str:
+def difference_place_text(differed: events.DifferenceFound) -> str:
     """Return the place of a difference in the file and in the match."""
     time = f" ({time_text(differed.at)})" if differed.at else ""
     return f"byte {differed.offset}{time}, match {differed.match}, game {differed.game}, turn {differed.turn}"
@@ -158,7 +144,7 @@ def shown_player_names(players: tuple[str, str]) -> tuple[str, str]:
     return first, second
 
 
-def table_match_text(began: TableMatchBegan) -> str:
+def table_match_text(began: events.TableMatchBegan) -> str:
     """Return the heading of a match of another game."""
     a, b = shown_player_names(began.players)
     length = "" if began.length is None else length_text(began.length)
@@ -166,7 +152,7 @@ def table_match_text(began: TableMatchBegan) -> str:
     return f"Match {began.match}: {a} - {b}, {', '.join(filter(None, facts))}"
 
 
-def table_result_text(ended: TableGameEnded, names: tuple[str, str]) -> str:
+def table_result_text(ended: events.TableGameEnded, names: tuple[str, str]) -> str:
     """Return the result of a game of another kind as a sentence."""
     reason = f" ({clean(ended.reason, LONGEST_TEXT)})" if ended.reason else ""
     if ended.winner is None:
@@ -175,7 +161,7 @@ def table_result_text(ended: TableGameEnded, names: tuple[str, str]) -> str:
     return f"{names[ended.winner]} wins {points}{reason}."
 
 
-def table_match_end_text(ended: TableMatchEnded, names: tuple[str, str]) -> str:
+def table_match_end_text(ended: events.TableMatchEnded, names: tuple[str, str]) -> str:
     """Return the result of a match of another game as a sentence."""
     if ended.winner is not None and ended.scores is not None:
         scores = sorted(ended.scores, reverse=True)
@@ -193,52 +179,52 @@ class MoveList:
     """The left column of the unfinished line."""
     _begun: bool = False
 
-    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+    def lines_for(self, event: events.MatchEvent) -> Iterator[str]:
         """Yield the lines that an event completes."""
-        return self._table_lines(event) if isinstance(event, TableEvent) else self._backgammon_lines(event)
+        return self._table_lines(event) if isinstance(event, events.TableEvent) else self._backgammon_lines(event)
 
-    def _backgammon_lines(self, event: MatchEvent) -> Iterator[str]:
-        if isinstance(event, EntryAdded) and not isinstance(event.step.entry, Gap):
+    def _backgammon_lines(self, event: events.MatchEvent) -> Iterator[str]:
+        if isinstance(event, events.EntryAdded) and not isinstance(event.step.entry, Gap):
             for seat, action in entry_actions(event.step):
                 yield from self._cell(seat, f"{event.step.turn:>3}  {action}")
             return
         yield from self.flush()
         match event:
-            case MatchBegan(transcript=transcript):
+            case events.MatchBegan(transcript=transcript):
                 self._names = shown_names(transcript)
                 yield from (*[""][: self._begun], match_text(event))
                 self._begun = True
-            case GameBegan(game=game):
+            case events.GameBegan(game=game):
                 (a, b), start = self._names, game.start
                 crawford = ", Crawford game" if start.crawford else ""
                 yield from ("", f"  Game {game.number}{crawford}")
                 yield f"    {a + f': {start.scores[Seat.A]}':{COLUMN_WIDTH}}  {b}: {start.scores[Seat.B]}"
                 if missing := missing_beginning_text(game):
                     yield f"  --- missing: {missing}"
-            case EntryAdded(step=step) if isinstance(step.entry, Gap):
+            case events.EntryAdded(step=step) if isinstance(step.entry, Gap):
                 yield f"  --- missing: {clean(step.entry.reason, LONGEST_TEXT)}"
-            case DifferenceFound(differences=differences):
+            case events.DifferenceFound(differences=differences):
                 yield from (f"  !!! byte {event.offset}: {difference_text(it)}" for it in differences)
-            case GameEnded(game=game):
+            case events.GameEnded(game=game):
                 yield f"    {result_text(game.result, self._names)}"
-            case MatchEnded(transcript=transcript):
+            case events.MatchEnded(transcript=transcript):
                 yield from ("", f"  {match_end_text(transcript)}")
 
-    def _table_lines(self, event: TableEvent) -> Iterator[str]:
-        if isinstance(event, TableActionAdded):
+    def _table_lines(self, event: events.TableEvent) -> Iterator[str]:
+        if isinstance(event, events.TableActionAdded):
             yield from self._cell(event.seat, f"{event.turn:>3}  {clean(event.text, LONGEST_TEXT)}")
             return
         yield from self.flush()
-        if isinstance(event, TableMatchBegan):
+        if isinstance(event, events.TableMatchBegan):
             self._names = shown_player_names(event.players)
             yield from (*[""][: self._begun], table_match_text(event))
             self._begun = True
-        elif isinstance(event, TableGameBegan):
+        elif isinstance(event, events.TableGameBegan):
             (a, b), (own, theirs) = self._names, event.scores or ("?", "?")
             yield from ("", f"  Game {event.number}", f"    {f'{a}: {own}':{COLUMN_WIDTH}}  {b}: {theirs}")
-        elif isinstance(event, TableGameEnded):
+        elif isinstance(event, events.TableGameEnded):
             yield f"    {table_result_text(event, self._names)}"
-        elif isinstance(event, TableMatchEnded):
+        elif isinstance(event, events.TableMatchEnded):
             yield from ("", f"  {table_match_end_text(event, self._names)}")
 
     def flush(self) -> Iterator[str]:

@@ -27,15 +27,7 @@ from fibsbot.games.ruleset import Numbers
 from fibsbot.notation.play_notation import CANNOT_MOVE
 from fibsbot.notation.table_plays import format_play
 from fibsbot.position import Play
-from fibsbot.replay.events import (
-    DifferenceFound,
-    MatchEvent,
-    TableActionAdded,
-    TableGameBegan,
-    TableGameEnded,
-    TableMatchBegan,
-    TableMatchEnded,
-)
+from fibsbot.replay import events
 from fibsbot.rules import game as match_rules
 from fibsbot.rules.errors import DiceError, RuleError
 from fibsbot.rules.state import Seat, Stage
@@ -53,7 +45,9 @@ _COMPARED: Final = tuple(it.name for it in fields(TableState) if it.name not in 
 class TableMatch:
     """A match of a game other than backgammon. No message makes it raise."""
 
-    def __init__(self, number: int, players: tuple[str, str], emit: Callable[[MatchEvent], None], *, own: bool) -> None:
+    def __init__(
+        self, number: int, players: tuple[str, str], emit: Callable[[events.MatchEvent], None], *, own: bool
+    ) -> None:
         """Start a match; the first player is the user, or the one who is watched. Nothing is known of it yet."""
         self.number = number
         self.players = players
@@ -130,7 +124,7 @@ class TableMatch:
         if self._playing:
             self._end_game(None, 0, "")
         if self._begun:
-            self._emit(TableMatchEnded(self.number, self.players, self.scores, self.winner, self._at))
+            self._emit(events.TableMatchEnded(self.number, self.players, self.scores, self.winner, self._at))
             self._begun = False
 
     @property
@@ -151,22 +145,24 @@ class TableMatch:
     def _begin_match(self) -> None:
         if not self._begun:
             self._begun = True
-            self._emit(TableMatchBegan(self.number, self.game, self.players, self.length, self.own, self._at))
+            self._emit(events.TableMatchBegan(self.number, self.game, self.players, self.length, self.own, self._at))
 
     def _begin_game(self) -> None:
         self._begin_match()
         if not self._playing:
             self._games, self._turn, self._playing = self._games + 1, 0, True
-            self._emit(TableGameBegan(self.number, self._games, self.scores))
+            self._emit(events.TableGameBegan(self.number, self._games, self.scores))
 
     def _add(self, seat: Seat, text: str, *, decision: bool = True) -> None:
         self._begin_game()
         self._turn += 1
-        self._emit(TableActionAdded(self.number, self._games, self._turn, seat, text, decision=decision, at=self._at))
+        self._emit(
+            events.TableActionAdded(self.number, self._games, self._turn, seat, text, decision=decision, at=self._at)
+        )
 
     def _differ(self, differences: Iterable[Difference], place: _Place) -> None:
         self._begin_match()
-        self._emit(DifferenceFound(self.number, self._games, self._turn, tuple(differences), *place))
+        self._emit(events.DifferenceFound(self.number, self._games, self._turn, tuple(differences), *place))
 
     def _end_game(self, winner: Seat | None, points: int, reason: str, *, drawn: bool = False) -> None:
         self._begin_game()
@@ -174,7 +170,9 @@ class TableMatch:
             a, b = self.scores
             self.scores = (a + points, b) if winner is Seat.A else (a, b + points)
         self._playing = False
-        self._emit(TableGameEnded(self.number, self._games, winner, points, reason, drawn=drawn, scores=self.scores))
+        self._emit(
+            events.TableGameEnded(self.number, self._games, winner, points, reason, drawn=drawn, scores=self.scores)
+        )
 
     # -- actions ----------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from fibsbot.draw.board_text import draw_game, styled_board
 from fibsbot.draw.markup import clean
+from fibsbot.replay import events
 from fibsbot.replay.event_text import (
     LONGEST_TEXT,
     difference_text,
@@ -32,22 +33,6 @@ from fibsbot.replay.event_text import (
     table_match_text,
     table_result_text,
     time_text,
-)
-from fibsbot.replay.events import (
-    DifferenceFound,
-    EntryAdded,
-    GameBegan,
-    GameEnded,
-    MatchBegan,
-    MatchEnded,
-    MatchEvent,
-    Place,
-    TableActionAdded,
-    TableEvent,
-    TableGameBegan,
-    TableGameEnded,
-    TableMatchBegan,
-    TableMatchEnded,
 )
 from fibsbot.replay.keys import Key, KeyReader
 from fibsbot.rules.state import GameState, Seat
@@ -80,7 +65,7 @@ class BoardFrame:
     names: tuple[str, str]
     bottom_seat: Seat
     """The player at the bottom of the board."""
-    place: Place
+    place: events.Place
     lines: tuple[str, ...]
     """New lines of history, each with the mark of its style."""
     state: GameState | None = None
@@ -88,63 +73,65 @@ class BoardFrame:
     begins_game: bool = False
 
 
-def board_frames(events: Iterable[MatchEvent]) -> Iterator[BoardFrame]:
+def board_frames(replayed: Iterable[events.MatchEvent]) -> Iterator[BoardFrame]:
     """Yield a frame for each event."""
     frame: BoardFrame | None = None
-    for event in events:
-        if isinstance(event, MatchBegan):
+    for event in replayed:
+        if isinstance(event, events.MatchBegan):
             frame = _first_frame(event)
-        elif isinstance(event, TableMatchBegan):
+        elif isinstance(event, events.TableMatchBegan):
             names = shown_player_names(event.players)
-            frame = BoardFrame(table_match_text(event), names, Seat.A, Place(event.match), (), at=event.at)
+            frame = BoardFrame(table_match_text(event), names, Seat.A, events.Place(event.match), (), at=event.at)
         elif frame is None:
             continue
         else:
             frame = evolve(frame, lines=(), begins_game=False)
-            frame = _next_table_frame(frame, event) if isinstance(event, TableEvent) else _next_frame(frame, event)
+            frame = (
+                _next_table_frame(frame, event) if isinstance(event, events.TableEvent) else _next_frame(frame, event)
+            )
         yield frame
 
 
-def _first_frame(began: MatchBegan) -> BoardFrame:
+def _first_frame(began: events.MatchBegan) -> BoardFrame:
     match = began.transcript
     heading = match_text(began)
     bottom_seat = Seat.A if match.user is None else match.user
-    return BoardFrame(heading, shown_names(match), bottom_seat, Place(began.match), (), at=began.at)
+    return BoardFrame(heading, shown_names(match), bottom_seat, events.Place(began.match), (), at=began.at)
 
 
-def _next_frame(frame: BoardFrame, event: MatchEvent) -> BoardFrame:
+def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
     match event:
-        case GameBegan(match=match, game=game):
+        case events.GameBegan(match=match, game=game):
             line = f"  Game {game.number}{', Crawford game' if game.start.crawford else ''}"
             missing = missing_beginning_text(game)
             lines = (line, f"- missing: {missing}") if missing else (line,)
-            place = Place(match, game.number)
+            place = events.Place(match, game.number)
             return evolve(frame, place=place, state=game.start, lines=lines, begins_game=True)
-        case EntryAdded(match=match, step=step):
+        case events.EntryAdded(match=match, step=step):
             at = step.entry.at or frame.at
-            place = Place(match, step.game, step.turn)
+            place = events.Place(match, step.game, step.turn)
             return evolve(frame, place=place, state=step.after, at=at, lines=tuple(_entry_lines(step, frame.names)))
-        case DifferenceFound(differences=differences):
+        case events.DifferenceFound(differences=differences):
             shown = (f"! byte {event.offset}: {difference_text(it)}" for it in islice(differences, MAX_LAST_LINES))
             return evolve(frame, lines=tuple(shown), at=event.at or frame.at)
-        case GameEnded(game=game):
+        case events.GameEnded(game=game):
             return evolve(frame, lines=(f"  {result_text(game.result, frame.names)}",))
-        case MatchEnded(transcript=transcript):
+        case events.MatchEnded(transcript=transcript):
             return evolve(frame, lines=(f"  {match_end_text(transcript)}",), at=transcript.ended or frame.at)
     return frame
 
 
-def _next_table_frame(frame: BoardFrame, event: TableEvent) -> BoardFrame:
+def _next_table_frame(frame: BoardFrame, event: events.TableEvent) -> BoardFrame:
     """Return the frame for an event of a match of another game, whose board is not drawn."""
     match event:
-        case TableGameBegan(number=number):
+        case events.TableGameBegan(number=number):
             return evolve(frame, place=event.place, lines=(f"  Game {number}",), begins_game=True)
-        case TableActionAdded(seat=seat):
+        case events.TableActionAdded(seat=seat):
             line = f"  {event.turn:>3}  {frame.names[seat]:{max(map(len, frame.names))}}  "
             return evolve(frame, place=event.place, at=event.at, lines=(line + clean(event.text, LONGEST_TEXT),))
-        case TableGameEnded():
+        case events.TableGameEnded():
             return evolve(frame, lines=(f"  {table_result_text(event, frame.names)}",))
-        case TableMatchEnded():
+        case events.TableMatchEnded():
             return evolve(frame, lines=(f"  {table_match_end_text(event, frame.names)}",), at=event.at or frame.at)
     return frame
 
@@ -289,7 +276,7 @@ class TerminalReplay:
     speed: float
     """Playback speed factor; 0: no pauses."""
     stepping: bool
-    start: Place | None = None
+    start: events.Place | None = None
     """The first place that is shown."""
 
     def run(self) -> bool:

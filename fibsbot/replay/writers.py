@@ -19,24 +19,9 @@ from fibsbot.draw.markup import clean
 from fibsbot.json_lines import json_encoder
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, format_gnubg_id
+from fibsbot.replay import events
 from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import MoveList, match_text, shown_names
-from fibsbot.replay.events import (
-    DifferenceFound,
-    EntryAdded,
-    GameBegan,
-    GameEnded,
-    MatchBegan,
-    MatchEnded,
-    MatchEvent,
-    Place,
-    TableActionAdded,
-    TableEvent,
-    TableGameBegan,
-    TableGameEnded,
-    TableMatchBegan,
-    TableMatchEnded,
-)
 from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Decision, Entry, Gap, Step, Throw
@@ -54,24 +39,24 @@ class JsonRows:
     file: str
     """The file's name, which is part of each object."""
 
-    def rows_for(self, event: MatchEvent, names: tuple[str, str]) -> Iterator[Row]:
+    def rows_for(self, event: events.MatchEvent, names: tuple[str, str]) -> Iterator[Row]:
         """Yield the objects for an event between these players."""
         match event:
-            case MatchBegan(match=match):
+            case events.MatchBegan(match=match):
                 yield self._row("match", match) | _match_facts(event)
-            case GameBegan(match=match, game=game):
+            case events.GameBegan(match=match, game=game):
                 start = game.start
                 row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
                 yield self._row("game", match) | row | {"begun": start.stage is Stage.OPENING}
-            case EntryAdded():
+            case events.EntryAdded():
                 yield from self._entry_rows(event, names)
-            case DifferenceFound(match=match):
+            case events.DifferenceFound(match=match):
                 place = {"game": event.game, "turn": event.turn}
                 for it in event.differences:
                     row = {"what": it.what, "ours": _json_value(it.ours), "theirs": _json_value(it.theirs)}
                     where = {"offset": event.offset, "time": _time(event.at)}
                     yield self._row("difference", match) | place | row | where
-            case GameEnded(match=match, game=game):
+            case events.GameEnded(match=match, game=game):
                 result = game.result
                 row = {"game": game.number, "whole": game.whole}
                 row |= dict.fromkeys(("winner", "points", "level", "how"))
@@ -79,29 +64,28 @@ class JsonRows:
                     counted = {"points": result.points, "level": int(result.level), "how": result.how.value}
                     row |= {"winner": _clipped(names[result.winner]), **counted}
                 yield self._row("game_end", match) | row
-            case MatchEnded(match=match, transcript=transcript):
+            case events.MatchEnded(match=match, transcript=transcript):
                 winner = transcript.winner
                 row = {"winner": None if winner is None else _clipped(names[winner]), "scores": transcript.scores}
                 ids = {"match_id": _clipped(transcript.match_id), "time": _time(transcript.ended)}
                 yield self._row("match_end", match) | row | ids
-
-            case TableMatchBegan() | TableGameBegan() | TableActionAdded() | TableGameEnded() | TableMatchEnded():
+            case _:
                 yield self._table_row(event, names)
 
-    def _table_row(self, event: TableEvent, names: tuple[str, str]) -> Row:
+    def _table_row(self, event: events.TableEvent, names: tuple[str, str]) -> Row:
         """Return the object for an event of a match of another game."""
         match event:
-            case TableMatchBegan():
+            case events.TableMatchBegan():
                 row: Row = {"game": event.game, "players": [_clipped(it) for it in names], "length": event.length}
                 user = _clipped(names[0]) if event.own else None
                 return self._row("table_match", event.match) | row | {"user": user, "time": _time(event.at)}
-            case TableGameBegan(number=number, scores=scores):
+            case events.TableGameBegan(number=number, scores=scores):
                 return self._row("table_game", event.match) | {"game": number, "scores": scores}
-            case TableActionAdded(seat=seat):
+            case events.TableActionAdded(seat=seat):
                 row = {"game": event.game, "turn": event.turn, "who": _clipped(names[seat]), "seat": seat.name}
                 row |= {"action": _clipped(event.text), "time": _time(event.at)}
                 return self._row("table_action", event.match) | row
-            case TableGameEnded(winner=winner):
+            case events.TableGameEnded(winner=winner):
                 row = {"game": event.number, "winner": None if winner is None else _clipped(names[winner])}
                 row |= {
                     "points": event.points,
@@ -110,7 +94,7 @@ class JsonRows:
                     "scores": event.scores,
                 }
                 return self._row("table_game_end", event.match) | row
-            case TableMatchEnded(winner=winner):
+            case events.TableMatchEnded(winner=winner):
                 row = {"winner": None if winner is None else _clipped(names[winner]), "scores": event.scores}
                 return self._row("table_match_end", event.match) | row | {"time": _time(event.at)}
 
@@ -151,7 +135,7 @@ class JsonRows:
             }
         )
 
-    def _entry_rows(self, event: EntryAdded, names: tuple[str, str]) -> Iterator[Row]:
+    def _entry_rows(self, event: events.EntryAdded, names: tuple[str, str]) -> Iterator[Row]:
         match, step = event.match, event.step
         entry = step.entry
         for decision in event.decisions:
@@ -195,7 +179,7 @@ def totals_row(totals: ComparisonTotals, strategy: str, evaluator: str) -> Row:
     }
 
 
-def _match_facts(began: MatchBegan) -> Row:
+def _match_facts(began: events.MatchBegan) -> Row:
     transcript, chouette = began.transcript, began.chouette
     user = None if transcript.user is None else transcript.players[transcript.user].name
     facts = {
@@ -266,7 +250,7 @@ MAX_WORST_DECISIONS: Final = 10
 class EventWriter(Protocol):
     """Turns events into lines of output."""
 
-    def lines_for(self, event: MatchEvent) -> Iterable[str]:
+    def lines_for(self, event: events.MatchEvent) -> Iterable[str]:
         """Yield the lines that an event completes."""
         ...
 
@@ -282,11 +266,11 @@ class JsonWriter:
     rows: JsonRows
     _names: tuple[str, str] = ("", "")
 
-    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+    def lines_for(self, event: events.MatchEvent) -> Iterator[str]:
         """Yield an object per line."""
-        if isinstance(event, MatchBegan):
+        if isinstance(event, events.MatchBegan):
             self._names = _player_names(event)
-        elif isinstance(event, TableMatchBegan):
+        elif isinstance(event, events.TableMatchBegan):
             self._names = event.players
         for row in self.rows.rows_for(event, self._names):
             yield json_line(row)
@@ -301,7 +285,7 @@ def json_line(row: Row) -> str:
     return _encode(row)
 
 
-def _player_names(began: MatchBegan) -> tuple[str, str]:
+def _player_names(began: events.MatchBegan) -> tuple[str, str]:
     first, second = began.transcript.players
     return first.name, second.name
 
@@ -319,7 +303,7 @@ class _TitledMoveList:
     writer: MoveList
     _started: bool = False
 
-    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+    def lines_for(self, event: events.MatchEvent) -> Iterator[str]:
         if not self._started:
             self._started = True
             yield from ("", f"== {self.name}")
@@ -337,7 +321,7 @@ class WorstDecision:
     """A row of the table of decisions that differ from the strategy's."""
 
     gain: float
-    place: Place
+    place: events.Place
     file: str
     who: str
     done: str
@@ -360,12 +344,12 @@ class ComparisonWriter:
     as_json: bool
     quiet: bool
     worst: list[WorstDecision] = field(factory=list)
-    _began: MatchBegan | None = None
+    _began: events.MatchBegan | None = None
     _heading_written: bool = False
 
-    def lines_for(self, event: MatchEvent) -> Iterator[str]:
+    def lines_for(self, event: events.MatchEvent) -> Iterator[str]:
         """Yield an object per decision, or a line per decision that differs."""
-        if isinstance(event, MatchBegan):
+        if isinstance(event, events.MatchBegan):
             self._began, self._heading_written = event, False
         if self._began is not None:
             for compared in self.comparison.compare(event):
@@ -375,7 +359,7 @@ class ComparisonWriter:
         """Yield nothing, as no line is left unfinished."""
         return ()
 
-    def _lines(self, began: MatchBegan, compared: ComparedDecision) -> Iterator[str]:
+    def _lines(self, began: events.MatchBegan, compared: ComparedDecision) -> Iterator[str]:
         row = self.rows.compared_row(compared, _player_names(began), self.comparison.strategy.name)
         entry = self._entry(began, compared, row)
         if not compared.same and compared.gain is not None:
@@ -390,8 +374,8 @@ class ComparisonWriter:
                 yield from ("", f"{clean(self.rows.file)}: {match_text(began)}")
             yield self._line(compared, entry)
 
-    def _entry(self, began: MatchBegan, compared: ComparedDecision, row: Row) -> WorstDecision:
-        place = Place(compared.match, row["game"], row["turn"])
+    def _entry(self, began: events.MatchBegan, compared: ComparedDecision, row: Row) -> WorstDecision:
+        place = events.Place(compared.match, row["game"], row["turn"])
         who = shown_names(began.transcript)[compared.decision.seat]
         dice = compared.decision.state.dice
         done = f"{max(dice)}{min(dice)}: {compared.decision.text}" if dice else compared.decision.text

@@ -18,17 +18,7 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store.state_json import write_play, write_state
-from fibsbot.replay.events import (
-    EntryAdded,
-    GameBegan,
-    GameEnded,
-    MatchBegan,
-    MatchEnded,
-    MatchEvent,
-    TableActionAdded,
-    TableGameBegan,
-    TableMatchBegan,
-)
+from fibsbot.replay import events
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Entry, Gap, RejectedRoll, Resign, Throw, Transcript
@@ -57,7 +47,7 @@ class MatchRecorder:
         account: str,
         site: str,
         store_record: RecordSink,
-        on_event: Callable[[MatchEvent], None] = lambda _: None,
+        on_event: Callable[[events.MatchEvent], None] = lambda _: None,
     ) -> None:
         """Record an account's matches; `store_record` gets the records, `on_event` all events of the transcriber."""
         self._account = account
@@ -71,7 +61,7 @@ class MatchRecorder:
         """Number of the transcriber's first match that may be the agent's."""
         self._newest = 0
         """Number of the transcriber's newest match."""
-        self._match: MatchBegan | None = None
+        self._match: events.MatchBegan | None = None
         """The transcriber's current match."""
         self._game: _RecordedGame | None = None
         self._table_opponent: str | None = None
@@ -117,7 +107,7 @@ class MatchRecorder:
                 self._decided.clear()
                 self._transcriber = self._transcriber or Transcriber(self._account, self._site)
 
-    def _feed(self, take: Callable[[Transcriber, dt.datetime], Iterable[MatchEvent] | None]) -> None:
+    def _feed(self, take: Callable[[Transcriber, dt.datetime], Iterable[events.MatchEvent] | None]) -> None:
         if self._transcriber is None:
             return
         try:
@@ -133,17 +123,17 @@ class MatchRecorder:
 
     # -- games and entries --------------------------------------------------------------------------------------
 
-    def write(self, event: MatchEvent, now: dt.datetime) -> None:
+    def write(self, event: events.MatchEvent, now: dt.datetime) -> None:
         """Record an event of the transcriber."""
         match event:
-            case MatchBegan(match=number):
+            case events.MatchBegan(match=number):
                 self._match, self._game = event, None
                 self._newest = max(self._newest, number)
-            case GameBegan(game=begun):
+            case events.GameBegan(game=begun):
                 self._game = None
                 if not begun.entries:
                     self._open(begun.start, now)
-            case EntryAdded(step=step):
+            case events.EntryAdded(step=step):
                 game = self._game
                 if game is None or game.state != step.before:
                     game = self._open(step.before, now)
@@ -152,11 +142,11 @@ class MatchRecorder:
                     game.state = step.after
                     fields = {"sheet": game.key, "number": game.entries, **_fields(step.entry)}
                     self._store_record("entry", fields, step.entry.at or now)
-            case GameEnded():
+            case events.GameEnded():
                 self._game = None
-            case MatchEnded(transcript=transcript):
+            case events.MatchEnded(transcript=transcript):
                 self._write_of_chouette(transcript, now)
-            case TableMatchBegan() | TableGameBegan() | TableActionAdded():
+            case events.TableMatchBegan() | events.TableGameBegan() | events.TableActionAdded():
                 self._write_of_table(event, now)
 
     def _write_of_chouette(self, transcript: Transcript, now: dt.datetime) -> None:
@@ -172,15 +162,17 @@ class MatchRecorder:
         for count, entry in enumerate(game.entries, 1):
             self._store_record("entry", {"sheet": key, "number": count, **_fields(entry)}, entry.at or now)
 
-    def _write_of_table(self, event: TableMatchBegan | TableGameBegan | TableActionAdded, now: dt.datetime) -> None:
+    def _write_of_table(
+        self, event: events.TableMatchBegan | events.TableGameBegan | events.TableActionAdded, now: dt.datetime
+    ) -> None:
         """Record the actions in a match of a game other than backgammon, if it is one of the agent's."""
         match event:
-            case TableMatchBegan(match=number, players=players, own=own):
+            case events.TableMatchBegan(match=number, players=players, own=own):
                 self._newest = max(self._newest, number)
                 self._table_opponent = players[1] if own else None
-            case TableGameBegan(scores=scores):
+            case events.TableGameBegan(scores=scores):
                 self._table_scores = scores
-            case TableActionAdded() if self._opponent is not None and self._is_on_table(event.match):
+            case events.TableActionAdded() if self._opponent is not None and self._is_on_table(event.match):
                 fields = {"opponent": self._opponent, "score": self._table_scores, "own": event.seat is Seat.A}
                 self._store_record("action", {**fields, "number": event.turn, "text": event.text}, event.at or now)
 

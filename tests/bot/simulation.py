@@ -21,24 +21,8 @@ from fibs_protocol.grammar import parse_command, write_command
 from fibs_protocol.messages import Refusal
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Departure
+from fibsbot.bot import events_and_actions as e
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.events_and_actions import (
-    Action,
-    Ask,
-    Connected,
-    ConnectionLost,
-    Disconnect,
-    End,
-    Event,
-    MessageReceived,
-    Record,
-    Send,
-    SendLine,
-    SendSecret,
-    StrategyAnswered,
-    WakeAt,
-    Woken,
-)
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.client.settings import Backoff, BackoffSettings
 from fibsbot.server import dispatch, sessions
@@ -116,14 +100,14 @@ class Bot:
     since: float = 0.0
     """The time of the connection."""
     wake_at: float | None = None
-    end: End | None = None
+    end: e.End | None = None
     reasons: list[str] = field(factory=list)
     """The reasons why connections ended."""
     lines: Counter[bool] = field(factory=Counter)
     """The number of lines in each direction; True is down."""
     arriving: dict[tuple[int, bool], float] = field(factory=dict)
     """The time of the last arrival by connection and direction."""
-    records: list[Record] = field(factory=list)
+    records: list[e.Record] = field(factory=list)
     sent: list[tuple[float, str]] = field(factory=list)
     """The lines that it sent, with their times."""
 
@@ -180,32 +164,32 @@ class Simulation:
 
     # -- the bots -------------------------------------------------------------------------------------------------
 
-    def handle(self, bot: Bot, event: Event) -> None:
+    def handle(self, bot: Bot, event: e.Event) -> None:
         """Pass an event to a bot at the current time."""
         for action in bot.agent.handle(event):
             self._do(bot, action)
 
-    def _do(self, bot: Bot, action: Action) -> None:
+    def _do(self, bot: Bot, action: e.Action) -> None:
         match action:
-            case Send(command):
+            case e.Send(command):
                 self._say(bot, write_command(command))
-            case SendLine(line) | SendSecret(line):
+            case e.SendLine(line) | e.SendSecret(line):
                 self._say(bot, line)
-            case Ask(key, question):
+            case e.Ask(key, question):
                 link = bot.link
 
                 def answer() -> None:
                     if bot.link == link and bot.up:
                         thought = question.put_to(bot.strategy)
-                        self.handle(bot, StrategyAnswered(self.now, key, thought))
+                        self.handle(bot, e.StrategyAnswered(self.now, key, thought))
 
                 self.later(THOUGHT, answer)
-            case Record():
+            case e.Record():
                 bot.records.append(action)
-            case WakeAt(at):
+            case e.WakeAt(at):
                 bot.wake_at = at
                 self.later(max(at - self.now, 0.0), lambda: self._wake(bot, at))
-            case Disconnect(reason, end):
+            case e.Disconnect(reason, end):
                 bot.end = bot.end or end
                 self._hang_up(bot, reason, restarting=action.restarting)
 
@@ -216,12 +200,12 @@ class Simulation:
     def _wake(self, bot: Bot, at: float) -> None:
         if bot.wake_at == at and bot.up:
             bot.wake_at = None
-            self.handle(bot, Woken(self.now))
+            self.handle(bot, e.Woken(self.now))
 
     def _connect(self, bot: Bot) -> None:
         bot.link += 1
         bot.up, bot.reader, bot.user, bot.since = True, MessageReader(), None, self.now
-        self.handle(bot, Connected(self.now))
+        self.handle(bot, e.Connected(self.now))
         self._deliver(bot, "login: ", ending="")
 
     def _hang_up(self, bot: Bot, reason: str, *, by_server: bool = False, restarting: bool = False) -> None:
@@ -236,7 +220,7 @@ class Simulation:
 
         def lost() -> None:
             bot.wake_at = None
-            self.handle(bot, ConnectionLost(self.now, reason, by_server))
+            self.handle(bot, e.ConnectionLost(self.now, reason, by_server))
             if bot.end is None:
                 self.later(bot.backoff.next_pause(lasted, restarting=restarting), partial(self._connect, bot))
 
@@ -307,4 +291,4 @@ class Simulation:
         bot.reader.receive_data(text.encode("ascii", "replace"))
         for received in iter(bot.reader.next_message, None):
             if bot.link == link and bot.up:
-                self.handle(bot, MessageReceived(self.now, received.message))
+                self.handle(bot, e.MessageReceived(self.now, received.message))

@@ -11,20 +11,7 @@ from attrs import evolve
 from fibsbot.match import Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
-from fibsbot.rules.errors import (
-    AlreadyRolledError,
-    DiceError,
-    DoublePendingError,
-    GameOverError,
-    GameRunningError,
-    IllegalPlayError,
-    NothingToAnswerError,
-    NotStartedError,
-    NotYourTurnError,
-    ResignationPendingError,
-    RollFirstError,
-    RuleError,
-)
+from fibsbot.rules import errors
 from fibsbot.rules.game import (
     accept_resignation,
     decision,
@@ -95,7 +82,7 @@ def test_the_empty_play_is_a_dance_and_only_that() -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2] * 6 + [0] * 19)
     danced = play(evolve(roll(B_TO_ROLL, B, (6, 5)), position=closed), B, Play())
     assert (A, Stage.ROLL, closed.swapped()) == (danced.turn, danced.stage, danced.position)
-    with pytest.raises(IllegalPlayError):
+    with pytest.raises(errors.IllegalPlayError):
         play(OPENED, A, Play())
 
 
@@ -157,69 +144,69 @@ ACTIONS: tuple[Callable[[GameState], GameState], ...] = (
 def test_while_a_resignation_is_pending_nothing_else_is_allowed(
     state: GameState, action: Callable[[GameState], GameState]
 ) -> None:
-    with pytest.raises(ResignationPendingError):
+    with pytest.raises(errors.ResignationPendingError):
         action(resign(state, B, Level.SINGLE))
 
 
 def test_a_player_cannot_answer_their_own_resignation() -> None:
     for answer in (accept_resignation, reject_resignation):
-        with pytest.raises(NotYourTurnError):
+        with pytest.raises(errors.NotYourTurnError):
             answer(resign(OPENED, A, Level.SINGLE), A)
 
 
 def test_the_opening_roll_waits_for_the_answer_to_a_resignation() -> None:
-    with pytest.raises(ResignationPendingError):
+    with pytest.raises(errors.ResignationPendingError):
         roll_opening(resign(NEW, A, Level.SINGLE), 1, 2)
 
 
 def test_no_action_is_allowed_before_the_opening_roll() -> None:
     for seat in Seat:
-        with pytest.raises(NotStartedError):
+        with pytest.raises(errors.NotStartedError):
             roll(NEW, seat, (1, 2))
-        with pytest.raises(NotStartedError):
+        with pytest.raises(errors.NotStartedError):
             double(NEW, seat)
         assert decision(NEW, seat) is None
 
 
 def test_each_refusal_names_its_reason() -> None:
-    with pytest.raises(NotYourTurnError):
+    with pytest.raises(errors.NotYourTurnError):
         roll(B_TO_ROLL, A, (1, 2))
-    with pytest.raises(RollFirstError):
+    with pytest.raises(errors.RollFirstError):
         play(B_TO_ROLL, B, Play())
-    with pytest.raises(AlreadyRolledError):
+    with pytest.raises(errors.AlreadyRolledError):
         roll(OPENED, A, (1, 2))
-    with pytest.raises(AlreadyRolledError):
+    with pytest.raises(errors.AlreadyRolledError):
         double(OPENED, A)
-    with pytest.raises(AlreadyRolledError):
+    with pytest.raises(errors.AlreadyRolledError):
         roll_opening(OPENED, 1, 2)
-    with pytest.raises(DoublePendingError):
+    with pytest.raises(errors.DoublePendingError):
         roll(B_DOUBLED, B, (1, 2))
-    with pytest.raises(NotYourTurnError):
+    with pytest.raises(errors.NotYourTurnError):
         take(B_DOUBLED, B)
-    with pytest.raises(NothingToAnswerError):
+    with pytest.raises(errors.NothingToAnswerError):
         take(B_TO_ROLL, A)
-    with pytest.raises(NothingToAnswerError):
+    with pytest.raises(errors.NothingToAnswerError):
         accept_resignation(B_TO_ROLL, A)
-    with pytest.raises(DiceError):
+    with pytest.raises(errors.DiceError):
         roll(B_TO_ROLL, B, (0, 7))
-    with pytest.raises(DiceError):
+    with pytest.raises(errors.DiceError):
         roll_opening(NEW, 0, 3)
-    with pytest.raises(DiceError):
+    with pytest.raises(errors.DiceError):
         reject_roll(OPENED, A)
-    with pytest.raises(GameRunningError):
+    with pytest.raises(errors.GameRunningError):
         next_game(B_TO_ROLL)
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_no_action_is_allowed_after_the_end_of_the_game(action: Callable[[GameState], GameState]) -> None:
-    with pytest.raises(GameOverError):
+    with pytest.raises(errors.GameOverError):
         action(over())
 
 
 def test_nothing_is_answered_or_rolled_after_the_end() -> None:
-    with pytest.raises(GameOverError):
+    with pytest.raises(errors.GameOverError):
         accept_resignation(over(), A)
-    with pytest.raises(GameOverError):
+    with pytest.raises(errors.GameOverError):
         roll_opening(over(), 1, 2)
 
 
@@ -230,16 +217,16 @@ def test_every_refusal_is_a_value_error_with_one_line_of_text() -> None:
 
 def test_a_match_cannot_start_with_a_winning_score() -> None:
     for scores in ((5, 0), (0, 7), (-1, 0)):
-        with pytest.raises(RuleError):
+        with pytest.raises(errors.RuleError):
             start_match(FIBS, 5, scores)
-    with pytest.raises(RuleError):
+    with pytest.raises(errors.RuleError):
         start_match(FIBS, -1)
 
 
 def test_the_match_is_over_when_a_score_reaches_its_length() -> None:
     won = over(evolve(LAST_CHECKER, scores=(4, 4), post_crawford=True))
     assert B is match_winner(won)
-    with pytest.raises(GameOverError):
+    with pytest.raises(errors.GameOverError):
         next_game(won)
     assert match_winner(over()) is None
 

@@ -11,24 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import CHECKERS, Play
-from fibsbot.rules.game import (
-    accept_resignation,
-    decision,
-    double,
-    drop,
-    match_winner,
-    next_game,
-    play,
-    redouble,
-    refusal_to_double,
-    refusal_to_redouble,
-    reject_resignation,
-    resign,
-    roll,
-    roll_opening,
-    start_match,
-    take,
-)
+from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -41,7 +24,7 @@ LEVELS = st.sampled_from(Level)
 class Match(RuleBasedStateMachine):
     """Matches one after another, or a few games of an unlimited one."""
 
-    state: GameState = start_match(FIBS, 1)
+    state: GameState = rules.start_match(FIBS, 1)
 
     @initialize(
         laws=st.sampled_from(sorted(LAWS)),
@@ -52,7 +35,7 @@ class Match(RuleBasedStateMachine):
     def start(self, laws: str, automatic: AutomaticRaise, redoubles: int, length: int) -> None:
         """Choose the laws."""
         chosen = evolve(LAWS[laws], automatic=automatic, redoubles=redoubles)
-        self.state = start_match(chosen, length)
+        self.state = rules.start_match(chosen, length)
         self.won = [0, 0]
 
     def has_to(self, *phases: Phase) -> bool:
@@ -61,7 +44,7 @@ class Match(RuleBasedStateMachine):
 
     def seen(self) -> dict[Seat, MatchState | None]:
         """Return the decision of each player."""
-        return {seat: decision(self.state, seat) for seat in Seat}
+        return {seat: rules.decision(self.state, seat) for seat in Seat}
 
     @property
     def decider(self) -> Seat:
@@ -72,16 +55,16 @@ class Match(RuleBasedStateMachine):
     @rule(numbers=dice())
     def open(self, numbers: Dice) -> None:
         """Roll one die for each player."""
-        self.state = roll_opening(self.state, *numbers)
+        self.state = rules.roll_opening(self.state, *numbers)
 
     @precondition(lambda self: self.has_to(Phase.ROLL))
     @rule(numbers=dice(), doubling=st.booleans())
     def roll_or_double(self, numbers: Dice, *, doubling: bool) -> None:
         """Double if `doubling` and allowed, else roll."""
-        if doubling and refusal_to_double(self.state, self.decider) is None:
-            self.state = double(self.state, self.decider)
+        if doubling and rules.refusal_to_double(self.state, self.decider) is None:
+            self.state = rules.double(self.state, self.decider)
         else:
-            self.state = roll(self.state, self.decider, numbers)
+            self.state = rules.roll(self.state, self.decider, numbers)
 
     @precondition(lambda self: self.has_to(Phase.MOVE))
     @rule(data=st.data())
@@ -90,30 +73,30 @@ class Match(RuleBasedStateMachine):
         assert self.state.dice is not None
         plays = legal_plays(self.state.position, self.state.dice)
         chosen = data.draw(st.sampled_from(plays)) if plays else Play()
-        self.state = play(self.state, self.decider, chosen)
+        self.state = rules.play(self.state, self.decider, chosen)
 
     @precondition(lambda self: self.has_to(Phase.DOUBLED))
-    @rule(answer=st.sampled_from((take, drop, redouble)))
+    @rule(answer=st.sampled_from((rules.take, rules.drop, rules.redouble)))
     def answer(self, answer: object) -> None:
         """Answer a double."""
-        if answer is drop:
-            self.state = drop(self.state, self.decider)
-        elif answer is redouble and refusal_to_redouble(self.state) is None:
-            self.state = redouble(self.state, self.decider)
+        if answer is rules.drop:
+            self.state = rules.drop(self.state, self.decider)
+        elif answer is rules.redouble and rules.refusal_to_redouble(self.state) is None:
+            self.state = rules.redouble(self.state, self.decider)
         else:
-            self.state = take(self.state, self.decider)
+            self.state = rules.take(self.state, self.decider)
 
     @precondition(lambda self: self.state.stage is not Stage.OVER and not self.state.resignation)
     @rule(seat=st.sampled_from(Seat), level=LEVELS)
     def give_up(self, seat: Seat, level: Level) -> None:
         """Offer to resign; either player may."""
-        self.state = resign(self.state, seat, level)
+        self.state = rules.resign(self.state, seat, level)
 
     @precondition(lambda self: self.has_to(Phase.RESIGNED))
     @rule(accepted=st.booleans())
     def answer_resignation(self, *, accepted: bool) -> None:
         """Answer an offer to resign."""
-        answer = accept_resignation if accepted else reject_resignation
+        answer = rules.accept_resignation if accepted else rules.reject_resignation
         self.state = answer(self.state, self.decider)
 
     @precondition(lambda self: self.state.stage is Stage.OVER)
@@ -122,10 +105,10 @@ class Match(RuleBasedStateMachine):
         """Start the next game, or the next match."""
         assert self.state.result is not None
         self.won[self.state.result.winner] += self.state.result.points
-        if match_winner(self.state) is None:
-            self.state = next_game(self.state)
+        if rules.match_winner(self.state) is None:
+            self.state = rules.next_game(self.state)
         else:
-            self.state = start_match(self.state.laws, self.state.length)
+            self.state = rules.start_match(self.state.laws, self.state.length)
             self.won = [0, 0]
 
     @invariant()
@@ -169,17 +152,17 @@ def test_random_matches_come_to_an_end() -> None:
     """Without doubles or resignations, random plays lead to a winner."""
     for seed in range(8):
         chance = Random(seed)
-        state = start_match(FIBS, 3)
-        while (winner := match_winner(state)) is None:
+        state = rules.start_match(FIBS, 3)
+        while (winner := rules.match_winner(state)) is None:
             numbers = (chance.randint(1, 6), chance.randint(1, 6))
             if state.stage is Stage.OVER:
-                state = next_game(state)
+                state = rules.next_game(state)
             elif state.stage is Stage.OPENING:
-                state = roll_opening(state, *numbers)
+                state = rules.roll_opening(state, *numbers)
             elif state.stage is Stage.ROLL:
-                state = roll(state, state.turn, numbers)
+                state = rules.roll(state, state.turn, numbers)
             else:
                 assert state.dice is not None
                 plays = legal_plays(state.position, state.dice)
-                state = play(state, state.turn, chance.choice(plays) if plays else Play())
+                state = rules.play(state, state.turn, chance.choice(plays) if plays else Play())
         assert 3 <= state.scores[winner]

@@ -19,18 +19,8 @@ from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import AutomaticRaise, Laws, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.strategies import questions
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.questions import (
-    AcceptAnswer,
-    PlayQuestion,
-    Question,
-    RejectRollAnswer,
-    ResignAnswer,
-    ResignationQuestion,
-    RollQuestion,
-    StrategyAnswer,
-    TakeQuestion,
-)
 from fibsbot.transcript import Cube, Entry, Game, RejectedRoll, Resign, Throw, apply
 
 
@@ -39,13 +29,13 @@ class AskedQuestion:
     """A question, and the player who is asked."""
 
     seat: Seat
-    question: Question
+    question: questions.Question
 
 
 Games: TypeAlias = tuple[Game, ...]
 """The games of a match."""
-MatchGenerator: TypeAlias = Generator[AskedQuestion, StrategyAnswer, Games]
-_QuestionGenerator: TypeAlias = Generator[AskedQuestion, StrategyAnswer, None]
+MatchGenerator: TypeAlias = Generator[AskedQuestion, questions.StrategyAnswer, Games]
+_QuestionGenerator: TypeAlias = Generator[AskedQuestion, questions.StrategyAnswer, None]
 _BACKGAMMON: Final = Position.start()
 LOWEST_RESIGNATION: Final = 1
 """The lowest level of a resignation. One that was rejected is not offered again in the same game, nor a lower one."""
@@ -94,8 +84,8 @@ class _GameInProgress:
         plays = legal_plays(rolled.position, dice)
         play = plays[0] if plays else Play()
         if len(plays) > 1:
-            answer = yield AskedQuestion(seat, PlayQuestion(_decision(rolled, seat), plays))
-            if isinstance(answer, RejectRollAnswer):
+            answer = yield AskedQuestion(seat, questions.PlayQuestion(_decision(rolled, seat), plays))
+            if isinstance(answer, questions.RejectRollAnswer):
                 self._add(RejectedRoll(seat=seat, dice=dice))
                 yield from self._roll(seat, following.roll(), following)
                 return
@@ -104,13 +94,13 @@ class _GameInProgress:
         self.state = rules.play(rolled, seat, play)
         self.entries.append(Throw(seat=seat, dice=dice, play=play))
 
-    def _before_roll(self, seat: Seat) -> Generator[AskedQuestion, StrategyAnswer, CubeAction | None]:
+    def _before_roll(self, seat: Seat) -> Generator[AskedQuestion, questions.StrategyAnswer, CubeAction | None]:
         """Let the player on roll double or resign; return ROLL if neither happens."""
         state = _decision(self.state, seat)
         useful = not state.length or state.away[0] > state.cube
         may_double = useful and not refusal_to_double(self.state, seat)
-        answer = yield AskedQuestion(seat, RollQuestion(state, may_double, self._resign_from[seat]))
-        if isinstance(answer, ResignAnswer):
+        answer = yield AskedQuestion(seat, questions.RollQuestion(state, may_double, self._resign_from[seat]))
+        if isinstance(answer, questions.ResignAnswer):
             yield from self._resign(seat, Level(answer.level))
             return None
         if isinstance(answer, CubeAnswer) and answer.action is CubeAction.DOUBLE:
@@ -122,7 +112,7 @@ class _GameInProgress:
         self._add(Cube(seat=seat, action=CubeAction.DOUBLE))
         while self.state.answering is not None:
             seat = self.state.answering
-            answer = yield AskedQuestion(seat, TakeQuestion(_decision(self.state, seat)))
+            answer = yield AskedQuestion(seat, questions.TakeQuestion(_decision(self.state, seat)))
             action = answer.action if isinstance(answer, CubeAnswer) else CubeAction.PASS
             self._add(Cube(seat=seat, action=action))
 
@@ -132,8 +122,8 @@ class _GameInProgress:
         points = offered.resignation.points if offered.resignation else 0
         accepted = 0 < state.away[0] <= points  # who wins the match by accepting is not asked
         if not accepted:
-            answer = yield AskedQuestion(seat.other, ResignationQuestion(state))
-            accepted = isinstance(answer, AcceptAnswer) and answer.accepted
+            answer = yield AskedQuestion(seat.other, questions.ResignationQuestion(state))
+            accepted = isinstance(answer, questions.AcceptAnswer) and answer.accepted
         self._resign_from[seat] = level + 1
         self._add(Resign(seat=seat, level=level, accepted=accepted))
 
@@ -149,7 +139,7 @@ def _decision(state: GameState, seat: Seat) -> MatchState:
     return asked
 
 
-def play_out(match: MatchGenerator, ask: Sequence[Callable[[Question], StrategyAnswer]]) -> Games:
+def play_out(match: MatchGenerator, ask: Sequence[Callable[[questions.Question], questions.StrategyAnswer]]) -> Games:
     """Play a match to its end; `ask` has the functions that answer for seat A and for seat B."""
     try:
         asked = next(match)

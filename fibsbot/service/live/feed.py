@@ -29,6 +29,7 @@ from fibsbot.match import Phase
 from fibsbot.position import Position
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
+from fibsbot.replay import events
 from fibsbot.replay.event_text import (
     entry_actions,
     kind_text,
@@ -39,20 +40,6 @@ from fibsbot.replay.event_text import (
     shown_player_names,
     table_match_end_text,
     table_result_text,
-)
-from fibsbot.replay.events import (
-    EntryAdded,
-    GameBegan,
-    GameEnded,
-    MatchBegan,
-    MatchEnded,
-    MatchEvent,
-    TableActionAdded,
-    TableEvent,
-    TableGameBegan,
-    TableGameEnded,
-    TableMatchBegan,
-    TableMatchEnded,
 )
 from fibsbot.rules.state import Seat
 from fibsbot.table_lines import game_from_state
@@ -207,17 +194,17 @@ class AccountFeed:
         self._chat.append(line | {"own": own})
         self._changed(FeedPart.CHAT)
 
-    def on_match_event(self, event: MatchEvent) -> None:
+    def on_match_event(self, event: events.MatchEvent) -> None:
         """Handle an event of a match."""
-        if isinstance(event, TableEvent):
+        if isinstance(event, events.TableEvent):
             self._on_table_event(event)
             return
         match event:
-            case MatchBegan(transcript=transcript):
+            case events.MatchBegan(transcript=transcript):
                 self._names = shown_names(transcript)
                 self._own = Seat.A if transcript.user is None else transcript.user
                 self._length = kind_text(event)
-            case GameBegan(game=game):
+            case events.GameBegan(game=game):
                 self._moves.clear()
                 start = game.start
                 self._game = {"game": game.number, "scores": self._ours_first(start.scores), "crawford": start.crawford}
@@ -225,36 +212,36 @@ class AccountFeed:
                 for step in walk(game):  # of a resumed game
                     self._enter(step)
                 self._changed(FeedPart.MOVES)
-            case EntryAdded(step=step):
+            case events.EntryAdded(step=step):
                 self._enter(step)
-            case GameEnded(game=game) if game.result:
+            case events.GameEnded(game=game) if game.result:
                 result = game.result
                 a, b = game.start.scores
                 scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
                 self._finish(result_text(result, self._names), scores, won=result.winner is self._own)
-            case MatchEnded(transcript=transcript) if transcript.winner is not None:
+            case events.MatchEnded(transcript=transcript) if transcript.winner is not None:
                 won = transcript.winner is self._own
                 self._finish(match_end_text(transcript), transcript.scores, won=won, match=True)
 
-    def _on_table_event(self, event: TableEvent) -> None:
+    def _on_table_event(self, event: events.TableEvent) -> None:
         """Handle an event of a match of a game other than backgammon; we are its first player."""
         match event:
-            case TableMatchBegan(length=length):
+            case events.TableMatchBegan(length=length):
                 self._names, self._own = shown_player_names(event.players), Seat.A
                 self._length = f"{'' if length is None else length_text(length)} of {safe_text(event.game)}".strip()
-            case TableGameBegan(number=number, scores=scores):
+            case events.TableGameBegan(number=number, scores=scores):
                 self._moves.clear()
                 self._game = {"game": number, "scores": scores or (0, 0), "crawford": False}
                 self._last = None
                 self._changed(FeedPart.MOVES)
-            case TableActionAdded(seat=seat):
+            case events.TableActionAdded(seat=seat):
                 self._moves.append({"turn": event.turn, "own": seat is Seat.A, "text": safe_text(event.text)})
                 self._changed(FeedPart.MOVES)
-            case TableGameEnded(winner=winner, scores=scores) if scores is not None:
+            case events.TableGameEnded(winner=winner, scores=scores) if scores is not None:
                 if winner is not None or event.drawn:
                     won = None if winner is None else winner is Seat.A
                     self._finish(table_result_text(event, self._names), scores, won=won)
-            case TableMatchEnded(winner=winner, scores=scores) if winner is not None and scores is not None:
+            case events.TableMatchEnded(winner=winner, scores=scores) if winner is not None and scores is not None:
                 said = table_match_end_text(event, self._names)
                 self._finish(said, scores, won=winner is Seat.A, match=True)
 

@@ -7,17 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.engine.arrays import (
-    LOSE,
-    LOSE_BACKGAMMON,
-    LOSE_GAMMON,
-    WIN,
-    WIN_BACKGAMMON,
-    WIN_GAMMON,
-    Board,
-    boards_of,
-    position_of,
-)
+from fibsbot.engine import arrays
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables, MoneyEquities, NotCoveredError
 from fibsbot.engine.bearoff.lookup import covered_chances, look_up
 from fibsbot.match import Owner
@@ -33,28 +23,28 @@ FIFTEEN = (3, 3, 3, 2, 2, 2)
 
 
 @given(HOME)
-def test_chances_are_chances(tables: BearoffTables, board: Board) -> None:
+def test_chances_are_chances(tables: BearoffTables, board: arrays.Board) -> None:
     assert tables.covers(board[None])[0]
     found = tables.evaluate(board[None])[0].astype(float)
-    assert found[WIN] + found[LOSE] == pytest.approx(1, abs=1e-6)
-    assert found[WIN] >= found[WIN_GAMMON] >= 0
-    assert found[LOSE] >= found[LOSE_GAMMON] >= 0
-    assert found[WIN_BACKGAMMON] == found[LOSE_BACKGAMMON] == 0
-    position = position_of(board)
-    assert found[WIN_GAMMON] == 0 or position.opponent_off == 0
-    assert found[LOSE_GAMMON] == 0 or position.off == 0
+    assert found[arrays.WIN] + found[arrays.LOSE] == pytest.approx(1, abs=1e-6)
+    assert found[arrays.WIN] >= found[arrays.WIN_GAMMON] >= 0
+    assert found[arrays.LOSE] >= found[arrays.LOSE_GAMMON] >= 0
+    assert found[arrays.WIN_BACKGAMMON] == found[arrays.LOSE_BACKGAMMON] == 0
+    position = arrays.position_of(board)
+    assert found[arrays.WIN_GAMMON] == 0 or position.opponent_off == 0
+    assert found[arrays.LOSE_GAMMON] == 0 or position.off == 0
 
 
 @given(st.one_of(ANY, HOME))
-def test_covered_is_what_has_passed_and_come_home(tables: BearoffTables, board: Board) -> None:
-    position = position_of(board)
+def test_covered_is_what_has_passed_and_come_home(tables: BearoffTables, board: arrays.Board) -> None:
+    position = arrays.position_of(board)
     home = position.all_home and position.swapped().all_home and min(position.off, position.opponent_off) >= 0
     covered = home and not (position.off == position.opponent_off == 15)
     assert covered == tables.covers(board[None])[0]
 
 
 @given(HOME)
-def test_one_board_and_many_are_reported_the_same(tables: BearoffTables, board: Board) -> None:
+def test_one_board_and_many_are_reported_the_same(tables: BearoffTables, board: arrays.Board) -> None:
     _, own, opponent = look_up(board[None], tables.columns.rolls)
     one = covered_chances(own, opponent, tables.columns)
     assert np.array_equal(one[0].astype(np.float32), tables.evaluate(np.array([board, board]))[1])
@@ -92,7 +82,7 @@ def test_without_tables_nothing_is_known() -> None:
 
 
 def test_what_is_not_covered_is_refused_by_its_place(tables: BearoffTables) -> None:
-    boards = np.array([board_of(FIFTEEN, FIFTEEN), *boards_of([Position.start()])])
+    boards = np.array([board_of(FIFTEEN, FIFTEEN), *arrays.boards_of([Position.start()])])
     with pytest.raises(NotCoveredError, match=r"at 1$"):
         tables.evaluate(boards)
     with pytest.raises(NotCoveredError, match=r"at 0$"):
@@ -103,7 +93,7 @@ def test_what_is_not_covered_is_refused_by_its_place(tables: BearoffTables) -> N
 
 
 @pytest.mark.parametrize("boards", [np.zeros((1, 25), np.int8), np.zeros((1, 26), np.int64), np.zeros(26, np.int8)])
-def test_what_are_no_boards_is_refused(tables: BearoffTables, boards: Board) -> None:
+def test_what_are_no_boards_is_refused(tables: BearoffTables, boards: arrays.Board) -> None:
     with pytest.raises(ValueError, match="expected boards of shape"):
         tables.evaluate(boards)
 
