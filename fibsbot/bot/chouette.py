@@ -105,26 +105,26 @@ class ChouetteSeat:
     """When that was."""
 
 
+@define
 class Chouette:
     """Plays at a chouette: makes the decisions that the server asks us for."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, lobby: Lobby) -> None:
-        self._context = context
-        self._queue = queue
-        self._timeouts = timeouts
-        self._lobby = lobby
-        self.seat: ChouetteSeat | None = None
-        self._lost: ChouetteSeat | None = None
-        """The seat that we had when the connection was lost, and which the server keeps for a while."""
-        self._decision: SeatedDecision | None = None
-        self._number = 0
-        """Counts the decisions that we were asked for."""
-        self._progress = 0
-        """Counts what happens at the table."""
-        self._failures = 0
-        """Commands that were refused or unanswered since something happened at the table."""
-        self._resign_from = 1
-        """The lowest level that we may still offer to resign in this game."""
+    _context: AgentContext
+    _queue: CommandQueue
+    _timeouts: Timeouts
+    _lobby: Lobby
+    seat: ChouetteSeat | None = None
+    _lost: ChouetteSeat | None = None
+    """The seat that we had when the connection was lost, and which the server keeps for a while."""
+    _decision: SeatedDecision | None = None
+    _number: int = 0
+    """Counts the decisions that we were asked for."""
+    _progress: int = 0
+    """Counts what happens at the table."""
+    _failures: int = 0
+    """Commands that were refused or unanswered since something happened at the table."""
+    _resign_from: int = 1
+    """The lowest level that we may still offer to resign in this game."""
 
     def on_connection_lost(self) -> None:
         """Forget what is open; the server keeps the seat, and asks again after the login."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, define, evolve, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -42,14 +42,14 @@ class CurrentMatch:
     """Whether a game has begun before the first board of a resumed match; it is recorded after that."""
 
 
+@define
 class Matches:
     """Starts, joins, counts and ends matches and their games."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, lobby: Lobby) -> None:
-        self._context = context
-        self._queue = queue
-        self._lobby = lobby
-        self.current: CurrentMatch | None = None
+    _context: AgentContext
+    _queue: CommandQueue
+    _lobby: Lobby
+    current: CurrentMatch | None = None
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -97,26 +97,26 @@ def _state_of(tracked: TrackedMatch) -> State:
     return State.MY_MOVE if tracked.dice else State.MY_ROLL
 
 
+@define
 class DecisionFlow:
     """Makes our decisions in a game, from finding them open to their confirmation."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches, recovery: Recovery) -> None:
-        self._context = context
-        self._queue = queue
-        self._matches = matches
-        self._recovery = recovery
-        self._decisions: dict[AnyDecisionKey, PendingDecision] = {}
-        self._open: PendingDecision | None = None
-        self._cached_key: CachedKey | None = None
-        self._questions_open = 0
-        self._resign_from = 1
-        self._cube_closed: int | None = None
-        self._refused: dict[Hashable, dict[str, int]] = {}
-        """By situation, the answers that the server has refused, and how much had happened then."""
-        self._resignation_pending = False
-        """Whether an offer to resign waits for our answer, although the opponent has played on."""
-        self._progress = 0
-        """Counts what may change the server's mind about a command that it has refused."""
+    _context: AgentContext
+    _queue: CommandQueue
+    _matches: Matches
+    _recovery: Recovery
+    _decisions: dict[AnyDecisionKey, PendingDecision] = field(factory=dict)
+    _open: PendingDecision | None = None
+    _cached_key: CachedKey | None = None
+    _questions_open: int = 0
+    _resign_from: int = 1
+    _cube_closed: int | None = None
+    _refused: dict[Hashable, dict[str, int]] = field(factory=dict)
+    """By situation, the answers that the server has refused, and how much had happened then."""
+    _resignation_pending: bool = False
+    """Whether an offer to resign waits for our answer, although the opponent has played on."""
+    _progress: int = 0
+    """Counts what may change the server's mind about a command that it has refused."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:

@@ -6,28 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from attrs import define, field
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN, State
 from fibs_protocol.words import Setting, Toggle
+from fibsbot.bot import events_and_actions as e
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, feature_of, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.events_and_actions import (
-    Action,
-    Connected,
-    ConnectionLost,
-    Disconnect,
-    End,
-    Event,
-    MessageReceived,
-    Send,
-    SendLine,
-    SendSecret,
-    WakeAt,
-    Woken,
-)
 from fibsbot.bot.timeouts import REPEATED_COMMANDS, Awaited, Timeouts, awaited_of
 
 WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
@@ -51,26 +40,26 @@ MAX_TRIES: Final = 3
 """Attempts to set a toggle at full pace; from then on only now and then."""
 
 
+@define
 class LoginSequence:
     """Logs in and sets the toggles."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts) -> None:
-        self._context = context
-        self._queue = queue
-        self._timeouts = timeouts
-        self._attempts: dict[Toggle, tuple[int, float]] = {}
-        """Number of attempts to set each toggle, and the time of the last."""
-        self._toggles_known = False
-        self._answers = 0
-        """Questions answered since the login."""
-        self._unanswered: set[Feature] = set()
-        """Features that were tried on this connection without an answer in time."""
-        self._given_up = False
-        """Whether we go on without what the server has not answered."""
-        self._seen_kinds: set[type[Message]] = set()
+    _context: AgentContext
+    _queue: CommandQueue
+    _timeouts: Timeouts
+    _attempts: dict[Toggle, tuple[int, float]] = field(factory=dict)
+    """Number of attempts to set each toggle, and the time of the last."""
+    _toggles_known: bool = False
+    _answers: int = 0
+    """Questions answered since the login."""
+    _unanswered: set[Feature] = field(factory=set)
+    """Features that were tried on this connection without an answer in time."""
+    _given_up: bool = False
+    """Whether we go on without what the server has not answered."""
+    _seen_kinds: set[type[Message]] = field(factory=set)
 
-    @on(Connected)
-    def _on_connected(self, _: Connected) -> None:
+    @on(e.Connected)
+    def _on_connected(self, _: e.Connected) -> None:
         self._attempts = {}
         self._toggles_known = False
         self._answers = 0
@@ -138,7 +127,7 @@ class LoginSequence:
     def _on_prompt(self, _: m.LoginPrompt) -> None:
         settings = self._context.settings
         if self._context.session.state is State.REFUSED:
-            self._context.disconnect("the server refuses this name and password", End.REFUSED)
+            self._context.disconnect("the server refuses this name and password", e.End.REFUSED)
         elif self._context.session.state is State.LOGIN:
             self._queue.send(c.Login(settings.client, settings.name, settings.password))
 
@@ -235,43 +224,43 @@ class Registration:
         self.exists = False
         """Whether the name was taken: perhaps by ourselves, some time ago."""
 
-    def handle(self, event: Event) -> list[Action]:
+    def handle(self, event: e.Event) -> list[e.Action]:
         """Return the actions that an event leads to."""
         match event:
-            case Connected():
+            case e.Connected():
                 self._until = event.at + MAX_WAITS * self._wait
-                return [WakeAt(event.at + self._wait)]
-            case MessageReceived():
+                return [e.WakeAt(event.at + self._wait)]
+            case e.MessageReceived():
                 actions = self._answer(event.message)
-                return [*actions, WakeAt(min(event.at + self._wait, self._until))]
-            case Woken():
+                return [*actions, e.WakeAt(min(event.at + self._wait, self._until))]
+            case e.Woken():
                 return self._end("the server does not go on with the registration")
-            case ConnectionLost():
+            case e.ConnectionLost():
                 return self._end("the connection was lost during the registration")
         return []
 
-    def _answer(self, message: Message) -> list[Action]:
+    def _answer(self, message: Message) -> list[e.Action]:
         match message:
             case m.LoginPrompt() if not self._asked:
                 self._asked = True
-                return [SendLine(GUEST)]
+                return [e.SendLine(GUEST)]
             case m.LoginPrompt() | m.PasswordPrompt():
                 return self._end("the server takes no guests")
             case m.GuestWelcome():
-                return [Send(c.Name(self._name))]
+                return [e.Send(c.Name(self._name))]
             case m.NewPasswordPrompt() | m.RetypePasswordPrompt():
-                return [SendSecret(self._password)]
+                return [e.SendSecret(self._password)]
         outcome = self._outcomes.get(type(message))
         if outcome is None:
             return []
         self.exists = isinstance(message, m.NameTaken)
-        return [Send(c.Bye()), *self._end(outcome)]
+        return [e.Send(c.Bye()), *self._end(outcome)]
 
-    def _end(self, outcome: str) -> list[Action]:
+    def _end(self, outcome: str) -> list[e.Action]:
         if self.outcome is not None:
             return []
         self.outcome = outcome
-        return [Disconnect(outcome or "registered", End.FINISHED)]
+        return [e.Disconnect(outcome or "registered", e.End.FINISHED)]
 
 
 DEFAULT_RESTART_DELAY: Final = 60.0
@@ -281,16 +270,16 @@ RESTART_MARGIN: Final = 3
 """We log out of a match this many watchdogs before the server restarts."""
 
 
+@define
 class Logout:
     """Logs out, for the operator or before the server restarts."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, matches: Matches) -> None:
-        self._context = context
-        self._queue = queue
-        self._matches = matches
+    _context: AgentContext
+    _queue: CommandQueue
+    _matches: Matches
 
-    @on(Connected)
-    def _on_connected(self, _: Connected) -> None:
+    @on(e.Connected)
+    def _on_connected(self, _: e.Connected) -> None:
         self._context.going_down = False
 
     # -- the operator -------------------------------------------------------------------------------------------
@@ -306,7 +295,7 @@ class Logout:
         self._context.finishing = True
         if self._context.session.state in LOGGED_IN:
             self._queue.send_now(c.Bye())
-        self._context.disconnect("told to quit", End.FINISHED)
+        self._context.disconnect("told to quit", e.End.FINISHED)
 
     # -- the server ---------------------------------------------------------------------------------------------
 
@@ -336,7 +325,7 @@ class Logout:
             self._disconnect("logged out without an answer")
 
     def _disconnect(self, reason: str) -> None:
-        end = End.FINISHED if self._context.finishing else None
+        end = e.End.FINISHED if self._context.finishing else None
         self._context.disconnect(reason, end, restarting=self._context.going_down)
 
     # -- going --------------------------------------------------------------------------------------------------
@@ -353,7 +342,7 @@ class Logout:
         if state in (State.LOBBY, State.WATCHING) and self._queue.empty:
             self._queue.send(c.Bye())
         elif state in (State.CONNECTING, State.LOGIN) and self._context.finishing:
-            self._context.disconnect("finished while not logged in", End.FINISHED)
+            self._context.disconnect("finished while not logged in", e.End.FINISHED)
 
 
 def _restart_delay(delay: str) -> float:

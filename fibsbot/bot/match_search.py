@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from attrs import define, field
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
@@ -24,22 +26,22 @@ MAX_RECONNECTS_FOR_UNSEEN: Final = 2
 """New connections for a match that only our own `5` line mentions; then that line is ignored."""
 
 
+@define
 class MatchSearch:
     """Finds out, in the lobby, whether the server thinks that we play."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, matches: Matches) -> None:
-        self._context = context
-        self._queue = queue
-        self._timeouts = timeouts
-        self._matches = matches
-        self._own_line_opponent: str | None = None
-        """Our opponent according to our own `5` line."""
-        self._opponent_line: str | None = None
-        """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
-        self._board_asked_last = False
-        """Whether the board was asked for last, and not who we play with."""
-        self._reconnects_for_unseen: Counter[str] = Counter()
-        """New connections made for a match that only our own `5` line speaks of."""
+    _context: AgentContext
+    _queue: CommandQueue
+    _timeouts: Timeouts
+    _matches: Matches
+    _own_line_opponent: str | None = None
+    """Our opponent according to our own `5` line."""
+    _opponent_line: str | None = None
+    """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
+    _board_asked_last: bool = False
+    """Whether the board was asked for last, and not who we play with."""
+    _reconnects_for_unseen: Counter[str] = field(factory=Counter)
+    """New connections made for a match that only our own `5` line speaks of."""
 
     @property
     def is_on(self) -> bool:

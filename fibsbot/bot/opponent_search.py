@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Container
 from typing import Final
 
+from attrs import define, field
+
 from fibsbot.bot.context import AgentContext
 from fibsbot.bot.invitations import InvitationPurpose, SentInvitations
 from fibsbot.bot.players import Players
@@ -15,17 +17,17 @@ HOUR: Final = 3_600.0
 """Seconds."""
 
 
+@define
 class OpponentSearch:
     """Invites to new matches."""
 
-    def __init__(self, context: AgentContext, players: Players, sent_invitations: SentInvitations) -> None:
-        self._context = context
-        self._players = players
-        self._sent_invitations = sent_invitations
-        self._idle_since: float | None = None
-        self._recent_searches: deque[tuple[float, str]] = deque()
-        """Times and names of those invited within the last hour."""
-        self._last: str | None = None
+    _context: AgentContext
+    _players: Players
+    _sent_invitations: SentInvitations
+    _idle_since: float | None = None
+    _recent_searches: deque[tuple[float, str]] = field(factory=deque)
+    """Times and names of those invited within the last hour."""
+    _last: str | None = None
 
     @property
     def wants_to_invite(self) -> bool:

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -64,30 +64,28 @@ class RecoveryStep(enum.Enum):
 RECOVERY_STEPS: Final = tuple(RecoveryStep)
 
 
+@define
 class Recovery:
     """Watches for progress while others have to act, and restores the match after lost lines."""
 
-    def __init__(
-        self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, matches: Matches, search: MatchSearch
-    ) -> None:
-        self._context = context
-        self._queue = queue
-        self._timeouts = timeouts
-        self._matches = matches
-        self._match_search = search
-        self._probing = False
-        self._joined = False
-        self._postponed = 0
-        self.leave_reason: str | None = None
-        """Why we are leaving the match that is on."""
-        self._steps_taken: dict[str, int] = {}
-        """How many steps of the ladder were taken with each opponent since the match made progress."""
-        self._seen_situations: set[Hashable] = set()
-        """Situations of the match that is on."""
-        self._seen_with: str | None = None
-        """The opponent of these situations."""
-        self._opponent_left_suspected = False
-        """Whether the opponent of the match that is on has logged in anew, or plays with nobody or somebody else."""
+    _context: AgentContext
+    _queue: CommandQueue
+    _timeouts: Timeouts
+    _matches: Matches
+    _match_search: MatchSearch
+    _probing: bool = False
+    _joined: bool = False
+    _postponed: int = 0
+    leave_reason: str | None = None
+    """Why we are leaving the match that is on."""
+    _steps_taken: dict[str, int] = field(factory=dict)
+    """How many steps of the ladder were taken with each opponent since the match made progress."""
+    _seen_situations: set[Hashable] = field(factory=set)
+    """Situations of the match that is on."""
+    _seen_with: str | None = None
+    """The opponent of these situations."""
+    _opponent_left_suspected: bool = False
+    """Whether the opponent of the match that is on has logged in anew, or plays with nobody or somebody else."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
