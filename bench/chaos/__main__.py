@@ -86,9 +86,7 @@ OnProgress: TypeAlias = Callable[[float, str], None]
     help="Keep logs, stores and the server's database in this empty folder.",
 )
 @click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw faults and recoveries on a timeline, as SVG.",
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw faults and recoveries on a timeline, as SVG."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 def chaos(  # noqa: PLR0913 - one argument per option

@@ -152,10 +152,7 @@ class PlaySettings:
         check=is_game,
     )
     matches: int | None = setting(
-        None,
-        "Number of matches after which to log out; without a value the bot never stops.",
-        minimum=1,
-        example=10,
+        None, "Number of matches after which to log out; without a value the bot never stops.", minimum=1, example=10
     )
     resign: bool = setting(default=True, help="Whether to resign games that the strategy considers lost.")
     resign_match: bool = setting(default=False, help="Whether to resign also if that loses the match.")

@@ -51,13 +51,7 @@ class MatchBuilder:
     """One match that is being built."""
 
     def __init__(
-        self,
-        number: int,
-        players: tuple[Player, Player],
-        emit: Callable[[MatchEvent], None],
-        *,
-        own: bool,
-        site: str,
+        self, number: int, players: tuple[Player, Player], emit: Callable[[MatchEvent], None], *, own: bool, site: str
     ) -> None:
         """Start without games; seat A is the user or the player who is watched. Events go to `emit`."""
         self.number = number

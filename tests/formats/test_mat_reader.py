@@ -306,11 +306,7 @@ def test_errors_name_the_line(change: str, by: str, why: str) -> None:
         ("Doubles => 2", "Doubles => 4", "line 6: expected Doubles => 2, got 'Doubles => 4'"),
         (" Takes", "", "line 7: a double waits for its answer"),
         (" Doubles => 2                Takes", " Takes", "line 6: nobody has doubled"),
-        (
-            "  3) 33: 8/5",
-            "  3)                             33: 8/5",
-            "line 7: it is the opponent's turn",
-        ),
+        ("  3) 33: 8/5", "  3)                             33: 8/5", "line 7: it is the opponent's turn"),
         ("  2)  Doubles", "  2)  Wins 1 point\n  2)  Doubles", "line 7: expected the next game, as this one is over"),
         ("  2)  Doubles", "whatever\n  2)  Doubles", "line 6: expected a row such as"),
     ],

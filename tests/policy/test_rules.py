@@ -173,11 +173,7 @@ def test_experiences_include_both_limits(least: int, most: int, experience: int)
             {"saved_games": 12},
             "You have 12 saved games, and I only play opponents with at most 8. Please finish some first.",
         ),
-        (
-            Policy(cool_down=1200),
-            {"since_last": 301.5},
-            "We've just played. I can play you again in 15 minutes.",
-        ),
+        (Policy(cool_down=1200), {"since_last": 301.5}, "We've just played. I can play you again in 15 minutes."),
         (
             Policy(max_per_day=3),
             {"matches_today": 3},

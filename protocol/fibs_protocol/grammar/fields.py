@@ -381,10 +381,7 @@ ODD_PART: Final = _add(FieldType("odd_part", r"[1-6](?:(?: +[1-6]){2,3})?", _rea
 """The same without those of two numbers, which are written as a roll."""
 CHOICES: Final = _add(
     FieldType(
-        "choices",
-        r"[0-9]{1,2}(?:, *[0-9]{1,2}){0,23}",
-        _read_numbers,
-        lambda choices: ", ".join(map(str, choices)),
+        "choices", r"[0-9]{1,2}(?:, *[0-9]{1,2}){0,23}", _read_numbers, lambda choices: ", ".join(map(str, choices))
     )
 )
 """`1, 2, 5`"""

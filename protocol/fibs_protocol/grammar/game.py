@@ -140,10 +140,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.RatingDifference, "rating difference D={difference:decimal}"),
     says(m.RatingLength, "match length      N={length}"),
     says(m.RatingExperience, "Experience: {player1} {experience1} - {player2} {experience2}"),
-    says(
-        m.RatingUpset,
-        "Probability that underdog wins: Pu=1/(10^(D*sqrt(N)/2000)+1)={probability:decimal}",
-    ),
+    says(m.RatingUpset, "Probability that underdog wins: Pu=1/(10^(D*sqrt(N)/2000)+1)={probability:decimal}"),
     says(m.RatingProbability, "P={probability:decimal} is 1-Pu if underdog wins and Pu if favorite wins"),
     says(m.RatingFactor, "K=max(1 , -Experience/100+5) for {name}: {factor:decimal}"),
     says(m.RatingChange, "change for {name}: {change:change}"),
