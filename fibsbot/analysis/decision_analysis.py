@@ -90,17 +90,17 @@ class DecisionAnalyser:
         listed = reached.index(after) if after in reached else None
         values = self._values(state, plays, plays[listed or 0])
         made = self._values(state, (play,), play)[0] if listed is None else values[listed]
-        own = PlayOption(play, format_play(play, position), made.equity, made.plies, made.chances)
+        own = PlayOption(play, format_play(play, position), made)
         if len(plays) == 1:
-            return AnalysedDecision(decision, own.equity, best=own.text, counts=False)
+            return AnalysedDecision(decision, made.equity, best=own.text, counts=False)
         ranked = sorted(zip(plays, values, strict=True), key=_deepest_first, reverse=True)
         options = _options(position, ranked, own)
         best = ranked[0][1].equity
-        wrong = best - own.equity > EQUITY_TOLERANCE
+        wrong = best - made.equity > EQUITY_TOLERANCE
         return AnalysedDecision(
             decision,
-            own.equity,
-            loss=best - own.equity if wrong else 0.0,
+            made.equity,
+            loss=best - made.equity if wrong else 0.0,
             best=options[0].text if wrong else own.text,
             options=options,
             counts=best - min(value.equity for value in values) > EQUITY_TOLERANCE,
@@ -158,18 +158,17 @@ class DecisionAnalyser:
         settled = equity_of_points(self._evaluator, decision.state, -_points(before, seat, level))
         values = self._resignation_values(before, seat, settled)
         made = decision.text
-        return _compared(decision, made, {made: settled, PLAY_ON: values.played_on}, resigning=values)
+        return _compared(decision, made, {made: settled, PLAY_ON: values.played_on.equity}, resigning=values)
 
     def _acceptance(self, decision: Decision) -> AnalysedDecision:
         before, seat = decision.step.before, decision.seat
         points = _points(before, seat.other, Level(decision.state.resignation))
         values = self._resignation_values(before, seat, equity_of_points(self._evaluator, decision.state, points))
-        worth = {"accept": values.settled, "reject": values.played_on}
+        worth = {"accept": values.settled, "reject": values.played_on.equity}
         return _compared(decision, decision.text, worth, resigning=values)
 
     def _resignation_values(self, game: GameState, seat: Seat, settled: float) -> ResignationValues:
-        played_on = self._value_in_detail(game, seat)
-        return ResignationValues(settled, played_on.equity, played_on.plies, played_on.chances)
+        return ResignationValues(settled, self._value_in_detail(game, seat))
 
     def _value_in_detail(self, game: GameState, seat: Seat) -> PositionValue:
         """Return the same as `value`, with chances and plies where the evaluator gives them."""
@@ -248,6 +247,6 @@ def _options(position: Position, ranked: Sequence[tuple[Play, PlayValue]], own: 
     others: list[PlayOption] = []
     for play, value in ranked[:LISTED_PLAYS]:
         if value.plies == deepest and position.play(play) != after:
-            option = PlayOption(play, format_play(play, position), value.equity, value.plies, value.chances)
-            (better if option.equity > own.equity else others).append(option)
+            option = PlayOption(play, format_play(play, position), value)
+            (better if option.value.equity > own.value.equity else others).append(option)
     return (*better, own, *others)

@@ -10,7 +10,7 @@ from attrs import astuple, frozen
 
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.evaluator import Chances, CubeValues
+from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.transcript import Decision, Transcript
 
 
@@ -21,24 +21,17 @@ class PlayOption:
     play: Play
     text: str
     """The play in notation."""
-    equity: float
-    plies: int | None = None
-    """Search depth, the same for all options; None if the evaluator does not report it."""
-    chances: Chances | None = None
-    """Chances after it, for the player who makes it; None if the evaluator does not report them."""
+    value: PlayValue
+    """Its search depth, if known, is the same for all options."""
 
 
 @frozen
 class ResignationValues:
-    """Equities of a resignation and of playing on, for the player who decided."""
+    """Values of a resignation and of playing on, for the player who decided."""
 
     settled: float
     """Equity of the resignation."""
-    played_on: float
-    plies: int | None = None
-    """Search depth for playing on; None if the evaluator does not report it."""
-    chances: Chances | None = None
-    """Chances of playing on, for the player who decided; None if the evaluator does not report them."""
+    played_on: PositionValue
 
 
 @frozen

@@ -422,9 +422,9 @@ class _MatchJudgement:
             self.equity[row], self.loss[row], self.counts[row] = found.equity, found.loss, found.counts
             self.best[row] = found.best
             if (values := found.resigning) is not None:
-                self.resigning[row] = values.settled, values.played_on
-                if values.chances is not None:
-                    self.chances[row] = values.chances
+                self.resigning[row] = values.settled, values.played_on.equity
+                if values.played_on.chances is not None:
+                    self.chances[row] = values.played_on.chances
 
 
 _START: Final = np.array(Position.start().points, np.int8)

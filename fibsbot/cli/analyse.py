@@ -199,7 +199,7 @@ def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
     analysed = entry.analysed
     if analysed and analysed.options:
         best, made = analysed.options[0], next(it for it in analysed.options if it.text == analysed.decision.text)
-        for label, it in (("best", best), ("made", made)):
+        for label, it in (("best", best.value), ("made", made.value)):
             yield f"{_plies(it.plies)}{label} {it.equity:+.3f}{_chances(it.chances)}"
     elif analysed and analysed.cube:
         cube = analysed.cube
@@ -208,10 +208,10 @@ def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
         if cube.chances:
             yield f"chances of the doubler:{_chances(cube.chances)}"
     elif analysed and analysed.resigning:
-        values = analysed.resigning
+        settled, played_on = analysed.resigning.settled, analysed.resigning.played_on
         ending = "resigning" if entry.kind is TimelineKind.RESIGNATION else "accepting"
-        yield f"{ending} {values.settled:+.3f}"
-        yield f"{_plies(values.plies)}playing on {values.played_on:+.3f}{_chances(values.chances)}"
+        yield f"{ending} {settled:+.3f}"
+        yield f"{_plies(played_on.plies)}playing on {played_on.equity:+.3f}{_chances(played_on.chances)}"
 
 
 def _plies(plies: int | None) -> str:
@@ -326,9 +326,9 @@ def _error(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
 def _play(option: PlayOption) -> dict[str, Any]:
     return {
         "play": option.text,
-        "plies": option.plies,
-        "equity": _rounded(option.equity),
-        "chances": _chances_row(option.chances),
+        "plies": option.value.plies,
+        "equity": _rounded(option.value.equity),
+        "chances": _chances_row(option.value.chances),
     }
 
 
@@ -342,9 +342,9 @@ def _cube(cube: CubeValues) -> dict[str, Any]:
 def _resigning(values: ResignationValues) -> dict[str, Any]:
     return {
         "settled": _rounded(values.settled),
-        "played_on": _rounded(values.played_on),
-        "plies": values.plies,
-        "chances": _chances_row(values.chances),
+        "played_on": _rounded(values.played_on.equity),
+        "plies": values.played_on.plies,
+        "chances": _chances_row(values.played_on.chances),
     }
 
 

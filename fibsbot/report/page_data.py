@@ -150,14 +150,15 @@ def _plays(analysed: AnalysedDecision) -> list[list[str | bool]]:
     """Return a row for each play: its notation, the cells of COLUMNS, and whether it was made."""
     if not analysed.options:
         return []
-    best = analysed.options[0].equity
+    best = analysed.options[0].value.equity
+    rows = ((option.text, option.value) for option in analysed.options)
     return [
         [
-            it.text,
+            text,
             *_cells(it.equity, format_signed(it.equity - best) if it.equity < best else "", it.plies, it.chances),
-            it.text == analysed.decision.text,
+            text == analysed.decision.text,
         ]
-        for it in analysed.options
+        for text, it in rows
     ]
 
 
@@ -204,12 +205,13 @@ def _resigning(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
     analysed = entry.analysed
     if analysed is None or analysed.resigning is None:
         return {}
-    it, offered = analysed.resigning, entry.kind is TimelineKind.RESIGNATION
+    values, offered = analysed.resigning, entry.kind is TimelineKind.RESIGNATION
+    it = values.played_on
     ending, going_on = ("Resign", "Play on") if offered else ("Accept", "Reject")
-    best = max(it.settled, it.played_on)
+    best = max(values.settled, it.equity)
     settled, played_on = (
         format_signed(value - best) if best - value >= INVISIBLE_DIFFERENCE else ""
-        for value in (it.settled, it.played_on)
+        for value in (values.settled, it.equity)
     )
     made = offered or analysed.decision.answer is True
     return {
@@ -217,8 +219,8 @@ def _resigning(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
         "right": going_on if settled else ending,
         "rows": [
             # After the end of a game there are no chances, and no plies.
-            [ending, *_cells(it.settled, settled, None, None), made],
-            [going_on, *_cells(it.played_on, played_on, it.plies, it.chances), not made],
+            [ending, *_cells(values.settled, settled, None, None), made],
+            [going_on, *_cells(it.equity, played_on, it.plies, it.chances), not made],
         ],
     }
 

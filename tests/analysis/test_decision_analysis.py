@@ -117,12 +117,12 @@ def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) ->
         for analysed in game.decisions:
             if not analysed.options:
                 continue
-            equities = [option.equity for option in analysed.options]
+            equities = [option.value.equity for option in analysed.options]
             assert sorted(equities, reverse=True) == equities
             assert len(equities) <= LISTED_PLAYS + 1
             (own,) = [option for option in analysed.options if option.play == analysed.decision.answer]
-            assert (own.equity, own.text) == (analysed.equity, analysed.decision.text)
-            assert pytest.approx(analysed.loss, abs=1e-9) == equities[0] - own.equity
+            assert (own.value.equity, own.text) == (analysed.equity, analysed.decision.text)
+            assert pytest.approx(analysed.loss, abs=1e-9) == equities[0] - own.value.equity
             assert analysed.loss == 0 or analysed.options[0].text == analysed.best
 
 
@@ -134,7 +134,7 @@ def test_the_play_made_is_listed_once_and_plays_searched_less_deep_are_not() -> 
         (third, PlayValue(0.4, 2)),
         (fourth, PlayValue(0.9, 0)),
     ]
-    made = [_options(START.position, ranked, PlayOption(play, "", value.equity)) for play, value in ranked]
+    made = [_options(START.position, ranked, PlayOption(play, "", value)) for play, value in ranked]
     assert [
         [best, second, third],
         [best, second, third],
@@ -317,21 +317,21 @@ def test_a_resignation_has_the_equity_and_chances_of_playing_on(before: tuple[En
     assert ours is not None
     assert theirs is not None
     assert (offer.equity, answer.equity) == (ours.settled, theirs.settled)
-    assert pytest.approx((-ours.settled, -ours.played_on)) == (theirs.settled, theirs.played_on)
-    assert ours.chances is not None
-    assert theirs.chances is not None
-    assert pytest.approx(reversed_chances(ours.chances)) == theirs.chances
-    assert (0, 0) == (ours.plies, theirs.plies)
-    assert (ours.chances[0] < 0.5) is (seat is Seat.B), "the one on roll, or who has doubled, is ahead"
-    assert pytest.approx(max(ours.played_on - ours.settled, 0)) == offer.loss
+    assert pytest.approx((-ours.settled, -ours.played_on.equity)) == (theirs.settled, theirs.played_on.equity)
+    assert ours.played_on.chances is not None
+    assert theirs.played_on.chances is not None
+    assert pytest.approx(reversed_chances(ours.played_on.chances)) == theirs.played_on.chances
+    assert (0, 0) == (ours.played_on.plies, theirs.played_on.plies)
+    assert (ours.played_on.chances[0] < 0.5) is (seat is Seat.B), "the one on roll, or who has doubled, is ahead"
+    assert pytest.approx(max(ours.played_on.equity - ours.settled, 0)) == offer.loss
 
 
 def test_an_evaluator_without_chances_gives_none_for_resignations() -> None:
     resign = Resign(seat=Seat.A, level=Level.SINGLE, accepted=False)
     for analysed in analyse_match(transcript(resign, start=LATER), PipEvaluator()).games[0].decisions:
         assert analysed.resigning is not None
-        assert (None, None) == (analysed.resigning.plies, analysed.resigning.chances)
-        assert analysed.resigning.played_on != analysed.resigning.settled
+        assert (None, None) == (analysed.resigning.played_on.plies, analysed.resigning.played_on.chances)
+        assert analysed.resigning.played_on.equity != analysed.resigning.settled
 
 
 # -- luck -----------------------------------------------------------------------------------------------------------

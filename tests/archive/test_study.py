@@ -100,8 +100,8 @@ def assert_judged_as_analysed(engine: Engine, match: Transcript) -> TableData:
             assert one.luck == pytest.approx(judged["luck"][place], abs=0.1)
         if one.resigning is not None:
             assert one.resigning.settled == pytest.approx(judged["settled"][place], abs=2e-5)
-            assert one.resigning.played_on == pytest.approx(judged["played_on"][place], abs=2e-5)
-            assert (one.resigning.chances is None) == bool(np.ma.getmaskarray(judged["win"])[place])
+            assert one.resigning.played_on.equity == pytest.approx(judged["played_on"][place], abs=2e-5)
+            assert (one.resigning.played_on.chances is None) == bool(np.ma.getmaskarray(judged["win"])[place])
     return judged
 
 
