@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+import timeit
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -55,12 +56,7 @@ def random_boards(most: int) -> Boards:
 
 def seconds(work: Callable[[], object]) -> float:
     """Return the smallest processor time of several runs."""
-    times = []
-    for _ in range(REPEATS):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
+    return min(timeit.repeat(work, timer=time.process_time, repeat=REPEATS, number=1))
 
 
 def accuracy(tables: BearoffTables) -> str:

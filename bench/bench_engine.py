@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import timeit
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -72,12 +73,7 @@ def value_all(student: TDNetwork, desk: TDBuffers, boards: Boards) -> float:
 
 def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """Return the smallest processor time of several runs."""
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
+    return min(timeit.repeat(work, timer=time.process_time, repeat=repeats, number=1))
 
 
 def in_batches(network: QuantizedNetwork, inputs: np.ndarray[tuple[int, int], np.dtype[np.float32]], size: int) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import sys
-import time
+import timeit
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -152,12 +152,7 @@ def in_turn(wordings: Sequence[Wording[Any]]) -> Callable[[str], m.Message]:
 
 def best(work: Callable[[], object]) -> float:
     """Return the seconds of the fastest of a few runs."""
-    seconds = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return min(timeit.repeat(work, repeat=ROUNDS, number=1))
 
 
 def each(function: Callable[[str], object], lines: Iterable[str]) -> Callable[[], object]:
