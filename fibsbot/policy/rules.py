@@ -177,40 +177,35 @@ def _game(policy: Policy, request: MatchRequest) -> str | None:
 # -- strength ------------------------------------------------------------------------------------------------------
 
 
+def _less(a: float | None, b: float | None) -> bool:
+    """Return whether both are known, and one is less than the other."""
+    return a is not None and b is not None and a < b
+
+
 def _rating_low(policy: Policy, request: MatchRequest) -> str | None:
-    if policy.min_rating is None or request.rating is None or request.rating >= policy.min_rating:
-        return None
-    return _rating(policy, request.rating)
+    return _rating(policy, request) if _less(request.rating, policy.min_rating) else None
 
 
 def _rating_high(policy: Policy, request: MatchRequest) -> str | None:
-    if policy.max_rating is None or request.rating is None or request.rating <= policy.max_rating:
-        return None
-    return _rating(policy, request.rating)
+    return _rating(policy, request) if _less(policy.max_rating, request.rating) else None
 
 
-def _rating(policy: Policy, rating: float) -> str:
+def _rating(policy: Policy, request: MatchRequest) -> str:
     limits = format_range(policy.min_rating, policy.max_rating)
-    return f"I only play opponents rated {limits}; your rating is {rating:.2f}."
+    return f"I only play opponents rated {limits}; your rating is {request.rating or 0:.2f}."
 
 
 def _experience_low(policy: Policy, request: MatchRequest) -> str | None:
-    least = policy.min_experience
-    if least is None or request.experience is None or request.experience >= least:
-        return None
-    return _experience(policy, request.experience)
+    return _experience(policy, request) if _less(request.experience, policy.min_experience) else None
 
 
 def _experience_high(policy: Policy, request: MatchRequest) -> str | None:
-    most = policy.max_experience
-    if most is None or request.experience is None or request.experience <= most:
-        return None
-    return _experience(policy, request.experience)
+    return _experience(policy, request) if _less(policy.max_experience, request.experience) else None
 
 
-def _experience(policy: Policy, experience: int) -> str:
+def _experience(policy: Policy, request: MatchRequest) -> str:
     limits = format_range(policy.min_experience, policy.max_experience)
-    return f"I only play opponents with an experience of {limits}; you have {experience}."
+    return f"I only play opponents with an experience of {limits}; you have {request.experience}."
 
 
 def _experience_for_length(policy: Policy, request: MatchRequest) -> str | None:
