@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 import time
 from collections import Counter
@@ -105,6 +106,13 @@ for line in sys.stdin:
     else:
         say("roll")
 '''
+
+
+def executable(path: Path, text: str) -> str:
+    """Write a program; return its path."""
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
 
 
 def fake(folder: Path, mode: str, *arguments: object) -> str:

@@ -119,11 +119,12 @@ class ChatSimulation:
         sessions.log_out(self._world, self._players.pop(name), how)
         self._deliver()
 
-    def types(self, name: str, line: str) -> None:
-        """Type a line as a person, and run for ten seconds."""
-        self._note(name, f"> {line}")
-        self._carry_out(name, line)
-        self.wait(10)
+    def types(self, name: str, *lines: str) -> None:
+        """Type lines as a person, and run for ten seconds after each."""
+        for line in lines:
+            self._note(name, f"> {line}")
+            self._carry_out(name, line)
+            self.wait(10)
 
     def connect(self) -> None:
         """Log in the bot."""

@@ -40,8 +40,7 @@ def invitations(evening: ChatSimulation) -> None:
     evening.title("Whom it does not play")
     evening.enter("zaphod", 1700)
     evening.connect()
-    evening.types("zaphod", "invite marvin 9")
-    evening.types("zaphod", "invite marvin 9")
+    evening.types("zaphod", "invite marvin 9", "invite marvin 9")
     evening.enter("marvins_fan")
     evening.types("marvins_fan", "invite marvin unlimited")
     evening.enter("Quitter_X")
@@ -59,10 +58,13 @@ def questions(evening: ChatSimulation) -> None:
     for line in ("who r u?", "help", "settings", "Stats!", "score", "marvin, help please", "thanks", "why?"):
         evening.types("trillian", f"tell marvin {line}")
     evening.enter("arthur")
-    evening.types("arthur", "tell marvin hello")
-    evening.types("arthur", "tell marvin where can I get a cup of tea?")
-    evening.types("arthur", "tell marvin and why not?")
-    evening.types("arthur", "shout help, who are you, marvin?")
+    evening.types(
+        "arthur",
+        "tell marvin hello",
+        "tell marvin where can I get a cup of tea?",
+        "tell marvin and why not?",
+        "shout help, who are you, marvin?",
+    )
     evening.types("gnubot", "tell marvin help")
     evening.enter("RepBotNG")
     evening.types("RepBotNG", "tell marvin Your reputation is 5 (30/25)")
@@ -75,27 +77,19 @@ def match(evening: ChatSimulation) -> None:
     evening.types("ford", "invite marvin 3")
     evening.enter("agrajag")
     evening.types("agrajag", "watch marvin")
-    evening.types("ford", "kibitz hello, good luck!")
-    evening.types("ford", "kibitz score?")
-    evening.types("ford", "say what a lucky roll")
-    evening.types("agrajag", "kibitz score?")
-    evening.types("agrajag", "tell marvin score")
+    evening.types("ford", "kibitz hello, good luck!", "kibitz score?", "say what a lucky roll")
+    evening.types("agrajag", "kibitz score?", "tell marvin score")
     evening.types("zaphod", "invite marvin 1")
-    evening.types("ford", "kibitz move")
-    evening.types("ford", "kibitz MOVE!!!")
+    evening.types("ford", "kibitz move", "kibitz MOVE!!!")
     evening.title("It resigns")
     evening.strategy.level = 1
     evening.wait(20)
     evening.types("ford", "accept")
     evening.wait(30)
     evening.title("The opponent resigns, too little and enough")
-    evening.types("ford", "resign n")
-    evening.types("ford", "resign g")
+    evening.types("ford", "resign n", "resign g")
     evening.wait(30)
-    evening.types("ford", "tell marvin score")
-    evening.types("ford", "resign n")
-    evening.types("ford", "tell marvin stats")
-    evening.types("ford", "invite marvin 3")
+    evening.types("ford", "tell marvin score", "resign n", "tell marvin stats", "invite marvin 3")
 
 
 def interruptions(evening: ChatSimulation) -> None:
@@ -132,9 +126,7 @@ def orders(evening: ChatSimulation) -> None:
     evening.enter("Slarti")
     evening.types("Slarti", "tell marvin quit")
     evening.enter("slarti", notify=True)
-    evening.types("slarti", "tell marvin help")
-    evening.types("slarti", "tell marvin status")
-    evening.types("slarti", "tell marvin pause")
+    evening.types("slarti", "tell marvin help", "tell marvin status", "tell marvin pause")
     evening.types("trillian", "invite marvin 1")
     evening.types("slarti", "tell marvin resume")
     evening.types("trillian", "invite marvin 1")

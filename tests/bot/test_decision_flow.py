@@ -141,9 +141,24 @@ def test_a_double_is_answered() -> None:
         assert [command] == script.cube(action)
 
 
-def test_a_beaver_in_an_unlimited_match() -> None:
+def in_unlimited_match() -> Script:
+    """Return a script in which an unlimited match was resumed."""
     script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
     script.server("ford has joined you. Your running match was loaded.")
+    return script
+
+
+def doubled_in_unlimited_match() -> Script:
+    """Return a script in which we have doubled, and ford may redouble."""
+    script = in_unlimited_match()
+    script.server(board(length=9999, cells=AFTER_61), PROMPT)
+    script.cube(CubeAction.DOUBLE)
+    script.server("You double. Please wait for ford to accept, reject or redouble.")
+    return script
+
+
+def test_a_beaver_in_an_unlimited_match() -> None:
+    script = in_unlimited_match()
     script.server(board(length=9999, cells=AFTER_61, turn=-1))
     script.server("ford doubles. Type 'accept', 'reject' or 'redouble'.")
     assert (1, False) == (script.state.redoubles, script.state.redoubled)
@@ -155,11 +170,7 @@ def test_a_beaver_in_an_unlimited_match() -> None:
 
 
 def test_a_double_against_a_beaver_is_answered_again() -> None:
-    script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
-    script.server("ford has joined you. Your running match was loaded.")
-    script.server(board(length=9999, cells=AFTER_61), PROMPT)
-    script.cube(CubeAction.DOUBLE)
-    script.server("You double. Please wait for ford to accept, reject or redouble.")
+    script = doubled_in_unlimited_match()
     script.server("ford redoubles to 4. Type 'accept' or 'reject'.")
     assert script.state.redoubled
     assert isinstance(script.questions[0].question, TakeQuestion)
@@ -171,11 +182,7 @@ def test_a_double_against_a_beaver_is_answered_again() -> None:
 
 def test_after_a_new_connection_it_is_known_who_has_redoubled() -> None:
     """The board shows a cube at 2 and a double that waits, as after an opponent's double; only the line says more."""
-    script = Script(policy=Policy(lengths=Lengths(unlimited=True))).to_lobby()
-    script.server("ford has joined you. Your running match was loaded.")
-    script.server(board(length=9999, cells=AFTER_61), PROMPT)
-    script.cube(CubeAction.DOUBLE)
-    script.server("You double. Please wait for ford to accept, reject or redouble.")
+    script = doubled_in_unlimited_match()
     script.server("ford redoubles to 4. Type 'accept', 'reject' or 'redouble'.")
     script.questions.clear()
     script.lose()

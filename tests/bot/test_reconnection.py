@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,32 +23,11 @@ from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, Script, board
 from tests.bot.live_bots import CHEAP, QUICK, Counting, Watcher, settings
 from tests.bot.proxy import Chunk, Meddle, Proxy, cutting, unharmed
 from tests.client.certificates import NO_OPENSSL, certificate, server_context
+from tests.client.talking_server import listening
 
 pytestmark = pytest.mark.slow
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 NOTICE = "***\x07 ATTENTION ! FIBS will restart in 60 seconds"
-
-
-@contextlib.asynccontextmanager
-async def talking(talk: Talk) -> AsyncIterator[int]:
-    """Run a server with this handler of connections."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        tasks.add(task)
-        with contextlib.suppress(OSError, asyncio.CancelledError):
-            await talk(reader, writer)
-        writer.transport.abort() if task.cancelling() else writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks)
-        await asyncio.sleep(0)  # transports close in the next iteration of the loop
 
 
 def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) -> Runner:
@@ -90,7 +68,7 @@ async def test_a_silent_connection_is_closed_and_opened_again() -> None:
 
     watcher = Watcher()
     timings = evolve(QUICK, silence=0.2, watchdog=60, keep_alive=60)
-    async with talking(mute) as port:
+    async with listening(mute) as port:
         bot = runner(port, watcher, BackoffSettings(first=0.01, longest=0.02), timings=timings)
         running = asyncio.create_task(bot.run())
         await until(lambda: len(watcher.named("connection_lost")) >= 3)
@@ -110,7 +88,7 @@ async def test_a_connection_without_answers_is_closed_too() -> None:
             await asyncio.sleep(0.02)
 
     watcher = Watcher()
-    async with talking(babble) as port:
+    async with listening(babble) as port:
         bot = runner(port, watcher, BackoffSettings(first=0.01, longest=0.02), timings=evolve(QUICK, watchdog=0.05))
         running = asyncio.create_task(bot.run())
         await until(lambda: watcher.named("reconnecting"))
@@ -120,7 +98,7 @@ async def test_a_connection_without_answers_is_closed_too() -> None:
 
 async def test_pauses_grow_when_connections_drop_right_after_the_login() -> None:
     watcher = Watcher()
-    async with talking(let_in) as port:
+    async with listening(let_in) as port:
         bot = runner(port, watcher, BackoffSettings(first=0.01, longest=0.2, jitter=0))
         running = asyncio.create_task(bot.run())
         await until(lambda: len(watcher.named("reconnecting")) >= 7)
@@ -338,15 +316,20 @@ async def test_a_request_to_finish_plays_the_match_to_its_end_and_sends_bye() ->
     )
 
 
+def assert_saved(server: Server) -> None:
+    """Assert that the match with ford can be resumed."""
+    saved = server.world.database.match(ME, "ford")
+    assert saved is not None
+    assert not saved.over
+
+
 async def test_a_request_to_finish_leaves_a_match_that_takes_too_long() -> None:
     async with Server(seed=12, limits=CHEAP) as server:
         table = Table(server, timings=evolve(QUICK, finish=0.2, pause=0.05))
         await table.play()
         table.marvin.finish()
         result = await table.end()
-        saved = server.world.database.match(ME, "ford")
-        assert saved is not None
-        assert not saved.over, "it can be resumed"
+        assert_saved(server)
     assert (End.FINISHED, "logged out", 0) == (result.end, result.reason, result.counters.matches)
 
 
@@ -357,9 +340,7 @@ async def test_a_second_request_leaves_at_once_and_the_match_is_saved() -> None:
         table.marvin.finish()
         table.marvin.quit()
         result = await table.end()
-        saved = server.world.database.match(ME, "ford")
-        assert saved is not None
-        assert not saved.over, "it can be resumed"
+        assert_saved(server)
     assert (End.FINISHED, "told to quit", 0) == (result.end, result.reason, result.counters.matches)
 
 

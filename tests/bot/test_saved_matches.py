@@ -278,14 +278,19 @@ def test_a_join_that_fails_is_followed_by_our_own_invitation() -> None:
     assert ["invite ford"] == script.server(*RESUME)
 
 
-def test_a_match_of_swapped_excessive_length_is_not_resumed() -> None:
-    script = Script(policy=Policy(lengths=Lengths(((1, 7),)))).to_lobby()
+def leave_swapped(script: Script, length: int) -> None:
+    """Accept an invitation that becomes a match of another length, which is left."""
     script.server(*INVITED)
     script.verdict(accepted=True)
     script.wait(1.5)
-    assert ["leave"] == script.server("** You are now playing a 15 point match with ford")
+    assert ["leave"] == script.server(f"** You are now playing a {length} point match with ford")
     script.server("** You terminated the game. The game was saved.")
     assert [] == script.server(who("ford"))
+
+
+def test_a_match_of_swapped_excessive_length_is_not_resumed() -> None:
+    script = Script(policy=Policy(lengths=Lengths(((1, 7),)))).to_lobby()
+    leave_swapped(script, 15)
     assert ["tell ford I only play matches of 1 to 7 points."] == script.server(*RESUME)
     script.server("16 ford I play")
     warning = "WARNING: Don't accept if you want to continue the saved 15 point match!"
@@ -296,12 +301,7 @@ def test_a_match_of_swapped_excessive_length_is_not_resumed() -> None:
 
 def test_a_match_of_swapped_acceptable_length_is_resumed_on_request() -> None:
     script = Script().to_lobby()
-    script.server(*INVITED)
-    script.verdict(accepted=True)
-    script.wait(1.5)
-    assert ["leave"] == script.server("** You are now playing a 7 point match with ford")
-    script.server("** You terminated the game. The game was saved.")
-    assert [] == script.server(who("ford"))
+    leave_swapped(script, 7)
     assert ["invite ford"] == script.server(*RESUME)
 
 

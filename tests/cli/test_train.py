@@ -18,21 +18,13 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
 from fibsbot.engine.bearoff.storage import path_for, write_tables
-from tests.engine.toys import solved
+from tests.engine.toys import TOY_RECIPE, solved
 
 ROOT: Final = Path(__file__).parents[2]
-RECIPE: Final = """
+RECIPE: Final = f"""
 rounds = []
-pruner_hidden = 4
-pruner_positions = 50
-[student]
-hidden = 4
-games = 10
-lesson = 5
-[distilling]
-positions = 50
-hidden = [4]
-fit = { epochs = 1 }
+{TOY_RECIPE}hidden = [4]
+fit = {{ epochs = 1 }}
 """
 
 

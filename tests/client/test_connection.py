@@ -7,38 +7,15 @@ import contextlib
 import random
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
 from fibsbot.client.settings import TlsSettings
-from tests.client.certificates import NO_OPENSSL, certificate, server_context
-
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@contextlib.asynccontextmanager
-async def listening(talk: Talk, tls: Path | None = None, sock: socket.socket | None = None) -> AsyncIterator[int]:
-    """Run a server on this machine that talks like this, with a certificate or without; yield its port."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        tasks.add(task)
-        with contextlib.suppress(ConnectionError, asyncio.CancelledError):
-            await talk(reader, writer)
-        writer.transport.abort() if task.cancelling() else writer.close()
-
-    where = {"sock": sock} if sock else {"host": "127.0.0.1", "port": 0}
-    async with await asyncio.start_server(serve, ssl=server_context(tls) if tls else None, **where) as server:
-        yield server.sockets[0].getsockname()[1]
-        await asyncio.sleep(0)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks)
+from tests.client.certificates import NO_OPENSSL, certificate
+from tests.client.talking_server import Talk, listening
 
 
 @contextlib.asynccontextmanager
@@ -52,6 +29,16 @@ async def connected(talk: Talk) -> AsyncIterator[Connection]:
             connection.close()
 
 
+def saying(data: bytes) -> Talk:
+    """Return what a server does that says this and closes the connection."""
+
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+        writer.close()
+
+    return talk
+
+
 async def read_all(connection: Connection) -> bytes:
     data = bytearray()
     while chunk := await connection.read():
@@ -60,12 +47,7 @@ async def read_all(connection: Connection) -> bytes:
 
 
 async def test_bytes_arrive_as_they_were_sent_and_then_the_end() -> None:
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"WELCOME\r\n\x07login: ")
-        await writer.drain()
-        writer.close()
-
-    async with connected(talk) as connection:
+    async with connected(saying(b"WELCOME\r\n\x07login: ")) as connection:
         assert b"WELCOME\r\n\x07login: " == await read_all(connection)
         assert b"" == await connection.read()
 
@@ -73,11 +55,7 @@ async def test_bytes_arrive_as_they_were_sent_and_then_the_end() -> None:
 async def test_much_that_is_sent_right_before_the_end_arrives_whole() -> None:
     line = b"5 ford - - 1 0 1500.00 0 0 1 h - -\r\n"
 
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(line * 20_000)
-        writer.close()
-
-    async with connected(talk) as connection:
+    async with connected(saying(line * 20_000)) as connection:
         assert line * 20_000 == await read_all(connection)
 
 
@@ -220,11 +198,8 @@ async def test_telnet_bytes_of_any_kind_do_no_harm_and_make_no_noise(
 
 
 async def test_nobody_makes_us_unpack_what_was_never_agreed_on() -> None:
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"\xff\xfb\x56\xff\xfa\x56\xff\xf0" + b"in clear")  # "from here on I compress"
-        writer.close()
-
-    async with connected(talk) as connection:
+    compressing = b"\xff\xfb\x56\xff\xfa\x56\xff\xf0"  # "from here on I compress"
+    async with connected(saying(compressing + b"in clear")) as connection:
         assert b"in clear" == await read_all(connection)
 
 

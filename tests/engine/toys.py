@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Final
 
 import numpy as np
 from attrs import frozen
@@ -21,7 +22,17 @@ from fibsbot.match import ROLLS, Dice
 from fibsbot.position import Position
 from fibsbot.rules.plays import Cells, resulting_positions
 
-"""The 21 rolls, the high number first."""
+TOY_RECIPE: Final = """\
+pruner_hidden = 4
+pruner_positions = 50
+[student]
+hidden = 4
+games = 10
+lesson = 5
+[distilling]
+positions = 50
+"""
+"""How a recipe for very small networks begins; more about distilling may follow."""
 
 
 def board_of(position: Position) -> Board:

@@ -16,23 +16,14 @@ from fibsbot.cli.export import convert, export
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import NOT_REPRESENTED, WRITERS, read_matches
 from fibsbot.formats.csv_table import COLUMNS, write_csv
-from fibsbot.match import CubeAction
-from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat
-from fibsbot.transcript import Cube, Game, Player, Resign, Throw, Transcript
+from fibsbot.transcript import Game, Player, Resign, Transcript
+from tests.formats.short_game import MOVES
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-ENTRIES: Final = (
-    Throw(seat=Seat.A, dice=(4, 1), play=Play.of((24, 23), (13, 9))),
-    Throw(seat=Seat.B, dice=(6, 5), play=Play.of((24, 18), (18, 13))),
-    Cube(seat=Seat.A, action=CubeAction.DOUBLE),
-    Cube(seat=Seat.B, action=CubeAction.TAKE),
-    Throw(seat=Seat.A, dice=(3, 3), play=Play.of((8, 5), (8, 5), (6, 3), (6, 3))),
-    Throw(seat=Seat.B, dice=(6, 2), play=Play.of((24, 18), (13, 11))),
-    Resign(seat=Seat.A, level=Level.GAMMON, accepted=True),
-)
+ENTRIES: Final = (*MOVES, Resign(seat=Seat.A, level=Level.GAMMON, accepted=True))
 EXAMPLE: Final = Transcript(
     players=(Player("alice", 1712.45, 210), Player("bob", 1580.2, 98)),
     length=5,

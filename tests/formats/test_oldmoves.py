@@ -10,12 +10,12 @@ from attrs import evolve
 from fibsbot.formats import FormatError
 from fibsbot.formats.oldmoves import iter_oldmoves, read_oldmoves, write_oldmoves
 from fibsbot.match import CubeAction
-from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
+from tests.formats.short_game import MOVES
 from tests.formats.simulated_matches import simulate
 
 HEAD: Final = "Score is 0-0 in a 3 point match.\nalice is X - bob is O\n\n"
@@ -30,14 +30,6 @@ O: wins
 """
 SERVER_NUMBERS: Final = OWN_NUMBERS.replace("24-23 13-9", "1-2 12-16").replace(
     "8-5 8-5 6-3 6-3", "17-20 17-20 19-22 19-22"
-)
-MOVES: Final = (
-    Throw(seat=Seat.A, dice=(4, 1), play=Play.of((24, 23), (13, 9))),
-    Throw(seat=Seat.B, dice=(6, 5), play=Play.of((24, 18), (18, 13))),
-    Cube(seat=Seat.A, action=CubeAction.DOUBLE),
-    Cube(seat=Seat.B, action=CubeAction.TAKE),
-    Throw(seat=Seat.A, dice=(3, 3), play=Play.of((8, 5), (8, 5), (6, 3), (6, 3))),
-    Throw(seat=Seat.B, dice=(6, 2), play=Play.of((24, 18), (13, 11))),
 )
 LOST: Final = Resign(seat=Seat.A, level=Level.SINGLE, accepted=True)
 

@@ -45,16 +45,24 @@ def states(game: str) -> list[TableGame]:
     return list(islice(random_game(load_ruleset(game), random.Random(game)), most))
 
 
-def advance(state: TableGame, rng: random.Random) -> TableGame:
-    """Return the state after a random roll or decision."""
+def rolled(state: TableGame, rng: random.Random) -> TableGame | None:
+    """Return the state after a random roll; None where a player decides something else first."""
     if state.stage is Stage.OPENING:
         return roll_opening(state, rng.randint(1, 6), rng.randint(1, 6))
     if state.stage is Stage.CONTEST:
         return roll_contest(state, rng.randint(2, 12), rng.randint(2, 12))
+    if state.stage is not Stage.ROLL:
+        return None
+    assert state.decides is not None
+    return roll(state, state.decides, tuple(rng.randint(1, 6) for _ in range(state.rules.dice)))
+
+
+def advance(state: TableGame, rng: random.Random) -> TableGame:
+    """Return the state after a random roll or decision."""
+    if (after := rolled(state, rng)) is not None:
+        return after
     seat = state.decides
     assert seat is not None
-    if state.stage is Stage.ROLL:
-        return roll(state, seat, tuple(rng.randint(1, 6) for _ in range(state.rules.dice)))
     if state.stage is Stage.NAME:
         return name(state, seat, rng.choice(choices(state)))
     plays = legal_plays(state.rules, state.table, state.part)

@@ -144,31 +144,6 @@ def test_experiences_include_both_limits(least: int, most: int, experience: int)
     ("policy", "request_", "said"),
     [
         (
-            Policy(min_rating=1450),
-            {"rating": 1423.456},
-            "I only play opponents rated at least 1450; your rating is 1423.46.",
-        ),
-        (
-            Policy(max_rating=1500),
-            {"rating": 1501},
-            "I only play opponents rated at most 1500; your rating is 1501.00.",
-        ),
-        (
-            Policy(min_rating=1450, max_rating=1500.5),
-            {"rating": 1501},
-            "I only play opponents rated 1450 to 1500.5; your rating is 1501.00.",
-        ),
-        (
-            Policy(min_experience=50),
-            {"experience": 3},
-            "I only play opponents with an experience of at least 50; you have 3.",
-        ),
-        (
-            Policy(max_experience=50),
-            {"experience": 51},
-            "I only play opponents with an experience of at most 50; you have 51.",
-        ),
-        (
             Policy(max_saved_games=8),
             {"saved_games": 12},
             "You have 12 saved games, and I only play opponents with at most 8. Please finish some first.",
@@ -183,6 +158,20 @@ def test_experiences_include_both_limits(least: int, most: int, experience: int)
 )
 def test_the_sentence_names_the_limits(policy: Policy, request_: dict[str, Any], said: str) -> None:
     assert said == sentence(policy, MatchRequest("ford", 5, **request_))
+
+
+@pytest.mark.parametrize(
+    ("policy", "facts", "said"),
+    [
+        (Policy(min_rating=1450), {"rating": 1423.456}, "rated at least 1450; your rating is 1423.46."),
+        (Policy(max_rating=1500), {"rating": 1501}, "rated at most 1500; your rating is 1501.00."),
+        (Policy(min_rating=1450, max_rating=1500.5), {"rating": 1501}, "rated 1450 to 1500.5; your rating is 1501.00."),
+        (Policy(min_experience=50), {"experience": 3}, "with an experience of at least 50; you have 3."),
+        (Policy(max_experience=50), {"experience": 51}, "with an experience of at most 50; you have 51."),
+    ],
+)
+def test_the_sentence_about_strength_names_the_limits(policy: Policy, facts: dict[str, Any], said: str) -> None:
+    assert f"I only play opponents {said}" == sentence(policy, MatchRequest("ford", 5, **facts))
 
 
 @given(st.integers(1, 99), st.integers(0, 2000), st.floats(0.5, 50))

@@ -184,10 +184,7 @@ BOB = m.WhoInfo(
         ("  8 bob bob logs out.", m.Unknown("  8 bob bob logs out.")),
         ("    1 NIHILIST        2295.11     7274", m.RatingListed(1, "NIHILIST", 2295.11, 7274)),
         ("Value of 'redoubles' set to 'none'.", m.SettingChanged(Setting.REDOUBLES, "none")),
-        (
-            "5 bob - - 1 0 6.93 5 1 2 host - -",
-            BOB,
-        ),
+        ("5 bob - - 1 0 6.93 5 1 2 host - -", BOB),
         ("5 bob - - 1 0 nan 5 1 2 host - -", m.Unknown("5 bob - - 1 0 nan 5 1 2 host - -")),
         ("05 bob - - 1 0 1500.00 5 1 2 host - -", m.Unknown("05 bob - - 1 0 1500.00 5 1 2 host - -")),
     ],

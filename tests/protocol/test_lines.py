@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.lines import BLOCK, PROMPTS, Line, LineSplitter
 from tests.examples import more_examples
+
+T = TypeVar("T")
 
 PIECES = [
     *PROMPTS,
@@ -36,14 +40,19 @@ PIECES = [
 streams = st.lists(st.sampled_from(PIECES) | st.binary(max_size=6), max_size=14).map(b"".join)
 
 
+def taken(receive: Callable[[bytes], None], take: Callable[[], T | None], chunks: Iterable[bytes]) -> list[T]:
+    """Return all that can be taken while these bytes are received, and the end after them."""
+    found: list[T] = []
+    for chunk in [*filter(None, chunks), b""]:
+        receive(chunk)
+        while (it := take()) is not None:
+            found.append(it)
+    return found
+
+
 def split(chunks: list[bytes], max_line: int = 128, *, prompts: bool = True) -> list[Line]:
     splitter = LineSplitter(max_line, prompts=prompts)
-    lines: list[Line] = []
-    for chunk in [*filter(None, chunks), b""]:
-        splitter.receive_data(chunk)
-        while line := splitter.next_line():
-            lines.append(line)
-    return lines
+    return taken(splitter.receive_data, splitter.next_line, chunks)
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:

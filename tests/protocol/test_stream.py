@@ -17,19 +17,14 @@ from fibs_protocol.words import Toggle
 from tests.examples import examples, more_examples
 from tests.protocol.message_examples import BY_CONTEXT, SPOKEN, boards, messages, said, texts
 from tests.protocol.test_board import START
-from tests.protocol.test_lines import cut, streams
+from tests.protocol.test_lines import cut, streams, taken
 
 WHO = "5 anotherplayer - - 0 0 1439.79 1262 410 1041251697 somehost.com - -"
 
 
 def read(*chunks: bytes) -> list[Received]:
     reader = MessageReader()
-    received: list[Received] = []
-    for chunk in [*filter(None, chunks), b""]:
-        reader.receive_data(chunk)
-        while record := reader.next_message():
-            received.append(record)
-    return received
+    return taken(reader.receive_data, reader.next_message, chunks)
 
 
 def kinds(text: str) -> list[str]:

@@ -9,24 +9,11 @@ from hypothesis import strategies as st
 
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
-from fibs_protocol.grammar import write, write_telnet
+from fibs_protocol.grammar import parse, write, write_telnet
 from fibs_protocol.grammar.clip import CLIP
 from tests.protocol.message_examples import messages, said
 
-USER = m.WhoInfo(
-    name="marvin",
-    opponent="ford",
-    watching=None,
-    ready=True,
-    away=True,
-    rating=1500.0,
-    experience=12,
-    idle=75,
-    login=1593791615,
-    host="heart.of.gold",
-    client="ParlorBot",
-    email=None,
-)
+USER = parse("5 marvin ford - 1 1 1500.00 12 75 1593791615 heart.of.gold ParlorBot -")
 
 
 @given(messages)
@@ -66,6 +53,7 @@ def test_a_user_is_aligned_with_the_columns_of_the_list() -> None:
     assert " 7  P Amarvin          1500.00   12 15:53  1:15 heart.of.gold" == row
     assert row[header.index("username") :].startswith("marvin")
     assert row[header.index("from") :].startswith("heart")
+    assert isinstance(USER, m.WhoInfo)
     watching = attrs.evolve(USER, opponent=None, watching="ford", away=False)
     assert "    RW marvin" == write_telnet(watching)[:13]
 

@@ -7,6 +7,7 @@ import pytest
 from fibs_protocol.board import BoardState
 from fibsbot.position import Position
 from fibsbot.rules.state import Seat, Stage
+from fibsbot.server.users import User
 from fibsbot.server.world import Quirks
 from tests.server.simulated_world import ListedDice, Simulation, boards, no_boards, set_state, two_players
 
@@ -137,23 +138,24 @@ def test_automove_makes_forced_plays() -> None:
     ] == (no_boards(simulation.received(alice)))
 
 
-def test_greedy_bears_off_with_every_number() -> None:
+def bearing_off() -> tuple[Simulation, User, User]:
+    """Return a match in which bob is to roll, and rolls 6-5, with four checkers on his 5- and 6-point."""
     simulation, alice, bob = two_players((6, 4), (6, 5))
     home = Position((0, *[0] * 4, 2, 2, *[0] * 17, -2, 0))
-    match = alice.match
-    assert match is not None
-    set_state(match, position=home, turn=Seat.B, stage=Stage.ROLL, dice=None)
+    assert alice.match is not None
+    set_state(alice.match, position=home, turn=Seat.B, stage=Stage.ROLL, dice=None)
+    return simulation, alice, bob
+
+
+def test_greedy_bears_off_with_every_number() -> None:
+    simulation, alice, bob = bearing_off()
     simulation.say(bob, "toggle greedy")
     assert ["You roll 6 and 5.", "Bearing off: 6 o 5 o"] == no_boards(simulation.say(bob, "roll"))
     assert ["Bearing off: 6 o 5 o", "bob moves 6-off 5-off ."] == no_boards(simulation.received(alice))[1:3]
 
 
 def test_off_bears_off_on_request() -> None:
-    simulation, alice, bob = two_players((6, 4), (6, 5))
-    home = Position((0, *[0] * 4, 2, 2, *[0] * 17, -2, 0))
-    match = alice.match
-    assert match is not None
-    set_state(match, position=home, turn=Seat.B, stage=Stage.ROLL, dice=None)
+    simulation, _, bob = bearing_off()
     simulation.say(bob, "roll")
     assert ["Bearing off: 6 o 5 o"] == no_boards(simulation.say(bob, "off"))
 

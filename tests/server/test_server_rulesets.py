@@ -216,19 +216,22 @@ def test_a_game_that_nobody_wins_counts_nothing_and_the_next_one_follows() -> No
     assert club.match.state == loaded.state
 
 
-def test_the_cube_of_a_game_that_has_one_is_offered_taken_and_refused() -> None:
-    club = Club(1, doubles=1.0)
-    club.invite("nackgammon", "7")
+def played(game: str, length: str, seed: int, **habits: float) -> Club:
+    """Return two users who have played a match."""
+    club = Club(seed, **habits)
+    club.invite(game, length)
     club.play()
     club.check()
+    return club
+
+
+def test_the_cube_of_a_game_that_has_one_is_offered_taken_and_refused() -> None:
+    club = played("nackgammon", "7", 1, doubles=1.0)
     assert any(isinstance(end, m.GaveUp) for end in club.players["alice"].ends)
 
 
 def test_resignations_wait_for_their_answer_in_the_table_line() -> None:
-    club = Club(2, resigns=0.2)
-    club.invite("portes", "5")
-    club.play()
-    club.check()
+    club = played("portes", "5", 2, resigns=0.2)
     assert any(isinstance(end, m.ResignAccepted) for end in club.players["bob"].ends)
 
 

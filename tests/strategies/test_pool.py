@@ -90,6 +90,12 @@ def raising(error: BaseException) -> Does:
     return Does(raise_error)
 
 
+def one_plain() -> tuple[StrategyPool, PooledStrategy]:
+    """Return a pool with one instance of a plain strategy."""
+    pool = StrategyPool(1)
+    return pool, pool.add("plain", Factory())
+
+
 async def answer(chain: StrategyChain, question: Question) -> TimedAnswer:
     """Ask and wait for the answer; a cancelled task cancels its question."""
     result: asyncio.Future[TimedAnswer] = asyncio.get_running_loop().create_future()
@@ -130,8 +136,7 @@ async def test_many_chains_share_few_instances_and_each_answers_one_question_at_
 
 async def test_questions_are_answered_in_order(release: threading.Event) -> None:
     answered: list[int] = []
-    pool = StrategyPool(1)
-    pooled = pool.add("plain", Factory())
+    pool, pooled = one_plain()
 
     def note(number: int) -> Does:
         def do(_: Strategy) -> StrategyAnswer:
@@ -271,8 +276,7 @@ async def test_a_fallback_goes_before_waiting_questions(release: threading.Event
 
 
 async def test_cancelled_questions_leave_the_pool_usable(release: threading.Event) -> None:
-    pool = StrategyPool(1)
-    pooled = pool.add("plain", Factory())
+    pool, pooled = one_plain()
     thinking = asyncio.create_task(answer(StrategyChain([pooled], 0.05), hang(release)))
     waiting = asyncio.create_task(answer(StrategyChain([pooled], SOON), YES))
     await asyncio.sleep(0.01)
@@ -287,8 +291,7 @@ async def test_cancelled_questions_leave_the_pool_usable(release: threading.Even
 
 
 async def test_a_question_fails_if_no_instance_becomes_idle_in_time(release: threading.Event) -> None:
-    pool = StrategyPool(1)
-    pooled = pool.add("plain", Factory())
+    pool, pooled = one_plain()
     first = asyncio.create_task(answer(StrategyChain([pooled], SOON), hang(release)))
     await asyncio.sleep(0)
     assert "plain was busy for 0.02 s" == (await answer(StrategyChain([pooled], 0.02), YES)).fallback
@@ -339,8 +342,7 @@ async def test_working_and_waiting_times_are_separate(monkeypatch: pytest.Monkey
 
     now = SimpleNamespace(monotonic=lambda: clock[0], perf_counter=lambda: clock[0])
     monkeypatch.setattr("fibsbot.strategies.pool.time", now)
-    pool = StrategyPool(1)
-    pooled = pool.add("plain", Factory())
+    pool, pooled = one_plain()
     first, second = await asyncio.gather(*(answer(StrategyChain([pooled], SOON), Does(work)) for _ in range(2)))
     assert (0.0, 7.0) == (first.waited, first.seconds)
     assert (7.0, 7.0) == (second.waited, second.seconds)

@@ -8,7 +8,7 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import Naming, TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
+from fibsbot.games.game import Naming, TableGame, choices, name, play, roll, start_match
 from fibsbot.games.plays import resulting_tables
 from fibsbot.games.table import Table, side
 from fibsbot.games.text import parse_table
@@ -22,6 +22,7 @@ from fibsbot.strategies.table_games import (
     load_table_strategy,
 )
 from fibsbot.strategies.table_questions import first_questions
+from tests.games.random_games import rolled
 from tests.marks import is_long, some_slow
 
 SIMPLE = ("random", "pips", "blots")
@@ -30,15 +31,12 @@ A_LONG_GAME = 400
 
 
 def advance(game: TableGame, strategy: TableStrategy, rng: random.Random) -> TableGame:
-    if game.stage is Stage.OPENING:
-        return roll_opening(game, rng.randint(1, 6), rng.randint(1, 6))
-    if game.stage is Stage.CONTEST:
-        return roll_contest(game, rng.randint(2, 12), rng.randint(2, 12))
-    seat = game.decides
-    assert seat is not None
     if game.stage is Stage.ROLL:
         assert strategy.resign(game) is None
-        return roll(game, seat, tuple(rng.randint(1, 6) for _ in range(game.rules.dice)))
+    if (after := rolled(game, rng)) is not None:
+        return after
+    seat = game.decides
+    assert seat is not None
     if game.stage is Stage.NAME:
         return name(game, seat, strategy.choose_name(game))
     return play(game, seat, strategy.choose_play(game))

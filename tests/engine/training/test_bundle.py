@@ -17,27 +17,20 @@ from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import RecipeError, read_recipe
 from fibsbot.engine.training.results import network_path, pruner_path
 from fibsbot.workers.pool import LocalPool
+from tests.engine.toys import TOY_RECIPE
 from tests.engine.training.silent_listener import Silent
 
 pytestmark = pytest.mark.slow
 
-BEFORE: Final = """
-pruner_hidden = 4
-pruner_positions = 50
+BEFORE: Final = f"""
 chunk = 60
-[student]
-hidden = 4
-games = 10
-lesson = 5
-[distilling]
-positions = 50
-hidden = [6, 4]
-fit = { epochs = 1 }
+{TOY_RECIPE}hidden = [6, 4]
+fit = {{ epochs = 1 }}
 [[rounds]]
 labels = 100
 times = 2
 checkpoint = true
-fit = { epochs = 2, batch = 32 }
+fit = {{ epochs = 2, batch = 32 }}
 """
 AFTER: Final = """
 [[rounds]]

@@ -10,7 +10,6 @@ import pytest
 from attrs import evolve
 
 from fibsbot.engine.arrays import CHANCE_OF_ROLL, boards_of, cubeless_equity, other_side
-from fibsbot.engine.network import NetworkError
 from fibsbot.engine.network_evaluator import NetworkEvaluator, is_settled
 from fibsbot.engine.pruner import PlayFilter, new_pruner_buffers
 from fibsbot.engine.training.decision_labels import (
@@ -139,17 +138,3 @@ def test_plays_of_several_files_are_read_with_the_size_of_each_decision(
     assert (np.concatenate([it.ahead for it in made]) == plays.targets).all()
     sizes = [(it.decision == number).sum() for it in made for number in np.unique(it.decision)]
     assert sizes == plays.counts.tolist()
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(b"nonsense", "expected a file of arrays"), (None, "expected labels of decisions, found something else")],
-)
-def test_a_file_that_holds_no_labels_is_reported_in_one_line(tmp_path: Path, content: bytes | None, said: str) -> None:
-    path = tmp_path / "0000.npz"
-    if content is None:
-        toy_network().save(path)
-    else:
-        path.write_bytes(content)
-    with pytest.raises(NetworkError, match=said):
-        read_plays([path])

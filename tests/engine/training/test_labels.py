@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 
 from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.network import NetworkError
+from fibsbot.engine.training.decision_labels import read_plays
 from fibsbot.engine.training.labels import Chunk, Labeller, evaluate_five, label_all, play_games, read_labels, targets
 from fibsbot.workers.pool import LocalPool
 from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
@@ -55,16 +58,18 @@ def test_one_process_and_two_make_the_same_files(teacher: Labeller, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"nonsense", "expected a file of arrays"), (None, "expected labels, found something else")]
+    ("read", "labels"), [(partial(read_labels, trace=0.8), "labels"), (read_plays, "labels of decisions")]
 )
-def test_a_file_that_holds_no_labels_is_reported_in_one_line(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_a_file_that_holds_no_labels_is_reported_in_one_line(
+    tmp_path: Path, read: Callable[[list[Path]], object], labels: str
+) -> None:
     path = tmp_path / "0000.npz"
-    if content is None:
-        toy_network().save(path)
-    else:
-        path.write_bytes(content)
-    with pytest.raises(NetworkError, match=said):
-        read_labels([path], 0.8)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(NetworkError, match="expected a file of arrays"):
+        read([path])
+    toy_network().save(path)
+    with pytest.raises(NetworkError, match=f"expected {labels}, found something else"):
+        read([path])
 
 
 LABEL_FOR_LONG = """

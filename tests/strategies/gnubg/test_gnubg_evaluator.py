@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.evaluator import DetailedEvaluator
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
+from tests.engines import executable
 from tests.examples import examples
 from tests.formats.gnubg import requires_gnubg
 from tests.hypothesis_strategies import match_states
@@ -159,11 +159,9 @@ def test_a_game_that_is_won_has_the_chances_of_its_result(gnubg: GnubgStrategy) 
     ],
 )
 def test_invalid_values_are_an_error(tmp_path: Path, answer: str, reason: str) -> None:
-    program = tmp_path / "gnubg"
-    program.write_text(f"#!/bin/sh\nread question\necho '{answer}'\nsleep 3600\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    program = executable(tmp_path / "gnubg", f"#!/bin/sh\nread question\necho '{answer}'\nsleep 3600\n")
     deadline = 0.7 if "in time" in reason else 60
-    strategy = GnubgStrategy(f"0,deadline={deadline}", program=str(program))
+    strategy = GnubgStrategy(f"0,deadline={deadline}", program=program)
     with pytest.raises(EngineError, match=reason):
         strategy.value(START)
     strategy.close()

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -28,7 +27,7 @@ from fibsbot.strategies.child_process.engine_process import EngineError
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
-from tests.engines import descendants, gone, play_whole_matches
+from tests.engines import descendants, executable, gone, play_whole_matches
 from tests.examples import examples
 from tests.formats.gnubg import GNUBG, requires_gnubg
 from tests.hypothesis_strategies import match_states
@@ -253,11 +252,9 @@ def test_a_gnubg_that_hangs_costs_the_deadline_and_is_replaced() -> None:
     ],
 )
 def test_another_program_costs_no_more_than_the_deadline(tmp_path: Path, script: str, reason: str) -> None:
-    program = tmp_path / "gnubg"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    program = executable(tmp_path / "gnubg", f"#!/bin/sh\n{script}\n")
     deadline = 0.5 if "in time" in reason else 60
-    strategy = GnubgStrategy(f"0,deadline={deadline}", program=str(program))
+    strategy = GnubgStrategy(f"0,deadline={deadline}", program=program)
     before = descendants()
     began = time.monotonic()
     with pytest.raises(EngineError, match=reason):
@@ -302,11 +299,9 @@ CHANCES: Final = b"0.5 0.1 0.0 0.1 0.0 0.3\n".replace(b".5", b".500")
     ],
 )
 def test_nonsense_on_the_socket_is_an_error(tmp_path: Path, answers: list[bytes], reason: str) -> None:
-    program = tmp_path / "gnubg"
-    program.write_text(IMPOSTOR.format(python=sys.executable, answers=answers))
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    program = executable(tmp_path / "gnubg", IMPOSTOR.format(python=sys.executable, answers=answers))
     deadline = 2 if "in time" in reason else 60
-    strategy = GnubgStrategy(f"0,deadline={deadline}", program=str(program))
+    strategy = GnubgStrategy(f"0,deadline={deadline}", program=program)
     with pytest.raises(EngineError, match=reason):
         strategy.offer_double(START)
     strategy.close()
