@@ -13,6 +13,8 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Final, TypeAlias
 
+from attrs import define, field
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
@@ -183,38 +185,29 @@ OperatorEvent: TypeAlias = FinishRequested | QuitRequested | PauseRequested
 """The events that orders lead to."""
 
 
+@define
 class Chat:
     """Greets people, answers their questions and carries out orders."""
 
-    def __init__(  # noqa: PLR0913 - the parts that it speaks about or acts through
-        self,
-        context: AgentContext,
-        queue: CommandQueue,
-        players: Players,
-        matches: Matches,
-        *,
-        decisions: DecisionFlow,
-        status: Callable[[], BotStatus],
-        carry_out: Callable[[OperatorEvent], None],
-    ) -> None:
-        """Create the chat; `status` returns a summary of the bot, `carry_out` carries out an operator's order."""
-        self._context = context
-        self._queue = queue
-        self._players = players
-        self._matches = matches
-        self._decisions = decisions
-        self._status = status
-        self._carry_out = carry_out
-        self._began: float | None = None
-        self._told = RecentTells()
-        """Players and the topics that they were told about; None is the hint."""
-        self._answers: deque[float] = deque(maxlen=MAX_A_MINUTE)
-        self.match: CurrentMatch | None = None
-        """The match when `on_match_changed` was last called."""
-        self._greeted: dict[str, None] = {}
-        """Opponents who were greeted, and whose match is not over yet."""
-        self._watchers: set[str] = set()
-        self._nudged: float | None = None
+    _context: AgentContext
+    _queue: CommandQueue
+    _players: Players
+    _matches: Matches
+    _decisions: DecisionFlow
+    _status: Callable[[], BotStatus]
+    """Returns a summary of the bot."""
+    _carry_out: Callable[[OperatorEvent], None]
+    """Carries out an operator's order."""
+    _began: float | None = None
+    _told: RecentTells = field(factory=RecentTells)
+    """Players and the topics that they were told about; None is the hint."""
+    _answers: deque[float] = field(factory=lambda: deque(maxlen=MAX_A_MINUTE))
+    match: CurrentMatch | None = None
+    """The match when `on_match_changed` was last called."""
+    _greeted: dict[str, None] = field(factory=dict)
+    """Opponents who were greeted, and whose match is not over yet."""
+    _watchers: set[str] = field(factory=set)
+    _nudged: float | None = None
 
     # -- listening ----------------------------------------------------------------------------------------------
 

@@ -20,24 +20,11 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
+from fibsbot.bot import decisions
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.decisions import (
-    RESIGNATION_WAITS_STATES,
-    AnswerDetails,
-    DecisionCommand,
-    DecisionStage,
-    PendingDecision,
-    command_for,
-    obvious_answer,
-    obvious_table_answer,
-    open_decision_key,
-    plays_of,
-    question_for,
-    table_question,
-    xgid_of,
-)
+from fibsbot.bot.decisions import AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
@@ -258,7 +245,10 @@ class DecisionFlow:
             if refused.get(reply.text) == self._progress:
                 decision.stage = DecisionStage.REFUSED
         elif reply.text in refused:
-            replies = (command_for(decision.key, PlayAnswer(play), decision.direction) for play in plays_of(decision))
+            replies = (
+                decisions.command_for(decision.key, PlayAnswer(play), decision.direction)
+                for play in decisions.plays_of(decision)
+            )
             another = next((other for other in replies if other.text not in refused), None)
             if another is None or len(refused) >= MAX_REFUSED:
                 decision.stage = DecisionStage.REFUSED
@@ -304,7 +294,7 @@ class DecisionFlow:
         """Whether the opponent has played on before we answered an offer to resign."""
         later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
         unanswered = not last.attempts and last.key in self._decisions
-        return later and unanswered and self._context.session.state in RESIGNATION_WAITS_STATES
+        return later and unanswered and self._context.session.state in decisions.RESIGNATION_WAITS_STATES
 
     def _open_key(self) -> AnyDecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""
@@ -315,7 +305,9 @@ class DecisionFlow:
         )
         seen = self._cached_key
         if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
-            key = open_decision_key(tracked, state, self._resign_from, resignation_pending=self._resignation_pending)
+            key = decisions.open_decision_key(
+                tracked, state, self._resign_from, resignation_pending=self._resignation_pending
+            )
             self._cached_key = seen = CachedKey(tracked, state, rest, key)
         return seen.key
 
@@ -327,19 +319,21 @@ class DecisionFlow:
         if isinstance(key, TableKey):
             game = game_from_state(key.position)
             decision = PendingDecision(key, 1, context.now, game)
-            answer = obvious_table_answer(game)
-            question: Question = table_question(
+            answer = decisions.obvious_table_answer(game)
+            question: Question = decisions.table_question(
                 key, game, context.settings, cube_closed=closed, resign_from=self._resign_from
             )
         else:
             state = tracked.decision_state(key.phase)
             decision = PendingDecision(key, tracked.direction or -1, context.now, state)
-            answer = obvious_answer(state, tracked.resigned_points)
-            question = question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
+            answer = decisions.obvious_answer(state, tracked.resigned_points)
+            question = decisions.question_for(
+                state, context.settings, cube_closed=closed, resign_from=self._resign_from
+            )
         self._decisions[key] = decision
         if answer is not None:
             decision.details = AnswerDetails(0.0, None, None)
-            self._set_reply(decision, command_for(key, answer, decision.direction))
+            self._set_reply(decision, decisions.command_for(key, answer, decision.direction))
             return decision
         decision.question = question
         timings = context.settings.timings
@@ -355,7 +349,7 @@ class DecisionFlow:
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
-        reply = command_for(key, answer, decision.direction)
+        reply = decisions.command_for(key, answer, decision.direction)
         if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.think_time
         seconds = round(self._context.now - decision.seen, 6)
@@ -388,7 +382,7 @@ class DecisionFlow:
             game=key.game,
             turn=key.turn,
             **(
-                {"xgid": xgid_of(decision.state)}
+                {"xgid": decisions.xgid_of(decision.state)}
                 if isinstance(decision.state, MatchState)
                 else {"table": format_table(decision.state.table), "rules": decision.state.rules.full_name}
             ),

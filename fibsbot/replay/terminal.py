@@ -18,22 +18,7 @@ from rich.text import Text
 
 from fibsbot.draw.board_text import draw_game, styled_board
 from fibsbot.draw.markup import clean
-from fibsbot.replay import events
-from fibsbot.replay.event_text import (
-    LONGEST_TEXT,
-    difference_text,
-    entry_actions,
-    match_end_text,
-    match_text,
-    missing_beginning_text,
-    result_text,
-    shown_names,
-    shown_player_names,
-    table_match_end_text,
-    table_match_text,
-    table_result_text,
-    time_text,
-)
+from fibsbot.replay import event_text, events
 from fibsbot.replay.keys import Key, KeyReader
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Gap, Step
@@ -80,8 +65,10 @@ def board_frames(replayed: Iterable[events.MatchEvent]) -> Iterator[BoardFrame]:
         if isinstance(event, events.MatchBegan):
             frame = _first_frame(event)
         elif isinstance(event, events.TableMatchBegan):
-            names = shown_player_names(event.players)
-            frame = BoardFrame(table_match_text(event), names, Seat.A, events.Place(event.match), (), at=event.at)
+            names = event_text.shown_player_names(event.players)
+            frame = BoardFrame(
+                event_text.table_match_text(event), names, Seat.A, events.Place(event.match), (), at=event.at
+            )
         elif frame is None:
             continue
         else:
@@ -94,16 +81,16 @@ def board_frames(replayed: Iterable[events.MatchEvent]) -> Iterator[BoardFrame]:
 
 def _first_frame(began: events.MatchBegan) -> BoardFrame:
     match = began.transcript
-    heading = match_text(began)
+    heading = event_text.match_text(began)
     bottom_seat = Seat.A if match.user is None else match.user
-    return BoardFrame(heading, shown_names(match), bottom_seat, events.Place(began.match), (), at=began.at)
+    return BoardFrame(heading, event_text.shown_names(match), bottom_seat, events.Place(began.match), (), at=began.at)
 
 
 def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
     match event:
         case events.GameBegan(match=match, game=game):
             line = f"  Game {game.number}{', Crawford game' if game.start.crawford else ''}"
-            missing = missing_beginning_text(game)
+            missing = event_text.missing_beginning_text(game)
             lines = (line, f"- missing: {missing}") if missing else (line,)
             place = events.Place(match, game.number)
             return evolve(frame, place=place, state=game.start, lines=lines, begins_game=True)
@@ -112,12 +99,14 @@ def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
             place = events.Place(match, step.game, step.turn)
             return evolve(frame, place=place, state=step.after, at=at, lines=tuple(_entry_lines(step, frame.names)))
         case events.DifferenceFound(differences=differences):
-            shown = (f"! byte {event.offset}: {difference_text(it)}" for it in islice(differences, MAX_LAST_LINES))
+            shown = (
+                f"! byte {event.offset}: {event_text.difference_text(it)}" for it in islice(differences, MAX_LAST_LINES)
+            )
             return evolve(frame, lines=tuple(shown), at=event.at or frame.at)
         case events.GameEnded(game=game):
-            return evolve(frame, lines=(f"  {result_text(game.result, frame.names)}",))
+            return evolve(frame, lines=(f"  {event_text.result_text(game.result, frame.names)}",))
         case events.MatchEnded(transcript=transcript):
-            return evolve(frame, lines=(f"  {match_end_text(transcript)}",), at=transcript.ended or frame.at)
+            return evolve(frame, lines=(f"  {event_text.match_end_text(transcript)}",), at=transcript.ended or frame.at)
     return frame
 
 
@@ -128,18 +117,22 @@ def _next_table_frame(frame: BoardFrame, event: events.TableEvent) -> BoardFrame
             return evolve(frame, place=event.place, lines=(f"  Game {number}",), begins_game=True)
         case events.TableActionAdded(seat=seat):
             line = f"  {event.turn:>3}  {frame.names[seat]:{max(map(len, frame.names))}}  "
-            return evolve(frame, place=event.place, at=event.at, lines=(line + clean(event.text, LONGEST_TEXT),))
+            return evolve(
+                frame, place=event.place, at=event.at, lines=(line + clean(event.text, event_text.LONGEST_TEXT),)
+            )
         case events.TableGameEnded():
-            return evolve(frame, lines=(f"  {table_result_text(event, frame.names)}",))
+            return evolve(frame, lines=(f"  {event_text.table_result_text(event, frame.names)}",))
         case events.TableMatchEnded():
-            return evolve(frame, lines=(f"  {table_match_end_text(event, frame.names)}",), at=event.at or frame.at)
+            return evolve(
+                frame, lines=(f"  {event_text.table_match_end_text(event, frame.names)}",), at=event.at or frame.at
+            )
     return frame
 
 
 def _entry_lines(step: Step, names: tuple[str, str]) -> Iterator[str]:
     entry = step.entry
     if isinstance(entry, Gap):
-        yield f"- missing: {clean(entry.reason, LONGEST_TEXT)}"
+        yield f"- missing: {clean(entry.reason, event_text.LONGEST_TEXT)}"
         return
     mark = "+" if entry.rebuilt else " "
     known = [
@@ -147,7 +140,7 @@ def _entry_lines(step: Step, names: tuple[str, str]) -> Iterator[str]:
         "" if entry.seconds is None else f"{entry.seconds:.1f} s",
     ]
     width = max(map(len, names))
-    for seat, action in entry_actions(step):
+    for seat, action in event_text.entry_actions(step):
         facts = "   ".join(filter(None, known))
         yield f"{mark} {step.turn:>3}  {names[seat]:{width}}  {action:{ACTION_WIDTH}}  {facts}".rstrip()
         known = []
@@ -245,7 +238,7 @@ def _heading(frame: BoardFrame) -> Iterator[Text]:
     yield Text(frame.heading, style="bold", no_wrap=True, overflow="ellipsis")
     place = frame.place
     where = [f"game {place.game}" if place.game else "", f"turn {place.turn}" if place.turn else ""]
-    yield Text("   ".join(filter(None, [*where, str(place), time_text(frame.at)])), no_wrap=True)
+    yield Text("   ".join(filter(None, [*where, str(place), event_text.time_text(frame.at)])), no_wrap=True)
 
 
 def _board(frame: BoardFrame) -> Iterator[Text]:
