@@ -23,7 +23,7 @@ from bench.chaos.report import ChaosReport, draw_timeline, format_chaos_report, 
 from bench.chaos.schedule import MIN_PAIRS, ChaosPlan, make_schedule
 from bench.chaos.testbed import BotPair, ChildError, Testbed, build_testbed
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FiniteRange
+from fibsbot.cli.options import FILE, FOLDER, FiniteRange
 from fibsbot.cli.output import check_writable
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.strategies import FALLBACK_STRATEGY
@@ -80,14 +80,8 @@ OnProgress: TypeAlias = Callable[[float, str], None]
 )
 @click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of the bots.")
 @click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of their opponents.")
-@click.option(
-    "--log-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep logs, stores and the server's database in this empty folder.",
-)
-@click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw faults and recoveries on a timeline, as SVG."
-)
+@click.option("--log-dir", type=FOLDER, help="Keep logs, stores and the server's database in this empty folder.")
+@click.option("--plot", type=FILE, help="Draw faults and recoveries on a timeline, as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 def chaos(  # noqa: PLR0913 - one argument per option
     *,

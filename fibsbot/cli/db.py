@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import configured_store, store_errors
+from fibsbot.cli.options import FILE, configured_store, store_errors
 from fibsbot.cli.output import check_free, progress_bar
 from fibsbot.config import Config
 
@@ -87,7 +87,7 @@ def _print(place: str, report: IntegrityReport) -> None:
 
 
 @db.command()
-@click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("target", metavar="OUT", type=FILE)
 @_store_options
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def backup(store: str, target: Path, *, force: bool) -> None:

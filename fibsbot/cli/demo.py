@@ -25,7 +25,7 @@ from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
-from fibsbot.cli.options import LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options
+from fibsbot.cli.options import FOLDER, LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
 from fibsbot.log import LogLevel, configure_log
@@ -256,13 +256,7 @@ class _AnyGame(GameName):
 @click.option(
     "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
 )
-@click.option(
-    "--log-dir",
-    default="logs",
-    show_default=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the session log.",
-)
+@click.option("--log-dir", default="logs", show_default=True, type=FOLDER, help="Folder for the session log.")
 @laws_options
 @click.pass_context
 def demo(context: click.Context, /, *, game: str, pause: float | None, **others: Any) -> None:

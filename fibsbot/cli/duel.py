@@ -12,15 +12,23 @@ from typing import Any, Final
 
 import click
 from attrs import define, evolve
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress, TaskID
 
 from fibsbot.analysis.results import Z_95
 from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.options import FiniteRange, GameName, WorkerOptions, laws_from, laws_options, worker_options
-from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.cli.options import (
+    FILE,
+    FOLDER,
+    FiniteRange,
+    GameName,
+    WorkerOptions,
+    laws_from,
+    laws_options,
+    worker_options,
+)
+from fibsbot.cli.output import counting_bar, sigterm_as_interrupt
 from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
@@ -66,20 +74,8 @@ REFRESH_INTERVAL: Final = 0.5
     type=FiniteRange(0, 86_400, min_open=True),
     help="Time limit for a decision; then a fallback decides.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Save every pair in this file, and continue from it.",
-)
-@click.option(
-    "--mat",
-    "mats",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write every game or match to this folder as .mat.",
-)
+@click.option("-o", "--output", metavar="FILE", type=FILE, help="Save every pair in this file, and continue from it.")
+@click.option("--mat", "mats", metavar="DIR", type=FOLDER, help="Write every game or match to this folder as .mat.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def duel(  # noqa: PLR0913 - one argument an option
     *,
@@ -239,17 +235,8 @@ class _ProgressDisplay:
 @contextlib.contextmanager
 def _progress(tally: DuelSummary, wanted: int) -> Iterator[_ProgressDisplay]:
     """Show how much has been played and the result so far, on a terminal."""
-    bar = Progress(
-        TextColumn("pairs"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[running]}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task("", total=wanted, completed=len(tally.results), running="")
+    bar = counting_bar()
+    task = bar.add_task("pairs", total=wanted, completed=len(tally.results), running="")
     with bar:
         yield _ProgressDisplay(tally, bar, task)
 

@@ -16,7 +16,7 @@ from attrs import define, frozen
 from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
-from fibsbot.cli.options import WorkerOptions, configured_store, store_errors
+from fibsbot.cli.options import FILE, WorkerOptions, configured_store, store_errors
 from fibsbot.cli.output import ProgressDisplay, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
@@ -137,7 +137,7 @@ evaluator_option: Final = click.option(
 journal_option: Final = click.option(
     "--journal",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Keep finished work in this file; the same command goes on with it after an interruption.",
 )
 plies_option: Final = click.option(

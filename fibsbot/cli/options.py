@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+"""A file that need not exist."""
+FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+"""A folder that need not exist."""
 _TLS_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A certificate or key."""
 

@@ -16,6 +16,7 @@ from attrs import frozen
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
     SpinnerColumn,
     TaskID,
@@ -70,6 +71,20 @@ def progress_bar(what: str, *, shown: bool = True) -> Iterator[ProgressDisplay]:
     task = bar.add_task(what, total=None, note="")
     with _start_later(bar):
         yield ProgressDisplay(bar, task)
+
+
+def counting_bar() -> Progress:
+    """Return a bar that counts something, with a text `running` at its end, on a terminal only."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[running]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
 
 
 @contextlib.contextmanager

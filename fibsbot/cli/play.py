@@ -18,7 +18,7 @@ from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, RunError, UserError
-from fibsbot.cli.options import FiniteRange, PlayerName, load_config_file
+from fibsbot.cli.options import FOLDER, FiniteRange, PlayerName, load_config_file
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.client.settings import ServerSettings, connection_error_text
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError
@@ -103,7 +103,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
 @click.option("--matches", type=click.IntRange(1), metavar="N", help="Log out after N matches.")
 @_override_option("--deadline", "Time limit for a decision, in seconds.", FiniteRange(0, min_open=True))
 @_override_option("--pause", "Minimum seconds between two commands.", FiniteRange(0))
-@_override_option("--log-dir", "Folder for session logs.", click.Path(file_okay=False, path_type=Path))
+@_override_option("--log-dir", "Folder for session logs.", FOLDER)
 @_override_option(
     "--log-format", "Format of the program's own log on stderr.", click.Choice([form.value for form in LogFormat])
 )

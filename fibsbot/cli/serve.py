@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import laws_from, laws_options
+from fibsbot.cli.options import FILE, laws_from, laws_options
 from fibsbot.log import configure_log
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 picks a free one.",
 )
-@click.option(
-    "--database",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Database file.  [default: keep nothing]",
-)
+@click.option("--database", metavar="FILE", type=FILE, help="Database file.  [default: keep nothing]")
 @click.option("--seed", type=int, help="Random seed for the dice.")
 @laws_options
 def serve(host: str, port: int, database: Path | None, seed: int | None, **named: Any) -> None:

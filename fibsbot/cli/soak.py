@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fibsbot.arena.soak import SoakReport, SoakSettings, run
 from fibsbot.cli import UserError
-from fibsbot.cli.options import GameName
+from fibsbot.cli.options import FOLDER, GameName
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
@@ -29,9 +29,7 @@ from fibsbot.strategies.loader import StrategyError, check, load
 @click.option("--pairs", default=1, show_default=True, type=click.IntRange(1, 500), help="Pairs that play at once.")
 @click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of one bot of each pair.")
 @click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of the other.")
-@click.option(
-    "--log-dir", type=click.Path(file_okay=False, path_type=Path), help="Write session logs into this folder."
-)
+@click.option("--log-dir", type=FOLDER, help="Write session logs into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 def soak(  # noqa: PLR0913 - one argument per option
     *,

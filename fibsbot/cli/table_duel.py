@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any, Final
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fibsbot.arena.duel.plan import DuelError
 from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import WorkerOptions
-from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.cli.output import counting_bar, sigterm_as_interrupt
 from fibsbot.engine.network import NetworkError
 from fibsbot.strategies import base_name
 from fibsbot.strategies.table_games import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
@@ -46,7 +43,7 @@ def table_duel(plan: TableDuelPlan, workers: WorkerOptions, *, as_json: bool) ->
     """Play a duel in a tables game and print its result; return the exit status."""
     tally = TableDuelSummary(plan)
     try:
-        with sigterm_as_interrupt(), _bar() as progress, workers.open_if_chosen() as pool:
+        with sigterm_as_interrupt(), counting_bar() as progress, workers.open_if_chosen() as pool:
             task = progress.add_task(" - ".join(plan.strategies), total=2 * plan.pairs, running="")
 
             def show(now: PoolProgress) -> None:
@@ -61,19 +58,6 @@ def table_duel(plan: TableDuelPlan, workers: WorkerOptions, *, as_json: bool) ->
     report = tally.report()
     click.echo(json.dumps(report) if as_json else format_table_report(report))
     return 0 if report["finished"] else EXIT_INTERRUPTED
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[running]}", markup=False),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
 
 
 def format_table_report(report: dict[str, Any]) -> str:

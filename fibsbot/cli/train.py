@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.options import GameName, WorkerOptions, worker_options
+from fibsbot.cli.options import FILE, FOLDER, GameName, WorkerOptions, worker_options
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.workers.pool import WorkerPool
 from fibsbot.workers.processes import WorkerLostError
@@ -42,7 +42,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     "folder",
     metavar="FOLDER",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Folder for networks, labels and checkpoints; existing ones are reused.",
 )
 @worker_options
@@ -74,13 +74,13 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 @click.option(
     "--pack",
     "packed",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Do not train: write the newest network, at half precision, and its card into this folder.",
 )
 @click.option(
     "--plot",
     "plotted",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Do not train: draw the benchmark's figures of all rounds and refinements as SVG into this file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print measurements as JSON, one object per line.")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import tls_options
+from fibsbot.cli.options import FOLDER, tls_options
 from fibsbot.workers.pool import TlsFiles
 from fibsbot.workers.processes import WorkError
 from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
@@ -19,11 +19,7 @@ from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
 @click.argument("address")
 @click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: loopback; with TLS, all]")
 @click.option("--memory-limit", metavar="SIZE", default="auto", show_default=True, help="Such as 2GB, or 0 for none.")
-@click.option(
-    "--local-directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for temporary files.  [default: that of Dask]",
-)
+@click.option("--local-directory", type=FOLDER, help="Folder for temporary files.  [default: that of Dask]")
 @click.option("--name", help="Name of the worker for the scheduler.")
 @click.option("--warm-up/--no-warm-up", default=True, show_default=True, help="Load the engine before taking work.")
 @tls_options

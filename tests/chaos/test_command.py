@@ -87,14 +87,7 @@ def test_every_kind_is_described_in_the_docs() -> None:
 
 @pytest.mark.parametrize(
     ("taken", "written", "lost"),
-    [
-        ("abc", "abc", ""),
-        ("abc", "xaybzc", ""),
-        ("abc", "acb", "c"),
-        ("aa", "a", "a"),
-        ("", "ab", ""),
-        ("ab", "", "ab"),
-    ],
+    [("abc", "abc", ""), ("abc", "xaybc", ""), ("abc", "acb", "c"), ("aa", "a", "a"), ("", "ab", ""), ("ab", "", "ab")],
 )
 def test_missing_lines_are_found_in_order(taken: str, written: str, lost: str) -> None:
     assert list(lost) == missing_items(taken, list(written))
