@@ -80,19 +80,12 @@ class Metrics:
         """Measure the accounts of a supervisor, their strategies and their store."""
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the time when each was created is of no use
         self.registry = CollectorRegistry()
-        self._decision_times = Histogram(
-            "fibsbot_decision_seconds",
-            "From the bytes that open a decision to its command.",
-            ["account"],
-            buckets=BUCKETS,
-            registry=self.registry,
-        )
-        self._strategy_times = Histogram(
-            "fibsbot_strategy_seconds",
-            "That strategies worked on a decision.",
-            ["account"],
-            buckets=BUCKETS,
-            registry=self.registry,
+        self._decision_times, self._strategy_times = (
+            Histogram(name, text, ["account"], buckets=BUCKETS, registry=self.registry)
+            for name, text in (
+                ("fibsbot_decision_seconds", "From the bytes that open a decision to its command."),
+                ("fibsbot_strategy_seconds", "That strategies worked on a decision."),
+            )
         )
         self.registry.register(_Accounts(supervisor))
         self.registry.register(_Process(supervisor, store))

@@ -127,10 +127,6 @@ def _whole(value: Any) -> int | None:
     return value if usable else None
 
 
-LIFECYCLE_FACTOR: Final = 10
-"""Factor by which the limit is higher for records of the lifecycle of matches and games."""
-
-
 class Priority(enum.Enum):
     """How important a record is when the queue is full, least important first."""
 
@@ -141,6 +137,10 @@ class Priority(enum.Enum):
     """Opponents, ratings, connections."""
     LIFECYCLE = "lifecycle"
     """Beginnings and ends of matches and games, without which no other row makes sense."""
+
+
+LIFECYCLE_FACTOR: Final = 10
+"""Factor by which the limit is higher for records of priority LIFECYCLE."""
 
 
 class RecordQueue:

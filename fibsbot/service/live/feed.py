@@ -29,22 +29,19 @@ from fibsbot.match import Phase
 from fibsbot.position import Position
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
-from fibsbot.replay import events
-from fibsbot.replay.event_text import (
-    entry_actions,
-    kind_text,
-    length_text,
-    match_end_text,
-    result_text,
-    shown_names,
-    shown_player_names,
-    table_match_end_text,
-    table_result_text,
-)
+from fibsbot.replay import event_text, events
 from fibsbot.rules.state import Seat
 from fibsbot.table_lines import game_from_state
 from fibsbot.transcript import Gap, Step, Throw, walk
 
+LINES: Final = 100
+"""Maximum number of chat lines that are kept."""
+MOVES: Final = 600
+"""Maximum number of entries of a game that are kept; hardly any game has a quarter of that."""
+GAMES: Final = 20
+"""Maximum number of finished games that are kept."""
+LONGEST: Final = 300
+"""Maximum length of a chat line."""
 _OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE)
 _OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, opponents_side=True, dark=False, fixed_numbers=True)
 """The opponent decides, and still sits above with the light checkers."""
@@ -108,16 +105,6 @@ def _at_rest(scene: Scene) -> Scene:
     """Return the scene of a game that is over, without a side on turn."""
     below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
     return evolve(scene, below=below, above=above, title="between two games")
-
-
-LINES: Final = 100
-"""Maximum number of chat lines that are kept."""
-MOVES: Final = 600
-"""Maximum number of entries of a game that are kept; hardly any game has a quarter of that."""
-GAMES: Final = 20
-"""Maximum number of finished games that are kept."""
-LONGEST: Final = 300
-"""Maximum length of a chat line."""
 
 
 class FeedPart(enum.Enum):
@@ -201,9 +188,9 @@ class AccountFeed:
             return
         match event:
             case events.MatchBegan(transcript=transcript):
-                self._names = shown_names(transcript)
+                self._names = event_text.shown_names(transcript)
                 self._own = Seat.A if transcript.user is None else transcript.user
-                self._length = kind_text(event)
+                self._length = event_text.kind_text(event)
             case events.GameBegan(game=game):
                 self._moves.clear()
                 start = game.start
@@ -218,17 +205,19 @@ class AccountFeed:
                 result = game.result
                 a, b = game.start.scores
                 scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
-                self._finish(result_text(result, self._names), scores, won=result.winner is self._own)
+                self._finish(event_text.result_text(result, self._names), scores, won=result.winner is self._own)
             case events.MatchEnded(transcript=transcript) if transcript.winner is not None:
                 won = transcript.winner is self._own
-                self._finish(match_end_text(transcript), transcript.scores, won=won, match=True)
+                self._finish(event_text.match_end_text(transcript), transcript.scores, won=won, match=True)
 
     def _on_table_event(self, event: events.TableEvent) -> None:
         """Handle an event of a match of a game other than backgammon; we are its first player."""
         match event:
             case events.TableMatchBegan(length=length):
-                self._names, self._own = shown_player_names(event.players), Seat.A
-                self._length = f"{'' if length is None else length_text(length)} of {safe_text(event.game)}".strip()
+                self._names, self._own = event_text.shown_player_names(event.players), Seat.A
+                self._length = (
+                    f"{'' if length is None else event_text.length_text(length)} of {safe_text(event.game)}".strip()
+                )
             case events.TableGameBegan(number=number, scores=scores):
                 self._moves.clear()
                 self._game = {"game": number, "scores": scores or (0, 0), "crawford": False}
@@ -240,9 +229,9 @@ class AccountFeed:
             case events.TableGameEnded(winner=winner, scores=scores) if scores is not None:
                 if winner is not None or event.drawn:
                     won = None if winner is None else winner is Seat.A
-                    self._finish(table_result_text(event, self._names), scores, won=won)
+                    self._finish(event_text.table_result_text(event, self._names), scores, won=won)
             case events.TableMatchEnded(winner=winner, scores=scores) if winner is not None and scores is not None:
-                said = table_match_end_text(event, self._names)
+                said = event_text.table_match_end_text(event, self._names)
                 self._finish(said, scores, won=winner is Seat.A, match=True)
 
     def _enter(self, step: Step) -> None:
@@ -250,7 +239,7 @@ class AccountFeed:
         entry = step.entry
         if isinstance(entry, Gap):
             self._moves.append({"turn": step.turn, "text": f"missing: {clean(entry.reason, LONGEST)}"})
-        for seat, deed in entry_actions(step):
+        for seat, deed in event_text.entry_actions(step):
             self._moves.append({"turn": step.turn, "own": seat is self._own, "text": deed})
         if isinstance(entry, Throw) and entry.play is not None:
             before, below = step.before.position_for(entry.seat), entry.seat is self._own
