@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import difflib
-import importlib
+import pkgutil
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from fibsbot.games.ruleset import Ruleset
 
 _WHERE: Final = {
-    "tabula": ("tabula", "RULES"),
-    "irish": ("irish", "RULES"),
-    "swedish": ("swedish", "RULES"),
-    "dutch": ("dutch", "RULES"),
-    "acey-deucey": ("acey_deucey", "RULES"),
-    "buff": ("buff", "RULES"),
-    "around": ("around", "RULES"),
-    "plakoto": ("plakoto", "RULES"),
-    "gioul": ("gioul", "RULES"),
-    "greek": ("greek", "RULES"),
-    "russian1": ("russian1", "RULES"),
-    "russian2": ("russian2", "RULES"),
-    "ticktack": ("ticktack", "RULES"),
-    "nackgammon": ("backgammons", "NACKGAMMON"),
-    "hyper": ("backgammons", "HYPER"),
-    "portes": ("backgammons", "PORTES"),
-    "fevga": ("fevga", "RULES"),
-    "narde": ("narde", "RULES"),
-    "gulbara": ("gulbara", "RULES"),
-    "tapa": ("tapa", "RULES"),
-    "longgammon": ("backgammons", "LONGGAMMON"),
-    "misere": ("backgammons", "MISERE"),
+    "tabula": "tabula:RULES",
+    "irish": "irish:RULES",
+    "swedish": "swedish:RULES",
+    "dutch": "dutch:RULES",
+    "acey-deucey": "acey_deucey:RULES",
+    "buff": "buff:RULES",
+    "around": "around:RULES",
+    "plakoto": "plakoto:RULES",
+    "gioul": "gioul:RULES",
+    "greek": "greek:RULES",
+    "russian1": "russian1:RULES",
+    "russian2": "russian2:RULES",
+    "ticktack": "ticktack:RULES",
+    "nackgammon": "backgammons:NACKGAMMON",
+    "hyper": "backgammons:HYPER",
+    "portes": "backgammons:PORTES",
+    "fevga": "fevga:RULES",
+    "narde": "narde:RULES",
+    "gulbara": "gulbara:RULES",
+    "tapa": "tapa:RULES",
+    "longgammon": "backgammons:LONGGAMMON",
+    "misere": "backgammons:MISERE",
 }
-"""The module of each game, and the name of its ruleset there."""
+"""Where the ruleset of each game is: a module, and a name in it."""
 GAMES: Final = tuple(_WHERE)
 """The names of the games: those of the founding documents first, then those that are played today."""
 
@@ -58,8 +58,7 @@ def load_ruleset(name: str) -> Ruleset:
     game, *options = name.lower().split(":")
     if game not in _WHERE:
         raise UnknownGameError(f"expected a game such as {_suggestion(game, GAMES)}, got {name!r}")
-    module, symbol = _WHERE[game]
-    rules: Ruleset = getattr(importlib.import_module(f"fibsbot.games.{module}"), symbol)
+    rules: Ruleset = pkgutil.resolve_name(f"fibsbot.games.{_WHERE[game]}")
     own = {option.name: option for option in rules.options}
     changed: dict[tuple[bool, str], str] = {}
     # The common options come last: they change what the game's own options have left.

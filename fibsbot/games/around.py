@@ -24,7 +24,6 @@ RULES = standard.like_backgammon(
     title="Around the World",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Around the World / Exact-off"',
-    setup=standard.BACKGAMMON,
     divide=standard.doubles_twice,
     bearing_off=around_the_world,
     laws=TRIPLE,

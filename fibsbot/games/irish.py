@@ -46,7 +46,6 @@ RULES = standard.like_backgammon(
     title="Irish",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Irish"',
-    setup=standard.BACKGAMMON,
     divide=standard.each_once,
     readings=(
         "The text breaks off where it begins to explain the binding of the tables, so that this law is an option here.",

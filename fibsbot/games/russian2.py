@@ -27,7 +27,6 @@ RULES = standard.like_backgammon(
     title="Russian II",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Russian II"',
-    setup=standard.BACKGAMMON,
     opening=Opening.RETHROW,
     on_roll=standard.count_throws,
     divide=lower_first,

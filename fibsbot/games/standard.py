@@ -141,12 +141,13 @@ def both_last_pinned(_rules: Ruleset, _before: Table, after: Table) -> Outcome |
 
 like_backgammon: Final = partial(
     Ruleset,
+    setup=BACKGAMMON,
     move_laws=(all_enter_first,),
     landing=hits,
     bearing_off=all_home_first,
     ends=(borne_off,),
 )
-"""Declares a game whose checkers enter, hit and are borne off as in backgammon, but for what is given otherwise."""
+"""Declares a game whose checkers start, enter, hit and are borne off as in backgammon, unless it says otherwise."""
 running_game: Final = partial(
     Ruleset,
     setup=FARTHEST,

@@ -110,16 +110,16 @@ def test_legal_lists_the_plays_of_a_later_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "play", "message"),
+    ("game", "dice", "play", "message"),
     [
-        ("gioul", "24/18(4);", "24/18"),
-        ("acey-deucey", "hand/24 hand/23;", "expected 'name N' for the double to play, then ;"),
-        ("acey-deucey", "hand/24 hand/23; name 5; hand/20(4);", "nothing is left to play"),
-        ("tapa", "24/22 24/23;", "nothing is left to play after 24/22 24/23"),
+        ("gioul", "55", "24/18(4);", "24/18"),
+        ("acey-deucey", "21", "hand/24 hand/23;", "expected 'name N' for the double to play, then ;"),
+        ("acey-deucey", "21", "hand/24 hand/23; name 5; hand/20(4);", "nothing is left to play"),
+        ("tapa", "21", "24/22 24/23;", "nothing is left to play after 24/22 24/23"),
     ],
 )
-def test_legal_says_in_a_line_why_a_later_part_cannot_be_listed(game: str, play: str, message: str) -> None:
-    result = run("legal", "--game", game, "--dice", "55" if game == "gioul" else "21", "--play", play)
+def test_legal_says_in_a_line_why_a_later_part_cannot_be_listed(game: str, dice: str, play: str, message: str) -> None:
+    result = run("legal", "--game", game, "--dice", dice, "--play", play)
     assert (2, "") == (result.exit_code, result.stdout)
     assert message in result.stderr
 
