@@ -21,6 +21,7 @@ from rich.table import Table
 from fibsbot.archive.dataset import ArchiveError, MissingDuckDBError
 from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_archive
 from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli.options import FOLDER
 from fibsbot.draw.markup import clean
 
 FILE_WIDTH: Final = 1000
@@ -36,7 +37,7 @@ archive_option: Final = click.option(
     metavar="DIR",
     default=DEFAULT_FOLDER,
     show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Folder of the archive.",
 )
 

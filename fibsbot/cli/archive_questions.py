@@ -11,6 +11,7 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.archive_output import archive_option, opened, print_table
+from fibsbot.cli.options import FILE
 from fibsbot.cli.output import check_free, check_writable
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import replacing
@@ -48,7 +49,7 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
             "--output",
             "target",
             metavar="PAGE",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=FILE,
             help="Write an HTML page with boards.",
         ),
         click.option("--force", is_flag=True, help="Replace an existing page."),

@@ -14,9 +14,9 @@ import click
 from attrs import asdict, evolve, frozen
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import rollout_options
 from fibsbot.cli.positions import (
     DEFAULT_PLIES,
+    SearchOptions,
     before_roll,
     chance_headings,
     chances_row,
@@ -125,17 +125,13 @@ FEWEST_PLAYS: Final = 3
     type=click.IntRange(1),
     help=f"Number of plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
-@rollout_options
 @search_options
-def best(  # noqa: PLR0913 - one argument an option
+def best(
     position: str,
     *,
     dice: str | None,
     plays: int | None,
-    rollout: int | None,
-    plies: int | None,
-    seconds: float | None,
-    networks: Path | None,
+    search: SearchOptions,
     as_json: bool,
 ) -> None:
     """Rank the plays of a roll.
@@ -146,8 +142,8 @@ def best(  # noqa: PLR0913 - one argument an option
     as long as --time allows if it is given.
     """
     state = with_roll(read_position(position), dice)
-    with open_engine(networks, warm=seconds is not None) as engine:
-        deciding, limits = deciding_engine(engine, rollout, plies, seconds)
+    with open_engine(search.networks, warm=search.seconds is not None) as engine:
+        deciding, limits = deciding_engine(engine, search)
         ranking = deciding.rank(state, limits=limits, compared=_plays_to_compare(plays))
 
     output = BestOutput(state, ranking, plays or MAX_PLAYS)
@@ -160,20 +156,15 @@ def best(  # noqa: PLR0913 - one argument an option
     click.echo(f"\nby {engine.name}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s")
 
 
-def deciding_engine(
-    engine: Engine, rollout: int | None, plies: int | None, seconds: float | None
-) -> tuple[Engine, SearchLimits]:
-    """Return the engine that decides and the limits of its search.
-
-    If `rollout` is given, the engine rolls out close decisions, with at most this number of games for each candidate.
-    """
-    limits = search_limits(plies, seconds)
-    if rollout is None:
+def deciding_engine(engine: Engine, search: SearchOptions) -> tuple[Engine, SearchLimits]:
+    """Return the engine that decides and the limits of its search; if asked to, it rolls out close decisions."""
+    limits = search_limits(search.plies, search.seconds)
+    if search.rollout is None:
         return engine, limits
     from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
 
-    limits = evolve(limits, plies=DEFAULT_PLIES if plies is None else plies)
-    return RolloutEngine.around(engine, RolloutLimits(rollout)), limits
+    limits = evolve(limits, plies=DEFAULT_PLIES if search.plies is None else search.plies)
+    return RolloutEngine.around(engine, RolloutLimits(search.rollout)), limits
 
 
 def _plays_to_compare(count: int | None) -> PlayComparison:
@@ -268,15 +259,11 @@ def _chances(it: RankedPlay) -> str:
 
 @click.command()
 @position_argument
-@rollout_options
 @search_options
-def cube(  # noqa: PLR0913 - one argument an option
+def cube(
     position: str,
     *,
-    rollout: int | None,
-    plies: int | None,
-    seconds: float | None,
-    networks: Path | None,
+    search: SearchOptions,
     as_json: bool,
 ) -> None:
     """Recommend a cube action.
@@ -291,8 +278,8 @@ def cube(  # noqa: PLR0913 - one argument an option
     doubled = state.phase is Phase.DOUBLED
     if doubled:
         check_may_double(rolling, "a double by a player who may turn the cube and can use it")
-    with open_engine(networks, warm=seconds is not None) as engine:
-        deciding, limits = deciding_engine(engine, rollout, plies, seconds)
+    with open_engine(search.networks, warm=search.seconds is not None) as engine:
+        deciding, limits = deciding_engine(engine, search)
         reading = deciding.analyse_cube(rolling, limits)
 
     found = take_output(state, reading) if doubled else double_output(rolling, reading)

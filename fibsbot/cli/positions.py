@@ -6,16 +6,18 @@ Imports no engine: that takes a third of a second, and a mistyped position must 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from attrs import evolve
+from attrs import evolve, frozen
 from rich.console import Console
 
 from fibsbot.cli import UserError
+from fibsbot.cli.options import rollout_options
 from fibsbot.cli.output import spinner
 from fibsbot.draw.board_text import describe_state, draw_state, styled_board
 from fibsbot.engine import MAX_PLIES
@@ -71,7 +73,6 @@ LONGEST_TIME: Final = 86_400.0
 """Maximum of `--time`, in seconds."""
 _UNITS: Final = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0}
 _TIME: Final = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,6})?) ?(?P<unit>ms|s|min|m|)")
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
@@ -108,11 +109,37 @@ networks_option: Final = click.option(
 json_option: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-def search_options(command: _Command) -> _Command:
-    """Add the options of commands that search for one decision."""
-    for option in (json_option, networks_option, time_option, plies_option):
-        command = option(command)
-    return command
+@frozen
+class SearchOptions:
+    """The options that say how a decision is searched for; see `search_options`."""
+
+    rollout: int | None
+    """Games of a candidate at most; None without a rollout."""
+    plies: int | None
+    seconds: float | None
+    networks: Path | None
+
+
+def search_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of commands that search for one decision, which get `as_json` and `search: SearchOptions`."""
+
+    @rollout_options
+    @plies_option
+    @time_option
+    @networks_option
+    @json_option
+    @functools.wraps(command)
+    def with_search(
+        *arguments: Any,
+        rollout: int | None,
+        plies: int | None,
+        seconds: float | None,
+        networks: Path | None,
+        **options: Any,
+    ) -> None:
+        command(*arguments, search=SearchOptions(rollout, plies, seconds, networks), **options)
+
+    return with_search
 
 
 def search_limits(plies: int | None, seconds: float | None) -> SearchLimits:
