@@ -54,7 +54,7 @@ def _on_bears_off(game: GameBuilder, _: Seat, message: m.BearsOff, at: Time) -> 
     game.note_sent_play(play_of_server_moves(FibsMove(point, None) for point in message.points), at)
 
 
-BY_PLAYER_ON_TURN: Final = (m.OnlyMove, m.BearsOff)
+_BY_PLAYER_ON_TURN: Final = (m.OnlyMove, m.BearsOff)
 ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, Time], None]]] = {
     m.Rolls: lambda game, seat, message, at: game.roll(seat, message.dice, at),
     m.Moves: _on_play,
@@ -79,6 +79,13 @@ ENDINGS: Final[Mapping[type[Message], Ending]] = {
     m.GaveUp: Ending.DROPPED,
     m.ResignAccepted: Ending.RESIGNED,
 }
+
+
+def acting_seat(message: Message, game: GameBuilder, seat_of: Callable[[str], Seat | None]) -> Seat | None:
+    """Return the player whom one of the ENTRY_HANDLERS' messages is about; None if the name is not a player's."""
+    if name := getattr(message, "player", None):
+        return seat_of(name)
+    return game.state.turn if isinstance(message, _BY_PLAYER_ON_TURN) else Seat.A
 
 
 def players_of_end(names: tuple[str, str], end: GameEnd, user: str) -> tuple[str, str] | None:

@@ -30,12 +30,12 @@ from fibsbot.replay.chouette_games import ChouetteGames
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.game_messages import (
-    BY_PLAYER_ON_TURN,
     END_HANDLERS,
     ENDINGS,
     ENTRY_HANDLERS,
     GameEnd,
     Time,
+    acting_seat,
     play_of_server_moves,
     players_of_end,
 )
@@ -448,8 +448,7 @@ class Transcriber:
         match, game = self._matches.current, self._running_game()
         if game is None or match is None:
             return
-        name = getattr(message, "player", None)
-        seat = match.seat_of(name) if name else game.state.turn if isinstance(message, BY_PLAYER_ON_TURN) else Seat.A
+        seat = acting_seat(message, game, match.seat_of)
         if seat is not None:
             match.touch(at)
             ENTRY_HANDLERS[type(message)](game, seat, message, at)

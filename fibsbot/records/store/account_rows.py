@@ -157,11 +157,6 @@ class EndedGame:
     won: bool | None
     points: int | None
 
-    @property
-    def drawn(self) -> bool:
-        """Whether nobody won it."""
-        return self.won is None and self.points == 0
-
 
 @define
 class MatchRow:

@@ -293,7 +293,7 @@ def draw_game(rows: AccountRows, opponent_id: int, at: dt.datetime) -> None:
     game = rows.open_game(match)
     if game is None:
         last = rows.last_ended(match)
-        if last is not None and last.drawn and at - last.ended <= REPEAT_WINDOW:
+        if last is not None and (last.won, last.points) == (None, 0) and at - last.ended <= REPEAT_WINDOW:
             return  # a repetition
         game = rows.add_game(match, at)
     rows.end_game(game, ended=at, points=0, how="game_drawn")
