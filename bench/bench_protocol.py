@@ -160,22 +160,24 @@ def each(function: Callable[[str], object], lines: Iterable[str]) -> Callable[[]
     return lambda: [function(line) for line in lines]
 
 
-def read_stream(data: bytes) -> None:
-    """Parse as a client does, in chunks as they arrive from the network."""
-    reader = MessageReader()
+def receive(reader: MessageReader | LineSplitter, take: Callable[[], object], data: bytes) -> None:
+    """Read as a client does, in chunks as they arrive from the network."""
     for place in range(0, len(data), 1400):
         reader.receive_data(data[place : place + 1400])
-        while reader.next_message():
+        while take():
             pass
+
+
+def read_stream(data: bytes) -> None:
+    """Parse all messages."""
+    reader = MessageReader()
+    receive(reader, reader.next_message, data)
 
 
 def split_stream(data: bytes) -> None:
     """Split into lines only."""
     splitter = LineSplitter()
-    for place in range(0, len(data), 1400):
-        splitter.receive_data(data[place : place + 1400])
-        while splitter.next_line():
-            pass
+    receive(splitter, splitter.next_line, data)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import click
 from rich.console import Console
@@ -43,41 +43,20 @@ OnProgress: TypeAlias = Callable[[float, str], None]
 """Called with the seconds since the faults began and a description of what is happening."""
 
 
+def _plan_option(
+    name: str, kind: click.ParamType[Any], text: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return an option for a number of the plan, with the plan's default."""
+    return click.option(f"--{name}", default=getattr(DEFAULTS, name), show_default=True, type=kind, help=text)
+
+
 @click.command()
-@click.option(
-    "--minutes",
-    default=DEFAULTS.minutes,
-    show_default=True,
-    type=FiniteRange(0, min_open=True),
-    help="How long faults are injected.",
-)
-@click.option(
-    "--seed", default=DEFAULTS.seed, show_default=True, type=int, help="Random seed for the dice and the faults."
-)
-@click.option(
-    "--pairs",
-    default=DEFAULTS.pairs,
-    show_default=True,
-    type=click.IntRange(MIN_PAIRS, 500),
-    help="Number of bots, each with an opponent of its own.",
-)
-@click.option(
-    "--length", default=DEFAULTS.length, show_default=True, type=click.IntRange(1), help="Match length in points."
-)
-@click.option(
-    "--speed",
-    default=DEFAULTS.speed,
-    show_default=True,
-    type=FiniteRange(1, 500),
-    help="Factor by which the bots' timeouts and pauses are shortened.",
-)
-@click.option(
-    "--rate",
-    default=DEFAULTS.rate,
-    show_default=True,
-    type=FiniteRange(1, 1000),
-    help="Faults per minute, all pairs together.",
-)
+@_plan_option("minutes", FiniteRange(0, min_open=True), "How long faults are injected.")
+@_plan_option("seed", click.INT, "Random seed for the dice and the faults.")
+@_plan_option("pairs", click.IntRange(MIN_PAIRS, 500), "Number of bots, each with an opponent of its own.")
+@_plan_option("length", click.IntRange(1), "Match length in points.")
+@_plan_option("speed", FiniteRange(1, 500), "Factor by which the bots' timeouts and pauses are shortened.")
+@_plan_option("rate", FiniteRange(1, 1000), "Faults per minute, all pairs together.")
 @click.option("--strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of the bots.")
 @click.option("--opponent", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of their opponents.")
 @click.option("--log-dir", type=FOLDER, help="Keep logs, stores and the server's database in this empty folder.")

@@ -182,25 +182,9 @@ def _less(a: float | None, b: float | None) -> bool:
     return a is not None and b is not None and a < b
 
 
-def _rating_low(policy: Policy, request: MatchRequest) -> str | None:
-    return _rating(policy, request) if _less(request.rating, policy.min_rating) else None
-
-
-def _rating_high(policy: Policy, request: MatchRequest) -> str | None:
-    return _rating(policy, request) if _less(policy.max_rating, request.rating) else None
-
-
 def _rating(policy: Policy, request: MatchRequest) -> str:
     limits = format_range(policy.min_rating, policy.max_rating)
     return f"I only play opponents rated {limits}; your rating is {request.rating or 0:.2f}."
-
-
-def _experience_low(policy: Policy, request: MatchRequest) -> str | None:
-    return _experience(policy, request) if _less(request.experience, policy.min_experience) else None
-
-
-def _experience_high(policy: Policy, request: MatchRequest) -> str | None:
-    return _experience(policy, request) if _less(policy.max_experience, request.experience) else None
 
 
 def _experience(policy: Policy, request: MatchRequest) -> str:
@@ -254,10 +238,14 @@ RULES: Final[Mapping[str, Rule]] = {
     "length": _length,
     "laws": _laws,
     "game": _game,
-    "rating_low": _rating_low,
-    "rating_high": _rating_high,
-    "experience_low": _experience_low,
-    "experience_high": _experience_high,
+    "rating_low": lambda policy, it: _rating(policy, it) if _less(it.rating, policy.min_rating) else None,
+    "rating_high": lambda policy, it: _rating(policy, it) if _less(policy.max_rating, it.rating) else None,
+    "experience_low": lambda policy, it: (
+        _experience(policy, it) if _less(it.experience, policy.min_experience) else None
+    ),
+    "experience_high": lambda policy, it: (
+        _experience(policy, it) if _less(policy.max_experience, it.experience) else None
+    ),
     "experience_for_length": _experience_for_length,
     "saved_games": _saved_games,
     "cool_down": _cool_down,
