@@ -62,6 +62,14 @@ class Seeker:
         return [at - 1000 for at, _ in self.invited]
 
 
+def assert_invites_after(seeker: Seeker, idle: float) -> None:
+    """Assert that the first invitation goes out within three seconds after this idle time."""
+    seeker.wait(idle)
+    assert [] == seeker.invited
+    seeker.wait(3)
+    assert 1 == len(seeker.invited)
+
+
 # -- when -----------------------------------------------------------------------------------------------------------
 
 
@@ -73,10 +81,7 @@ def test_by_default_no_opponent_is_searched_for() -> None:
 
 def test_an_opponent_is_invited_after_some_idle_time() -> None:
     seeker = Seeker(seek={"length": 7})
-    seeker.wait(58)
-    assert [] == seeker.invited
-    seeker.wait(3)
-    assert 1 == len(seeker.invited)
+    assert_invites_after(seeker, 58)
     name, length = seeker.invited[0][1].split()
     assert name in OTHERS
     assert "7" == length
@@ -87,10 +92,7 @@ def test_the_idle_time_restarts_after_a_match() -> None:
     seeker = Seeker()
     seeker.wait(50)
     seeker.say("** Player ford has joined you for a 1 point match.", "You win the 1 point match 1-0 .")
-    seeker.wait(59)
-    assert [] == seeker.invited
-    seeker.wait(3)
-    assert 1 == len(seeker.invited)
+    assert_invites_after(seeker, 59)
 
 
 def test_the_idle_time_restarts_when_an_invitation_expires() -> None:
@@ -118,10 +120,7 @@ def test_a_pause_stops_the_search_and_restarts_its_time() -> None:
     assert [] == seeker.invited
     seeker.say(who("marvin_too", "ford"))
     seeker.script.event(PauseRequested(seeker.script.now, paused=False))
-    seeker.wait(58)
-    assert [] == seeker.invited
-    seeker.wait(3)
-    assert 1 == len(seeker.invited)
+    assert_invites_after(seeker, 58)
 
 
 def test_a_player_who_has_invited_us_comes_first() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final, TypeVar
 
 from attrs import evolve
 
-from fibsbot.bot.runner import Observer
+from fibsbot.bot.runner import Observer, SessionResult
 from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import Hooks
 from fibsbot.service.settings import ServiceSettings
@@ -18,6 +19,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import play_session, settings
 
+T = TypeVar("T")
 SOON: Final = 120.0
 """Seconds after which a test has waited too long."""
 
@@ -53,23 +55,27 @@ async def until(condition: Callable[[], bool], seconds: float = SOON, pause: flo
 
 
 @contextlib.asynccontextmanager
-async def running(fleet: Supervisor) -> AsyncIterator[asyncio.Task[None]]:
-    """Run a supervisor, and stop it in the end if it has not ended."""
-    task = asyncio.create_task(fleet.run())
+async def in_background(
+    work: Coroutine[Any, Any, T], stop: Callable[[], object] | None = None
+) -> AsyncIterator[asyncio.Task[T]]:
+    """Do something in a task of its own; in the end `stop` it, or else cancel it, and wait until it has ended."""
+    task = asyncio.create_task(work)
     try:
         yield task
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        (stop or task.cancel)()
+        async with asyncio.timeout(SOON):
+            await asyncio.wait([task])
 
 
-@contextlib.asynccontextmanager
-async def opponent(port: int, name: str, *, watcher: Observer | None = None, **fields: Any) -> AsyncIterator[None]:
+def running(fleet: Supervisor) -> AbstractAsyncContextManager[asyncio.Task[None]]:
+    """Run a supervisor, and stop it in the end if it has not ended."""
+    return in_background(fleet.run())
+
+
+def opponent(
+    port: int, name: str, *, watcher: Observer | None = None, **fields: Any
+) -> AbstractAsyncContextManager[asyncio.Task[SessionResult]]:
     """Have somebody there who accepts every invitation."""
     run = evolve(settings(port, name, **{"matches": None, **fields}), retry_first=True)
-    task = asyncio.create_task(play_session(run, LastResort(), observer=watcher))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
+    return in_background(play_session(run, LastResort(), observer=watcher))

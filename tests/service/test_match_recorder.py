@@ -28,7 +28,7 @@ from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.transcript import Cube, Game, Gap, Player, Step, Throw, Transcript, apply, walk
 from tests.examples import examples
 from tests.formats.simulated_matches import simulate
-from tests.records.store.recorder import NOON
+from tests.records.store.recorder import NOON, writing
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, comparable_entries
 
 _accounts = itertools.count()
@@ -121,9 +121,8 @@ class Told:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, StoreWriter]]:
     path = tmp_path_factory.mktemp("sheets") / "store.sqlite"
-    writer = StoreWriter(path)
-    yield path, writer
-    assert writer.close()
+    with writing(path) as writer:
+        yield path, writer
     with Store.open(path) as opened:
         assert () == check_integrity(opened).problems
 

@@ -10,6 +10,7 @@ import signal
 import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from fibsbot.service.service import Service, ServiceError, check_addresses, load
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, UNHURRIED
-from tests.service.accounts import SOON, opponent, plan, process_settings, until
+from tests.service.accounts import SOON, in_background, opponent, plan, process_settings, until
 
 pytestmark = pytest.mark.slow
 
@@ -49,16 +50,9 @@ def service(folder: Path, *plans: RunSettings, **more: Any) -> Service:
     return Service(plans, more.pop("settings", settings), lambda _: LastResort(), **more)
 
 
-@contextlib.asynccontextmanager
-async def running(it: Service) -> AsyncIterator[asyncio.Task[Any]]:
+def running(it: Service) -> AbstractAsyncContextManager[asyncio.Task[Any]]:
     """Run a process, and end it."""
-    task = asyncio.create_task(it.run())
-    try:
-        yield task
-    finally:
-        it.supervisor.order(Order.QUIT)
-        async with asyncio.timeout(SOON):
-            await asyncio.wait([task])
+    return in_background(it.run(), lambda: it.supervisor.order(Order.QUIT))
 
 
 async def get(port: int, path: str) -> tuple[int, str]:

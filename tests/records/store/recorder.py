@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -18,6 +21,14 @@ from fibsbot.transcript import Transcript
 
 NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[StoreWriter]:
+    """Open a store to write to it; in the end everything has to be written."""
+    writer = StoreWriter(path)
+    yield writer
+    assert writer.close()
 
 
 @define

@@ -18,7 +18,7 @@ from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.stored_rows import Outcome
 from tests.examples import examples
-from tests.records.store.recorder import NOON, XGID
+from tests.records.store.recorder import NOON, XGID, writing
 
 Told: TypeAlias = tuple[str, dict[str, Any]]
 FAULTS: Final = ("lost", "twice", "restart")
@@ -126,9 +126,8 @@ def faulty(told: Iterator[Told], evening: Evening, faults: float) -> Iterator[To
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, StoreWriter]]:
     path = tmp_path_factory.mktemp("model") / "store.sqlite"
-    writer = StoreWriter(path)
-    yield path, writer
-    assert writer.close()
+    with writing(path) as writer:
+        yield path, writer
 
 
 def put(writer: StoreWriter, told: Iterator[Told]) -> str:
