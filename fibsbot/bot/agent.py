@@ -76,7 +76,7 @@ class Agent:
         sent = SentInvitations(context, queue)
         self._saved_matches = SavedMatches(context, queue, players, sent)
         self._invitations = ReceivedInvitations(context, queue, players)
-        self._lobby = Lobby(context, queue, players, sent=sent, received=self._invitations, saved=self._saved_matches)
+        self._lobby = Lobby(context, queue, players, sent, self._invitations, self._saved_matches)
         self._matches = Matches(context, queue, self._lobby)
         self._chouette = Chouette(context, queue, timeouts, self._lobby)
         self._match_search = MatchSearch(context, queue, timeouts, self._matches)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -78,16 +78,16 @@ class InvitationAttempts:
     """When the next invitation may go out."""
 
 
+@define
 class SentInvitations:
     """Our last invitation, and when players may be invited again."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
-        self._context = context
-        self._queue = queue
-        self._last: SentInvitation | None = None
-        self._attempts: dict[str, InvitationAttempts] = {}
-        self._announced_resumes: dict[str, float] = {}
-        """When the server passed on our invitations to resume, by player, since the last match."""
+    _context: AgentContext
+    _queue: CommandQueue
+    _last: SentInvitation | None = None
+    _attempts: dict[str, InvitationAttempts] = field(factory=dict)
+    _announced_resumes: dict[str, float] = field(factory=dict)
+    """When the server passed on our invitations to resume, by player, since the last match."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
@@ -243,17 +243,17 @@ class ReceivedInvitation:
     """A game other than backgammon."""
 
 
+@define
 class ReceivedInvitations:
     """Invitations to new matches."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, players: Players) -> None:
-        self._context = context
-        self._queue = queue
-        self._players = players
-        self._numbers = 0
-        self._received: dict[str, ReceivedInvitation] = {}
-        self._told = RecentTells()
-        """Players and the codes of the reasons that they were told."""
+    _context: AgentContext
+    _queue: CommandQueue
+    _players: Players
+    _numbers: int = 0
+    _received: dict[str, ReceivedInvitation] = field(factory=dict)
+    _told: RecentTells = field(factory=RecentTells)
+    """Players and the codes of the reasons that they were told."""
 
     @property
     def waiting(self) -> int:

@@ -6,6 +6,8 @@ before, then our own invitations to new matches.
 
 from __future__ import annotations
 
+from attrs import define, field
+
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.session import State
@@ -21,27 +23,21 @@ from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.policy import CHOUETTE
 
 
+@define
 class Lobby:
     """Chooses the next match: saved matches, invitations, our own invitations."""
 
-    def __init__(  # noqa: PLR0913 - the parts among which it decides
-        self,
-        context: AgentContext,
-        queue: CommandQueue,
-        players: Players,
-        *,
-        sent: SentInvitations,
-        received: ReceivedInvitations,
-        saved: SavedMatches,
-    ) -> None:
-        self._context = context
-        self._queue = queue
-        self.players = players
-        self._sent_invitations = sent
-        self._invitations = received
-        self._saved_matches = saved
-        self._search = OpponentSearch(context, players, sent)
-        players.on_free = sent.on_came_back
+    _context: AgentContext
+    _queue: CommandQueue
+    players: Players
+    _sent_invitations: SentInvitations
+    _invitations: ReceivedInvitations
+    _saved_matches: SavedMatches
+    _search: OpponentSearch = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._search = OpponentSearch(self._context, self.players, self._sent_invitations)
+        self.players.on_free = self._sent_invitations.on_came_back
 
     # -- matches begin and end ------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -22,23 +22,23 @@ MAX_MISSED: Final = 1
 """Further requests of the list of users when it does not come."""
 
 
+@define
 class Players:
     """The users of the server, as its `5` lines describe them."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue) -> None:
-        self._context = context
-        self._queue = queue
-        self.users: dict[str, m.WhoInfo] = {}
-        self.on_free: Callable[[str], None] = lambda _: None
-        """Called with the name of a player who has just become free to play."""
-        self._listed: float | None = None
-        """When a whole list came last; not every login brings one, and lines get lost."""
-        self._seen: set[str] | None = None
-        """Names on the list that we have requested, as far as it has come."""
-        self._missed = 0
-        """How often the list has not come."""
-        self._announced: set[str] = set()
-        """Players who have logged in and whose `5` line has not come yet."""
+    _context: AgentContext
+    _queue: CommandQueue
+    users: dict[str, m.WhoInfo] = field(factory=dict)
+    on_free: Callable[[str], None] = lambda _: None
+    """Called with the name of a player who has just become free to play."""
+    _listed: float | None = None
+    """When a whole list came last; not every login brings one, and lines get lost."""
+    _seen: set[str] | None = None
+    """Names on the list that we have requested, as far as it has come."""
+    _missed: int = 0
+    """How often the list has not come."""
+    _announced: set[str] = field(factory=set)
+    """Players who have logged in and whose `5` line has not come yet."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from attrs import define
+from attrs import define, field
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -58,21 +58,19 @@ class SavedMatchState:
         self.due, self.left, self.invited_after_leaving = None, False, False
 
 
+@define
 class SavedMatches:
     """Our saved matches, and when each is resumed."""
 
-    def __init__(
-        self, context: AgentContext, queue: CommandQueue, players: Players, sent_invitations: SentInvitations
-    ) -> None:
-        self._context = context
-        self._queue = queue
-        self._players = players
-        self._sent_invitations = sent_invitations
-        self.matches: dict[str, SavedMatchState] = {}
-        """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
-        self.listing: list[str] | None = None
-        """Opponents in the server's list, as far as it has come; None while none comes."""
-        self._told = RecentTells()
+    _context: AgentContext
+    _queue: CommandQueue
+    _players: Players
+    _sent_invitations: SentInvitations
+    matches: dict[str, SavedMatchState] = field(factory=dict)
+    """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
+    listing: list[str] | None = None
+    """Opponents in the server's list, as far as it has come; None while none comes."""
+    _told: RecentTells = field(factory=RecentTells)
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
