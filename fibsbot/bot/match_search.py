@@ -40,8 +40,8 @@ class MatchSearch:
     """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
     _board_asked_last: bool = False
     """Whether the board was asked for last, and not who we play with."""
-    _reconnects_for_unseen: Counter[str] = field(factory=Counter)
-    """New connections made for a match that only our own `5` line speaks of."""
+    reconnects_for_unseen: Counter[str] = field(factory=Counter)
+    """By opponent, new connections for a match that only our own `5` line speaks of, until it goes on."""
 
     @property
     def is_on(self) -> bool:
@@ -103,7 +103,7 @@ class MatchSearch:
             self._timeouts.stop(Awaited.MATCH)
         elif (
             self._context.session.state is State.LOBBY
-            and self._reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
+            and self.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
         ):
             self.start()
 
@@ -119,8 +119,8 @@ class MatchSearch:
         """Ask for the board of a match that we seem to be in, and who we play with."""
         name = self._listed_opponent
         if last and name:
-            self._reconnects_for_unseen[name] += 1
-            if self._reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
+            self.reconnects_for_unseen[name] += 1
+            if self.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
                 self._context.disconnect(f"the server says that we play with {name}, and shows no board")
             else:
                 self._matches.note_stuck(name, None, "the server says that we play, and shows no board")
@@ -134,7 +134,3 @@ class MatchSearch:
             self._queue.send(c.Rawwho(self._context.settings.name))
         else:
             self._timeouts.stop(Awaited.MATCH)
-
-    def on_progress(self, opponent: str) -> None:
-        """Forget the connections made for a match with this opponent, which goes on."""
-        self._reconnects_for_unseen.pop(opponent, None)

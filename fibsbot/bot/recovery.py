@@ -299,7 +299,7 @@ class Recovery:
             return
         elif self._seen_situations:
             self._steps_taken.pop(opponent, None)
-            self._match_search.on_progress(opponent)
+            self._match_search.reconnects_for_unseen.pop(opponent, None)
         if len(self._seen_situations) >= MAX_SITUATIONS:
             self._seen_situations.clear()
         self._seen_situations.add(situation)

@@ -153,21 +153,11 @@ def parse_first_record(line: bytes) -> Header:
     return record
 
 
-def _loads(line: bytes) -> Any:
-    """Return the same as json.loads, which would detect the encoding first, as a line of ours needs not."""
-    if not line.startswith(b'{"'):
-        return json.loads(line)
-    text = line.decode("utf-8", "surrogatepass")
-    data, end = _DECODER.raw_decode(text)
-    if end != len(text) and text[end:].strip(" \t\n\r"):
-        raise ValueError("expected one object in a line")
-    return data
-
-
 def parse_record(line: bytes) -> Record | None:
     """Parse a line; return None for one that is incomplete. Raises SessionLogError for a header of another version."""
     try:
-        data = _loads(line)
+        encoding = "utf-8" if line.startswith(b'{"') else json.detect_encoding(line)  # ours need no detection
+        data = _DECODER.decode(line.decode(encoding, "surrogatepass"))
         time = dt.datetime.fromisoformat(data.pop("time"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
