@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from operator import add
-from typing import Self
+from typing import Final, Self
 
 from attrs import astuple, frozen
 
@@ -12,6 +13,24 @@ from fibsbot.position import Play
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.transcript import Decision, Transcript
+
+
+class Grade(enum.Enum):
+    """Grade of a bad decision; the value is its sign."""
+
+    DOUBTFUL = "?!"
+    ERROR = "?"
+    BLUNDER = "??"
+
+
+GRADE_THRESHOLDS: Final = {Grade.BLUNDER: 0.08, Grade.ERROR: 0.04, Grade.DOUBTFUL: 0.02}
+"""Minimum loss of each grade, the worst first; normalised equity."""
+
+
+def grade(loss: float) -> Grade | None:
+    """Return the grade of a loss; None for a small one."""
+    # Tolerate floating-point error: 0.3 - 0.26 is less than 0.04.
+    return next((it for it, least in GRADE_THRESHOLDS.items() if loss > least - 1e-9), None)
 
 
 @frozen

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
+from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade
 from fibsbot.archive.dataset import quoted
 from fibsbot.archive.figures import Figure, Pictures
 from fibsbot.archive.patterns import parse_pattern
@@ -18,8 +19,7 @@ from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Position
 from fibsbot.text import plural
 
-BLUNDER: Final = 0.1
-"""Loss of equity of a blunder."""
+_BLUNDER: Final = GRADE_THRESHOLDS[Grade.BLUNDER]
 MAX_PLAYS: Final = 6
 """Plays of an opening roll that are listed."""
 LEAST_SHARE: Final = 0.002
@@ -183,7 +183,7 @@ class Questions:
             rows = self._rows(
                 f"SELECT k, n, o.pr, a.pr, loss, blunders FROM (SELECT {key} AS k, min(turn) AS first, "
                 "count(*) FILTER (counts) AS n, "
-                f"sum(loss) FILTER (counts) AS loss, {_PR} AS pr, count(*) FILTER (loss >= {BLUNDER}) AS blunders "
+                f"sum(loss) FILTER (counts) AS loss, {_PR} AS pr, count(*) FILTER (loss >= {_BLUNDER}) AS blunders "
                 f"FROM judgements WHERE {where} AND player = ? GROUP BY 1) o "
                 f"JOIN (SELECT {key} AS k, {_PR} AS pr FROM judgements WHERE {where} GROUP BY 1) a USING (k) "
                 f"ORDER BY {order}, k",
@@ -191,7 +191,7 @@ class Questions:
                 name,
                 self.judge,
             )
-            columns = (label, "decisions", "PR", "PR of all", "loss in all", f"blunders (from {BLUNDER:g})")
+            columns = (label, "decisions", "PR", "PR of all", "loss in all", f"blunders (from {_BLUNDER:g})")
             sections.append(Section(heading, columns, rows))
         return Answer(f"Profile of {name}", tuple(sections), self.judge)
 

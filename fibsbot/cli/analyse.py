@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fibsbot.analysis.luck import luck_adjusted_result
-from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
+from fibsbot.analysis.model import Grade, MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
 from fibsbot.cli import UserError
 from fibsbot.cli.matches import (
     AnalysisRun,
@@ -30,7 +30,7 @@ from fibsbot.cli.matches import (
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.draw.markup import clean
-from fibsbot.report.timeline import Grade, MatchTimeline, TimelineEntry, TimelineKind, match_timeline
+from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.text import plural

@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics
+from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, Grade, MatchAnalysis, PlayerStatistics, grade
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
@@ -17,25 +17,8 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, decisions, walk
 
-
-class Grade(enum.Enum):
-    """Grade of a bad decision; the value is its sign."""
-
-    DOUBTFUL = "?!"
-    ERROR = "?"
-    BLUNDER = "??"
-
-
-GRADE_THRESHOLDS: Final = {Grade.BLUNDER: 0.08, Grade.ERROR: 0.04, Grade.DOUBTFUL: 0.02}
-"""Minimum loss of each grade, the worst first; normalised equity."""
 LUCK_THRESHOLD: Final = 0.3
 """Minimum luck, good or bad, of a roll that is marked; normalised equity."""
-
-
-def grade(loss: float) -> Grade | None:
-    """Return the grade of a loss; None for a small one."""
-    # Tolerate floating-point error: 0.3 - 0.26 is less than 0.04.
-    return next((it for it, least in GRADE_THRESHOLDS.items() if loss > least - 1e-9), None)
 
 
 class TimelineKind(enum.Enum):
