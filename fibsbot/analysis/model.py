@@ -25,6 +25,8 @@ class Grade(enum.Enum):
 
 GRADE_THRESHOLDS: Final = {Grade.BLUNDER: 0.08, Grade.ERROR: 0.04, Grade.DOUBTFUL: 0.02}
 """Minimum loss of each grade, the worst first; normalised equity."""
+LUCK_THRESHOLD: Final = 0.3
+"""Minimum luck, good or bad, of a roll that is marked; normalised equity."""
 
 
 def grade(loss: float) -> Grade | None:

@@ -13,7 +13,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot import __version__
-from fibsbot.analysis.model import GRADE_THRESHOLDS, MatchAnalysis, PlayerStatistics
+from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
 from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import stylesheet
 from fibsbot.formats import FormatError
@@ -33,7 +33,7 @@ from fibsbot.report.score_sheet import (
     score_sheet,
 )
 from fibsbot.report.statistics import dice_section, format_rating
-from fibsbot.report.timeline import LUCK_THRESHOLD, MatchTimeline, match_timeline
+from fibsbot.report.timeline import MatchTimeline, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from attrs import define, field
 
-from fibsbot.analysis.model import Grade
+from fibsbot.analysis.model import LUCK_THRESHOLD, Grade
 from fibsbot.draw.markup import clean
 from fibsbot.report.html import Html, join_html, tag
-from fibsbot.report.timeline import LUCK_THRESHOLD, GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
+from fibsbot.report.timeline import GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.text import plural

@@ -8,7 +8,7 @@ from typing import Final
 
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
 from fibsbot.analysis.luck import luck_adjusted_result
-from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade, PlayerStatistics
+from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, PlayerStatistics
 from fibsbot.draw.axes import Tick
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
@@ -16,7 +16,7 @@ from fibsbot.draw.themes import Role, Theme
 from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
-from fibsbot.report.timeline import LUCK_THRESHOLD, MatchTimeline, TimelineEntry, TimelineKind
+from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
 

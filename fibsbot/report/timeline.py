@@ -17,9 +17,6 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, decisions, walk
 
-LUCK_THRESHOLD: Final = 0.3
-"""Minimum luck, good or bad, of a roll that is marked; normalised equity."""
-
 
 class TimelineKind(enum.Enum):
     """Kind of a timeline entry; the value is the letter after the turn in its link."""

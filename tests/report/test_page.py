@@ -17,13 +17,14 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibsbot.analysis.model import LUCK_THRESHOLD
 from fibsbot.draw.svg import Theme, ViewOptions, board_svg
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report.page import IndexEntry, index_page, report_page
 from fibsbot.report.score_sheet import BAD_LUCK, GOOD_LUCK, score_sheet
 from fibsbot.report.statistics import equity_graph
-from fibsbot.report.timeline import LUCK_THRESHOLD, TimelineKind, match_timeline
+from fibsbot.report.timeline import TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Gap, Transcript
 from tests.examples import examples
