@@ -201,7 +201,8 @@ def _start_worker(
 def _stop_workers(workers: list[_Worker], stop: signal.Signals) -> None:
     for worker in workers:
         if worker.item is not None and worker.process.is_alive() and worker.process.pid is not None:
-            os.kill(worker.process.pid, stop)
+            with contextlib.suppress(ProcessLookupError):  # it has ended just now
+                os.kill(worker.process.pid, stop)
         worker.connection.close()
     for worker in workers:
         worker.process.join(EXIT_TIMEOUT)

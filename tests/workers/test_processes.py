@@ -84,6 +84,19 @@ def test_a_lost_worker_is_reported_with_its_item(number: int, how: str) -> None:
     assert gone()
 
 
+def test_a_worker_that_ends_just_when_it_is_stopped_hides_no_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = os.kill
+
+    def kill_and_miss(pid: int, number: int) -> None:
+        kill(pid, number)
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "kill", kill_and_miss)
+    with pytest.raises(ValueError, match="thirteen"):
+        list(answers_of(square, (0,), [1, 13, 77], 3))
+    assert gone()
+
+
 def test_an_exception_carries_the_traceback_of_the_worker() -> None:
     with pytest.raises(ValueError, match="thirteen") as raised:
         list(answers_of(square, (0,), [13], 1))
