@@ -227,8 +227,8 @@ def _compared(  # noqa: PLR0913 - the values of a cube decision, or of a resigna
 ) -> AnalysedDecision:
     """Return the analysis of a choice, other than of a play, from the equity of each alternative.
 
-    The choice made is the best unless another is better by more than rounding. If it is, it still counts where the two
-    best alternatives differ by less than `close`.
+    The choice made is the best one unless another is better by more than rounding. A best choice counts only where the
+    two best alternatives differ by less than `close`.
     """
     best, second, *_ = sorted(worth, key=worth.__getitem__, reverse=True)
     margin = worth[best] - worth[second]
