@@ -394,7 +394,9 @@ def _adopt_board(tracked: TrackedMatch, shown: ShownBoard, differences: tuple[Di
     state = shown.state if old is None or shown.owner else evolve(shown.state, owner=old.owner)
     if tracked.doubled_by is None:
         if (shown.turn, sorted(shown.dice or ())) != (tracked.turn, sorted(tracked.dice or ())):
-            tracked = give_turn(tracked, shown.turn, shown.dice)
+            # What was offered before the first board, as in a match that is resumed, is no older than it.
+            offered_by = tracked.resigned_by if tracked.turn is None else None
+            tracked = evolve(give_turn(tracked, shown.turn, shown.dice), resigned_by=offered_by)
     elif old is not None:
         state = evolve(state, cube=old.cube, owner=old.owner)
     if tracked.crawford_played:

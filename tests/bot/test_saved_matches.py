@@ -6,6 +6,7 @@ import pytest
 
 from fibs_protocol.session import State
 from fibsbot.bot.events_and_actions import PauseRequested
+from fibsbot.match import Phase
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.strategies.base import CubeAction
 from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, Script, board
@@ -32,6 +33,17 @@ def test_a_saved_match_is_resumed_when_its_opponent_is_online() -> None:
     assert [] == script.server(board(score="1:3", cells=AFTER_61, dice="6:4"))
     known = {"rating": 1623.45, "experience": 2396, "client": "client"}
     assert {"opponent": "ford", "length": None, "resumed": True, **known} == script.events("match_started")[0]
+
+
+@pytest.mark.parametrize("shown", [board(score="1:3", cells=AFTER_61, turn=turn) for turn in (1, -1)])
+def test_a_resignation_that_was_open_is_answered_when_its_board_comes(shown: str) -> None:
+    script = Script().to_lobby(saved=SAVED)
+    script.server(who("ford"), "** You invited ford to resume a saved match.")
+    offer = "ford wants to resign. You will win 1 point. Type 'accept' or 'reject'."
+    assert ["board"] == script.server("ford has joined you. Your running match was loaded.", "turn: ford.", offer)
+    script.server(shown)
+    assert Phase.RESIGNED is script.key.phase
+    assert ["reject"] == script.verdict(accepted=False)
 
 
 def test_a_saved_match_longer_than_our_limit_is_finished_if_points_were_played_for() -> None:
