@@ -40,7 +40,12 @@ from fibsbot.engine.network import NetworkError, load_arrays, write_whole
 from fibsbot.engine.network_evaluator import ArrayEvaluator, is_settled
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
-from fibsbot.engine.training.random_positions import Variety, rare_position
+from fibsbot.engine.training.random_positions import (
+    LEAST_TEMPERATURE,
+    MOST_TEMPERATURE,
+    Variety,
+    rare_position,
+)
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.workers.pool import Piece, WorkerPool
@@ -140,6 +145,8 @@ class Game:
     def __init__(self, columns: TableArrays, variety: Variety, disputed: Boards, rng: np.random.Generator) -> None:
         self._columns, self._variety, self._disputed = columns, variety, disputed
         self._rng = rng
+        self.choices: Boards | None = None
+        """The boards after each play, seen by the opponent, of a side that plays by a softmax."""
         self.begin()
 
     def begin(self) -> None:
@@ -157,6 +164,9 @@ class Game:
         self._random = variety.random if rng.random() < variety.wild else 0.0
         self._early = int(rng.integers(0, 8)) if rng.random() < variety.early else 0
         self._outplayed = int(rng.integers(2, 26)) if self._opening and rng.random() < variety.outplayed else 0
+        # Without a share of soft games, the random numbers are those of recipes that have none.
+        soft = variety.soft and rng.random() < variety.soft
+        self._softness = tuple(_temperature(share) for share in rng.random(2)) if soft else ()
 
     def roll(self) -> tuple[int, bool]:
         """Begin a turn: return the number of the roll, and whether the play is made at random."""
@@ -173,15 +183,31 @@ class Game:
         """Roll, and make the best or sometimes a random play; return whether the best play was made.
 
         `left` are the boards after the best play of each roll, seen by the opponent. False is returned for the last
-        turn of a truncated game, too: no position follows.
+        turn of a truncated game, too: no position follows. In a soft game `choices` wait for `choose` instead.
         """
+        softness = self._softness and self._softness[self._turn % 2]
         roll, strays = self.roll()
-        if strays:
-            every = successors(self.board, *ROLLS[roll])
-            self.board = cast("Board", swapped(every[self.random(len(every))][None])[0])
-        else:
+        self.choices = None
+        if not strays and not softness:
             self.board = left[roll]
-        return not strays and not self.is_over()
+            return not self.is_over()
+        every = swapped(successors(self.board, *ROLLS[roll]))
+        if strays:
+            self.board = cast("Board", every[self.random(len(every))])
+        else:
+            self.choices, self._best, self._temperature = every, left[roll], softness
+        return False
+
+    def choose(self, equities: Floats32) -> bool:
+        """Make one of the `choices` by the softmax of their equities, shape (n,), for the player who moves.
+
+        Return what `go_on` returns.
+        """
+        if self.choices is None:
+            raise RuntimeError("there is nothing to choose from")
+        weights = np.exp((equities - equities.max()) / self._temperature)
+        self.board = cast("Board", self.choices[int(self._rng.choice(len(weights), p=weights / weights.sum()))])
+        return bool((self.board == self._best).all()) and not self.is_over()
 
     def is_over(self) -> bool:
         """Return whether the game has reached its maximum length."""
@@ -191,6 +217,11 @@ class Game:
         """Return whether the next play is made at random."""
         outplayed = self._turn < self._outplayed and self._turn % 2 == self._outplayed % 2
         return outplayed or self._turn < self._early or self._rng.random() < self._random
+
+
+def _temperature(share: float) -> float:
+    """Return a temperature of the softmax between the least (0) and the most (1), on a logarithmic scale."""
+    return float(LEAST_TEMPERATURE * (MOST_TEMPERATURE / LEAST_TEMPERATURE) ** share)
 
 
 def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
@@ -205,6 +236,7 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
         outcomes, left = one_ply(teacher.evaluator, scales, boards, teacher.filter)
         now = teacher.evaluator.evaluate(boards)
         best = np.array([lane.go_on(after) for lane, after in zip(lanes, left, strict=True)])
+        _choose_softly(teacher.evaluator, lanes, best)
         after = np.array([lane.board for lane in lanes])
         known = is_settled(after, teacher.columns, races=teacher.races)
         ended = known | np.array([lane.is_over() for lane in lanes])
@@ -215,6 +247,17 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
         for row in np.flatnonzero(ended):
             lanes[row].begin()
     return _in_line(labels, count)
+
+
+def _choose_softly(evaluator: ArrayEvaluator, games: list[Game], best: npt.NDArray[np.bool_]) -> None:
+    """Let the sides that play by a softmax choose, and write whether each made the best play."""
+    waiting = [(row, game.choices) for row, game in enumerate(games) if game.choices is not None]
+    if waiting:
+        equities = -cubeless_equity(evaluator.evaluate(np.concatenate([choices for _, choices in waiting])))
+        place = 0
+        for row, choices in waiting:
+            best[row] = games[row].choose(equities[place : place + len(choices)])
+            place += len(choices)
 
 
 def most_disputed(labels: Labels, count: int) -> Boards:

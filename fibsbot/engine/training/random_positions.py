@@ -25,6 +25,9 @@ from fibsbot.position import Position
 
 _LONGEST: Final = 400
 """Turns after which a game is abandoned."""
+LEAST_TEMPERATURE: Final = 0.006
+MOST_TEMPERATURE: Final = 0.2
+"""In points of equity: a play that is worse by the temperature is chosen 1/e as often."""
 _share: Final = and_(ge(0.0), le(1.0))
 
 
@@ -44,6 +47,11 @@ class Variety:
     """Share of the games that begin with a rare position; see `random_positions`."""
     disputed: float = field(default=0.0, validator=_share)
     """Share of the (short) games that begin where the last network differed most from a one-roll lookahead."""
+    soft: float = field(default=0.0, validator=_share)
+    """Share of the games in which each side draws a temperature between `LEAST_TEMPERATURE` and `MOST_TEMPERATURE`.
+
+    It chooses its plays by the softmax of their equities at 0-ply: close plays are often swapped, blunders are rare.
+    """
 
 
 class _Buffers(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fibsbot.engine.arrays import boards_of, position_of
+from fibsbot.engine.arrays import boards_of, cubeless_equity, position_of
 from fibsbot.engine.network_evaluator import is_known
 from fibsbot.engine.pruner import new_pruner_buffers
 from fibsbot.engine.training.labels import (
@@ -18,7 +18,7 @@ from fibsbot.engine.training.labels import (
     play_games,
     targets,
 )
-from fibsbot.engine.training.random_positions import Variety
+from fibsbot.engine.training.random_positions import MOST_TEMPERATURE, Variety
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from tests.engine.toys import left_by, toy_teacher
@@ -75,6 +75,24 @@ def test_who_is_outplayed_plays_at_random_every_second_turn_at_the_beginning() -
     for turns in strays:
         assert turns[0] < 2
         assert all(turn - turns[0] == 2 * place for place, turn in enumerate(turns))
+
+
+def test_a_side_that_plays_by_a_softmax_often_makes_the_best_play_and_seldom_a_bad_one() -> None:
+    soft = play_games(toy_teacher(Variety(wild=0, random=0, early=0, soft=1)), COUNT, 7)
+    assert 0.1 < soft.followed.mean() < 0.95
+    strays = lost = 0.0
+    teacher = toy_teacher(TAME)
+    for row in range(300):
+        position = position_of(soft.boards[row])
+        following = position_of(soft.boards[row + 1]).swapped()
+        rolls = [roll for roll in ROLLS if following in {Position(it) for it in left_by(position, roll)}]
+        if not soft.followed[row] and rolls and Position.start() != following.swapped():
+            left = boards_of([Position(it).swapped() for it in left_by(position, rolls[0])])
+            equities = -cubeless_equity(teacher.evaluator.evaluate(left))
+            played = -cubeless_equity(teacher.evaluator.evaluate(boards_of([following.swapped()])))
+            strays, lost = strays + 1, lost + float(equities.max() - played[0])
+    assert strays > 10
+    assert lost / strays < MOST_TEMPERATURE
 
 
 def test_disputed_games_begin_with_disputed_positions_and_end_soon() -> None:
