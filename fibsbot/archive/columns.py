@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.archive.rows import MatchRows
-from fibsbot.archive.schema import ADDED, Column, Table
+from fibsbot.archive.schema import ADDED, Column, TableSchema
 from fibsbot.position import BAR, CHECKERS
 
 Boards: TypeAlias = npt.NDArray[np.int8]
@@ -110,7 +110,7 @@ def columns_of(matches: Sequence[MatchRows]) -> dict[str, TableData]:
     }
 
 
-def _table(table: Table, rows: list[Sequence[object]], computed: TableData) -> TableData:
+def _table(table: TableSchema, rows: list[Sequence[object]], computed: TableData) -> TableData:
     """Return the columns of a table; rows have those that are not computed, in the order of the schema."""
     given = [column for column in table.columns if column.name not in computed]
     values: Iterable[Sequence[object]] = zip(*rows, strict=True) if rows else ((),) * len(given)

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from attrs import define, field, frozen
 
-from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, Table
+from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, TableSchema
 from fibsbot.files import os_errors_as, replacing, write_to_disk
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Dataset:
             for folder in self._partitions(table):
                 self._compact(table, folder, 2 if finish else SMALL_FILES)
 
-    def _compact(self, table: Table, folder: Path, least: int) -> None:
+    def _compact(self, table: TableSchema, folder: Path, least: int) -> None:
         groups: dict[str, list[Path]] = {}
         for path in sorted(folder.glob("*.parquet")):
             groups.setdefault(_group(path.stem), []).append(path)
@@ -195,7 +195,7 @@ class Dataset:
                 if len(merged) > 1:
                     self._merge(table, group, sorted(merged))
 
-    def _merge(self, table: Table, group: str, files: Sequence[Path]) -> None:
+    def _merge(self, table: TableSchema, group: str, files: Sequence[Path]) -> None:
         """Replace files by one, unless somebody is reading them."""
         source = _read(self.connection, f"[{', '.join(map(quoted, files))}]", table)
         rows = f"SELECT {_casts(table)} FROM {source}"
@@ -211,7 +211,7 @@ class Dataset:
             else:
                 self._commit([written], files)
 
-    def _copy(self, table: Table, rows: str, target: Path) -> WrittenFile:
+    def _copy(self, table: TableSchema, rows: str, target: Path) -> WrittenFile:
         temporary = target.with_name(f".{target.name}{_PART}")
         target.parent.mkdir(parents=True, exist_ok=True)
         metadata = f"KV_METADATA {{{_VERSION_KEY}: '{SCHEMA_VERSION}'}}"
@@ -269,7 +269,7 @@ class Dataset:
             for (value,) in rows:
                 yield value
 
-    def rows_from(self, table: Table) -> str:
+    def rows_from(self, table: TableSchema) -> str:
         """Return what to select from to read a table; one without files is empty."""
         return source_of(self.connection, self.folder, table)
 
@@ -277,11 +277,11 @@ class Dataset:
         (count,) = self.values(f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
         return int(count)
 
-    def _partitions(self, table: Table) -> list[Path]:
+    def _partitions(self, table: TableSchema) -> list[Path]:
         root = self.folder / table.name
         return sorted(root.glob("year=*")) if table.by_year else [root]
 
-    def _folder_of(self, table: Table, year: int | None) -> Path:
+    def _folder_of(self, table: TableSchema, year: int | None) -> Path:
         root = self.folder / table.name
         return root if year is None else root / f"year={year}"
 
@@ -289,7 +289,7 @@ class Dataset:
         return str(path.relative_to(self.folder))
 
 
-def source_of(connection: DuckDBPyConnection, folder: Path, table: Table) -> str:
+def source_of(connection: DuckDBPyConnection, folder: Path, table: TableSchema) -> str:
     """Return what to select from to read a table of an archive; without files it has no rows.
 
     It has all columns, also those that no file has because a later version added them.
@@ -303,7 +303,7 @@ def source_of(connection: DuckDBPyConnection, folder: Path, table: Table) -> str
     return f"(SELECT {columns}{year} WHERE false)"
 
 
-def _read(connection: DuckDBPyConnection, files: str, table: Table, *, with_year: bool = False) -> str:
+def _read(connection: DuckDBPyConnection, files: str, table: TableSchema, *, with_year: bool = False) -> str:
     """Return what to select from to read files, with all columns of the table."""
     hive = "hive_partitioning = true, hive_types = {'year': SMALLINT}" if with_year else "hive_partitioning = false"
     source = f"read_parquet({files}, union_by_name = true, {hive})"
@@ -316,7 +316,7 @@ def _nulls(columns: Iterable[Column]) -> str:
     return ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in columns)
 
 
-def _casts(table: Table) -> str:
+def _casts(table: TableSchema) -> str:
     return ", ".join(f'"{column.name}"::{column.type} AS "{column.name}"' for column in table.columns)
 
 

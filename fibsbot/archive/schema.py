@@ -35,7 +35,7 @@ class Column:
 
 
 @frozen
-class Table:
+class TableSchema:
     """A table of the archive; each is a folder of Parquet files."""
 
     name: str
@@ -77,7 +77,7 @@ _STAGE: Final = (
     "Of `resign` and `accept`, what was due: `opening`, `roll`, `move`, or the answer to a `double` or `beaver`"
 )
 
-MATCHES: Final = Table(
+MATCHES: Final = TableSchema(
     "matches",
     "A row per match",
     _columns(
@@ -107,7 +107,7 @@ MATCHES: Final = Table(
     ),
     "match",
 )
-GAMES: Final = Table(
+GAMES: Final = TableSchema(
     "games",
     "A row per game",
     _columns(
@@ -133,7 +133,7 @@ GAMES: Final = Table(
     ),
     "match, game",
 )
-DECISIONS: Final = Table(
+DECISIONS: Final = TableSchema(
     "decisions",
     "A row per decision; everything is seen by the player who decided",
     _columns(
@@ -177,7 +177,7 @@ DECISIONS: Final = Table(
     ),
     "match, game, number",
 )
-PLAYERS: Final = Table(
+PLAYERS: Final = TableSchema(
     "players",
     "A row per player of each match",
     _columns(
@@ -196,7 +196,7 @@ PLAYERS: Final = Table(
     ),
     "match, seat",
 )
-SOURCES: Final = Table(
+SOURCES: Final = TableSchema(
     "sources",
     "A row per file that was read",
     _columns(
@@ -215,7 +215,7 @@ SOURCES: Final = Table(
     "source",
     by_year=False,
 )
-JUDGEMENTS: Final = Table(
+JUDGEMENTS: Final = TableSchema(
     "judgements",
     "A row per decision and judge; equities are normalised (a single game at the present cube is 1)",
     _columns(
