@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from fibsbot.archive.figures import Figure
-from fibsbot.archive.questions import Answer, Section
+from fibsbot.archive.questions import Answer, AnswerSection
 from fibsbot.draw.markup import clean
 from fibsbot.report.html import Html, tag
 from fibsbot.report.page import document
@@ -32,7 +32,7 @@ def answer_page(answer: Answer) -> str:
     return document(clean(answer.title), body, style=_STYLE)
 
 
-def _section(section: Section) -> Html:
+def _section(section: AnswerSection) -> Html:
     boards = list(_figures(section, charts=False))
     pictures = tag("div", *boards, class_="boards") if boards else None
     if pictures and section.folded:
@@ -48,7 +48,7 @@ def _section(section: Section) -> Html:
     )
 
 
-def _figures(section: Section, *, charts: bool) -> Iterator[Html]:
+def _figures(section: AnswerSection, *, charts: bool) -> Iterator[Html]:
     for figure in section.figures:
         if _is_chart(figure) is charts:
             caption = tag("figcaption", clean(figure.caption)) if figure.caption else None
@@ -60,7 +60,7 @@ def _is_chart(figure: Figure) -> bool:
     return "data-plot=" in figure.svg[:1000]
 
 
-def _table(section: Section) -> Html:
+def _table(section: AnswerSection) -> Html:
     texts = text_columns(section)
     head = tag("tr", *(_cell("th", name, is_text=it) for name, it in zip(section.columns, texts, strict=True)))
     body = (
@@ -80,7 +80,7 @@ def _cell(name: str, text: str, *, is_text: bool) -> Html:
     return tag(name, text, class_="text" if is_text else None)
 
 
-def text_columns(section: Section) -> list[bool]:
+def text_columns(section: AnswerSection) -> list[bool]:
     """Return which columns have texts, which stand on the left; all others are numbers."""
     if not section.rows:
         return [True] * len(section.columns)

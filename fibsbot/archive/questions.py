@@ -33,7 +33,7 @@ _PR: Final = "500 * sum(loss) FILTER (counts) / count(*) FILTER (counts)"
 
 
 @frozen
-class Section:
+class AnswerSection:
     """A part of an answer."""
 
     heading: str
@@ -50,7 +50,7 @@ class Answer:
     """The answer to a question."""
 
     title: str
-    sections: tuple[Section, ...]
+    sections: tuple[AnswerSection, ...]
     judge: str = ""
     """Whose judgements it is based on; empty for none."""
 
@@ -101,7 +101,7 @@ class Questions:
         games = sum(row[2] for row in first)
         return Answer(
             f"Openings of {games:,} games",
-            (Section("All opening rolls", _USUAL, overview), *sections, *self._replies(usual)),
+            (AnswerSection("All opening rolls", _USUAL, overview), *sections, *self._replies(usual)),
             self.judge,
         )
 
@@ -115,7 +115,7 @@ class Questions:
         best = _most_frequent((row[3], row[1]) for row in plays)
         return _roll(roll), total, action, count / total, loss, best, cost
 
-    def _opening(self, roll: str, plays: list[tuple[Any, ...]]) -> Section:
+    def _opening(self, roll: str, plays: list[tuple[Any, ...]]) -> AnswerSection:
         total = sum(row[2] for row in plays)
         best = _most_frequent((row[4], row[2]) for row in plays)
         rows = [
@@ -126,9 +126,9 @@ class Questions:
         caption = f"{_roll(roll)}: {best or plays[0][1]}" + (", the engine's choice" if best else "")
         figure = self.pictures.board(Position.start(), roll, best or plays[0][1], caption)
         heading = f"{_roll(roll)}: {total:,} times"
-        return Section(heading, ("play", "times", "share", "mean loss", ""), rows, figure)
+        return AnswerSection(heading, ("play", "times", "share", "mean loss", ""), rows, figure)
 
-    def _replies(self, usual: dict[str, str]) -> Iterator[Section]:
+    def _replies(self, usual: dict[str, str]) -> Iterator[AnswerSection]:
         found = self._rows(
             "SELECT f.dice, f.action, d.dice, d.action, count(*) AS n, avg(j.loss), mode(j.best), "
             "any_value(d.position) FROM (SELECT match, game, dice, action FROM decisions "
@@ -148,7 +148,7 @@ class Questions:
                 shown = row[_BEST] or row[_MOST_FREQUENT]
                 figures += self.pictures.board(parse_position_id(plays[0][7]), roll, shown, f"{_roll(roll)}: {shown}")
             heading = f"Replies to {_roll(opening)} {usual[opening]}"
-            yield Section(heading, _USUAL, rows, tuple(figures), folded=True)
+            yield AnswerSection(heading, _USUAL, rows, tuple(figures), folded=True)
 
     # -- players ------------------------------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class Questions:
         note = f"{matches[0]:,} matches, {matches[1]:,} won{rated}, {plural(matches[3], 'opponent')}"
         if own is not None:
             note += f"; PR {own:.1f}, that of all players {everybody:.1f}"
-        sections = [Section(name, note=note)]
+        sections = [AnswerSection(name, note=note)]
         for heading, key, label, order in (
             ("Plays by class of position", "class", "class", "loss DESC NULLS LAST"),
             ("Decisions by kind", "kind", "kind", "loss DESC NULLS LAST"),
@@ -192,7 +192,7 @@ class Questions:
                 self.judge,
             )
             columns = (label, "decisions", "PR", "PR of all", "loss in all", f"blunders (from {_BLUNDER:g})")
-            sections.append(Section(heading, columns, rows))
+            sections.append(AnswerSection(heading, columns, rows))
         return Answer(f"Profile of {name}", tuple(sections), self.judge)
 
     def luck(self) -> Answer:
@@ -234,8 +234,10 @@ class Questions:
         return Answer(
             "Luck and rating",
             (
-                Section("By rating", ("rating", "matches", "mean rating", *columns[2:]), rows, tuple(charts), note),
-                Section("By player", ("player", *columns), players),
+                AnswerSection(
+                    "By rating", ("rating", "matches", "mean rating", *columns[2:]), rows, tuple(charts), note
+                ),
+                AnswerSection("By player", ("player", *columns), players),
             ),
             self.judge,
         )
@@ -276,7 +278,7 @@ class Questions:
                 "chance to win in percent",
             )
             columns = ("chance to win", "doubles", "right to take", "taken", "mean loss")
-            sections.append(Section(heading, columns, rows, chart, note))
+            sections.append(AnswerSection(heading, columns, rows, chart, note))
         return Answer("Take points", tuple(sections) or (_EMPTY,), self.judge)
 
     # -- single decisions ---------------------------------------------------------------------------------------------
@@ -301,7 +303,7 @@ class Questions:
             figures += self.pictures.decision(it, best, f"{it['action']}, not {best}: {loss:.3f}")
         columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position")
         return Answer(
-            f"The largest {len(rows)} errors", (Section("Errors", columns, rows, tuple(figures)),), self.judge
+            f"The largest {len(rows)} errors", (AnswerSection("Errors", columns, rows, tuple(figures)),), self.judge
         )
 
     def similar(self, text: str, count: int) -> Answer:
@@ -316,13 +318,13 @@ class Questions:
                 text.strip(),
                 self.judge,
             )
-            sections.append(Section("This position", ("dice", "decision", "times", "mean loss"), exact))
+            sections.append(AnswerSection("This position", ("dice", "decision", "times", "mean loss"), exact))
             condition = f"{likeness.condition} AND position <> {quoted(text.strip())}"
         else:
             condition = likeness.condition
             ((total, matches),) = self._rows(f"SELECT count(*), count(DISTINCT match) FROM decisions WHERE {condition}")
             note = f"{total:,} decisions in {matches:,} matches"
-            sections.append(Section("Positions that fit", note=note))
+            sections.append(AnswerSection("Positions that fit", note=note))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
         for it in self._decisions(condition, likeness.distance, count, one_per_game=not example):
@@ -340,7 +342,7 @@ class Questions:
             "position",
         )
         heading = "Positions like it, the most similar first" if example else "Examples, one per game"
-        sections.append(Section(heading, columns, rows, tuple(figures)))
+        sections.append(AnswerSection(heading, columns, rows, tuple(figures)))
         return Answer(f"Positions: {text.strip()}", tuple(sections), self.judge if example else "")
 
     def _decisions(
@@ -371,7 +373,7 @@ _START: Final = "'4HPwATDgc/ABMA'"
 _USUAL: Final = ("roll", "times", "most frequent", "share", "its loss", "engine's choice", "mean loss")
 _MOST_FREQUENT: Final = _USUAL.index("most frequent")
 _BEST: Final = _USUAL.index("engine's choice")
-_EMPTY: Final = Section("Nothing", note="The archive has no such decision.")
+_EMPTY: Final = AnswerSection("Nothing", note="The archive has no such decision.")
 _FAR: Final = "d.length = 0 OR (d.length - d.own_score >= 4 AND d.length - d.opponent_score >= 4)"
 _STAGE: Final = (
     "CASE WHEN turn <= 4 THEN '1 to 4' WHEN turn <= 12 THEN '5 to 12' WHEN turn <= 30 THEN '13 to 30' "
