@@ -50,7 +50,7 @@ NEWS: Final = (m.ChouetteNews, m.ChouetteTable, m.ChouettePass, m.ChouetteDropou
 """What happens at the table besides the game at its board."""
 
 
-class Stage(enum.Enum):
+class SeatedDecisionStage(enum.Enum):
     """The stages of a decision."""
 
     ASKED = "asked"
@@ -69,7 +69,7 @@ class SeatedDecision:
     seen: float
     points: int = 0
     """What an offered resignation is worth."""
-    stage: Stage = Stage.ASKED
+    stage: SeatedDecisionStage = SeatedDecisionStage.ASKED
     key: DecisionKey | None = None
     state: MatchState | None = None
     direction: int = -1
@@ -246,7 +246,7 @@ class Chouette:
         if isinstance(message, PROGRESS_MESSAGES):
             self._progress += 1
             self._failures = 0
-        if self._decision is not None and self._decision.stage is Stage.SENT:
+        if self._decision is not None and self._decision.stage is SeatedDecisionStage.SENT:
             self._close()
 
     @on(*PHASES)
@@ -258,7 +258,7 @@ class Chouette:
                 return
         phase, points = PHASES[type(message)], getattr(message, "points", 0)
         open_one = self._decision
-        if open_one is not None and open_one.phase is phase and open_one.stage is not Stage.SENT:
+        if open_one is not None and open_one.phase is phase and open_one.stage is not SeatedDecisionStage.SENT:
             return  # the same question again
         self._decision = SeatedDecision(phase, self._context.now, points)
         self._queue.keep_only(None)
@@ -275,7 +275,7 @@ class Chouette:
         if self.seat is not None and message.state.turn is not None:
             self.seat.game_on = True
         decision = self._decision
-        if decision is not None and decision.stage is Stage.ASKED:
+        if decision is not None and decision.stage is SeatedDecisionStage.ASKED:
             self._decide(decision, message.state)
 
     def _decide(self, decision: SeatedDecision, board: BoardState) -> None:
@@ -300,7 +300,7 @@ class Chouette:
         if answer is not None:
             self._answer(decision, answer)
             return
-        decision.stage = Stage.THINKING
+        decision.stage = SeatedDecisionStage.THINKING
         settings = self._context.settings
         cube_closed = not board.may_double or self._failures > 0
         question = question_for(state, settings, cube_closed=cube_closed, resign_from=self._resign_from)
@@ -309,7 +309,7 @@ class Chouette:
     def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> bool:
         """Take the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decision
-        if decision is None or decision.key != key or decision.stage is not Stage.THINKING:
+        if decision is None or decision.key != key or decision.stage is not SeatedDecisionStage.THINKING:
             return False
         if fallback:
             self._context.counters.fallbacks += 1
@@ -325,7 +325,7 @@ class Chouette:
         if decision.key is None:
             return
         decision.reply = command_for(decision.key, answer, decision.direction)
-        decision.stage = Stage.ANSWERED
+        decision.stage = SeatedDecisionStage.ANSWERED
         decision.due = decision.seen + (0.0 if isinstance(decision.reply.command, c.Roll) else think_time)
         decision.equity, decision.fallback = getattr(answer, "equity", None), fallback
         decision.seconds = round(self._context.now - decision.seen, 6)
@@ -342,12 +342,12 @@ class Chouette:
         if self._context.session.state is not State.SEATED or seat is None:
             return
         self._queue.keep_only(decision.key if decision else None)
-        if decision is not None and decision.stage is Stage.ANSWERED and decision.reply and decision.key:
+        if decision is not None and decision.stage is SeatedDecisionStage.ANSWERED and decision.reply and decision.key:
             if decision.due <= self._context.now:
                 self._queue.send(decision.reply.command, decision.key)
             elif "think" not in self._context.timers:
                 self._context.set_timer("think", decision.due - self._context.now)
-        if decision is not None and decision.stage is Stage.THINKING:
+        if decision is not None and decision.stage is SeatedDecisionStage.THINKING:
             self._timeouts.stop(Awaited.CHOUETTE)  # the strategy has its own deadline
         else:
             self._timeouts.start(Awaited.CHOUETTE, self._progress)
@@ -360,7 +360,7 @@ class Chouette:
         if decision is None or queued.key is None or queued.key != decision.key or decision.reply is None:
             return
         key, command = decision.key, decision.reply.command
-        decision.stage = Stage.SENT
+        decision.stage = SeatedDecisionStage.SENT
         if isinstance(command, c.Resign):
             self._resign_from = 1 + command.level.multiplier
         self._context.counters.decisions += 1
@@ -402,7 +402,7 @@ class Chouette:
     def on_time(self) -> None:
         """Have the server ask again while nothing happens; at last leave the table."""
         last = self._timeouts.on_time(Awaited.CHOUETTE)
-        if self._decision is not None and self._decision.stage is not Stage.ANSWERED:
+        if self._decision is not None and self._decision.stage is not SeatedDecisionStage.ANSWERED:
             self._decision = None
             self._queue.keep_only(None)
         self._queue.send(LEAVE if last else ASK_AGAIN)
