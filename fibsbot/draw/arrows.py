@@ -13,7 +13,7 @@ from attrs import field, frozen
 from fibsbot.draw.layout import RADIUS, XY, Layout
 from fibsbot.draw.markup import coord
 from fibsbot.draw.scene import ShownPlay
-from fibsbot.draw.themes import Role, Theme, paint
+from fibsbot.draw.themes import ColourRole, Theme, paint
 from fibsbot.notation.play_notation import Path
 
 BEND: Final = 0.16
@@ -99,7 +99,7 @@ def draw_arrows(shown: ShownPlay, layout: Layout, theme: Theme) -> Iterator[str]
     lines = "".join(_line(_curves(arrow.spots, layout)) for arrow in arrows)
     heads = "".join(_head(_curves(arrow.spots, layout)[-1]) for arrow in arrows)
     rings = "".join(f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS + 1}"/>' for x, y in hits_of(shown, layout))
-    for role, line, head in ((Role.OUTLINE, 9, 4), (Role.ARROW, 5, 0)):
+    for role, line, head in ((ColourRole.OUTLINE, 9, 4), (ColourRole.ARROW, 5, 0)):
         yield f'<g stroke-linecap="round" stroke-linejoin="round"{paint(role, theme)}>'
         yield f'<path d="{lines}" fill-opacity="0" stroke-width="{line}"/>'
         yield f'<path d="{heads}" stroke-width="{head}"/>'
@@ -154,7 +154,7 @@ def _badge(arrow: Arrow, layout: Layout, theme: Theme) -> Iterator[str]:
     curves = _curves(arrow.spots, layout)
     x, y = curves[0].at(0.5)
     place = f'x="{coord(x)}" y="{coord(y + 5.5)}" text-anchor="middle" font-size="16" font-weight="700"'
-    arrow_paint, outline = paint(Role.ARROW, theme), paint(Role.OUTLINE, theme)
+    arrow_paint, outline = paint(ColourRole.ARROW, theme), paint(ColourRole.OUTLINE, theme)
     yield f'<g stroke-width="4"{outline}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE + 2}"/></g>'
     yield f'<g stroke-width="0"{arrow_paint}><circle cx="{coord(x)}" cy="{coord(y)}" r="{BADGE}"/></g>'
-    yield f"<text {place}{paint(Role.ON_ARROW, theme)}>{TIMES_SIGN}{arrow.times}</text>"
+    yield f"<text {place}{paint(ColourRole.ON_ARROW, theme)}>{TIMES_SIGN}{arrow.times}</text>"

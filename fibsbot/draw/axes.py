@@ -11,7 +11,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.draw.markup import clean, coord, escape, text_width
-from fibsbot.draw.themes import Role, Theme, paint
+from fibsbot.draw.themes import ColourRole, Theme, paint
 
 TEXT: Final = 13
 """Font size of labels."""
@@ -175,13 +175,14 @@ class Axes:
         low, high = self.ys
         return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
-    def draw(self, *, zero: bool, x_role: Role = Role.FAINT) -> Iterator[str]:
+    def draw(self, *, zero: bool, x_role: ColourRole = ColourRole.FAINT) -> Iterator[str]:
         """Yield grid, axes and labels; with `zero` the x axis is at y = 0 instead of the lower edge."""
         left, right, bottom = map(coord, (self.left, self.right, self.bottom))
         lines = "".join(f"M{left} {coord(self.y(it.value))}H{right}" for it in self.y_ticks)
-        yield f'<path d="{lines}"{paint(Role.GRID, self.theme)}/>'
+        yield f'<path d="{lines}"{paint(ColourRole.GRID, self.theme)}/>'
         yield from self._texts([(self.left - 8, self.y(it.value) + TEXT * 0.36, it.text) for it in self.y_ticks], "end")
-        yield f'<path d="M{left} {coord(self.y(0.0)) if zero else bottom}H{right}"{paint(Role.AXIS, self.theme)}/>'
+        line = coord(self.y(0.0)) if zero else bottom
+        yield f'<path d="M{left} {line}H{right}"{paint(ColourRole.AXIS, self.theme)}/>'
         yield from self._texts(self._x_labels(), "middle", x_role)
         if self.y_label:
             yield from self._texts([(12, self.top - 10, clean(self.y_label, MAX_LABEL))], "start")
@@ -203,7 +204,9 @@ class Axes:
                 yield x, self.bottom + TEXT + 6, tick.text
                 taken = x + half + GAP
 
-    def _texts(self, texts: Iterable[tuple[float, float, str]], anchor: str, role: Role = Role.FAINT) -> Iterator[str]:
+    def _texts(
+        self, texts: Iterable[tuple[float, float, str]], anchor: str, role: ColourRole = ColourRole.FAINT
+    ) -> Iterator[str]:
         yield f'<g text-anchor="{anchor}"{paint(role, self.theme)}>'
         yield from (f'<text x="{coord(x)}" y="{coord(y)}">{escape(text)}</text>' for x, y, text in texts)
         yield "</g>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from fibsbot.draw.themes import Role, Theme, root_class, style_element
+from fibsbot.draw.themes import ColourRole, Theme, root_class, style_element
 
 UNPRINTABLE: Final = "\ufffd"
 """Replaces characters that XML does not allow, or that change the text direction."""
@@ -44,7 +44,7 @@ def svg_document(  # noqa: PLR0913, PLR0917 - the parts of a picture
     description: str,
     body: Iterable[str],
     theme: Theme,
-    roles: Iterable[Role],
+    roles: Iterable[ColourRole],
     attributes: str = "",
     width: float | None = None,
 ) -> str:

@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from fibsbot.draw.axes import TEXT, TITLE, Axes, Scale, Tick, format_value, ticks, value_range
 from fibsbot.draw.markup import clean, coord, escape, svg_document, text_width
-from fibsbot.draw.themes import DASHES, SERIES, Role, Theme, paint
+from fibsbot.draw.themes import DASHES, SERIES, ColourRole, Theme, paint
 
 MAX_LABEL: Final = 24
 """Maximum length of a label."""
@@ -49,7 +49,7 @@ class Marker:
     y: float
     text: str
     """Description, shown as a tooltip and read by screen readers."""
-    role: Role
+    role: ColourRole
     """Colour."""
     square: bool = False
     """Whether it is a square instead of a circle."""
@@ -150,20 +150,22 @@ def bars_svg(  # noqa: PLR0913 - the parts of a chart
     y_ticks = ticks(low, high, Scale.NUMBER, max(2, height // 55)) if bars else []
     ys = (low - margin if low < 0 else low, high + margin if high > 0 else high)
     axes = Axes((width, height), (0.0, max(len(bars), 1.0)), ys, x_ticks, y_ticks, theme, title, x_label, y_label)
-    body = [*axes.draw(zero=low < 0, x_role=Role.INK), *(_bars(bars, axes) if bars else axes.note(NO_DATA))]
-    return _document(axes, map(_describe_bar, bars), body, (Role.SERIES_1, Role.EXPECTED))
+    body = [*axes.draw(zero=low < 0, x_role=ColourRole.INK), *(_bars(bars, axes) if bars else axes.note(NO_DATA))]
+    return _document(axes, map(_describe_bar, bars), body, (ColourRole.SERIES_1, ColourRole.EXPECTED))
 
 
-def _document(axes: Axes, description: Iterable[str], body: list[str], roles: Iterable[Role], data: str = "") -> str:
+def _document(
+    axes: Axes, description: Iterable[str], body: list[str], roles: Iterable[ColourRole], data: str = ""
+) -> str:
     """Return the picture; `roles` are the colours of the body beside those of the axes."""
     title, text, (width, height) = clean(axes.title, 100), "\n".join(description), axes.size
-    heading = f'<text x="12" y="{TITLE + 8}" font-size="{TITLE}" font-weight="600"{paint(Role.INK, axes.theme)}>'
+    heading = f'<text x="12" y="{TITLE + 8}" font-size="{TITLE}" font-weight="600"{paint(ColourRole.INK, axes.theme)}>'
     body = [
-        f'<rect width="{width}" height="{height}" rx="8"{paint(Role.PAPER, axes.theme)}/>',
+        f'<rect width="{width}" height="{height}" rx="8"{paint(ColourRole.PAPER, axes.theme)}/>',
         f"{heading}{escape(title)}</text>" if title else "",
         *body,
     ]
-    roles = (Role.PAPER, Role.INK, Role.FAINT, Role.GRID, Role.AXIS, *roles)
+    roles = (ColourRole.PAPER, ColourRole.INK, ColourRole.FAINT, ColourRole.GRID, ColourRole.AXIS, *roles)
     return svg_document((width, height), title, text, body, axes.theme, roles, f' font-size="{TEXT}"{data}')
 
 
@@ -174,11 +176,11 @@ def _annotations(annotations: Sequence[Annotation], axes: Axes) -> Iterator[str]
             continue
         x, text = axes.x(it.x), clean(it.text, MAX_LABEL)
         line = f"M{coord(x)} {coord(axes.top)}V{coord(axes.bottom)}"
-        yield f'<path d="{line}" stroke-dasharray="1 4"{paint(Role.AXIS, axes.theme)}/>'
+        yield f'<path d="{line}" stroke-dasharray="1 4"{paint(ColourRole.AXIS, axes.theme)}/>'
         end = x + 4 + text_width(text, TEXT)
         if x >= taken and end <= axes.right + 14:
             place = f'x="{coord(x + 4)}" y="{coord(axes.top + TEXT)}"'
-            yield f"<text {place}{paint(Role.FAINT, axes.theme)}>{escape(text)}</text>"
+            yield f"<text {place}{paint(ColourRole.FAINT, axes.theme)}>{escape(text)}</text>"
             taken = end + 4
 
 
@@ -197,7 +199,7 @@ def _legend(series: Sequence[Series], axes: Axes) -> Iterator[str]:
     for number, it in enumerate(series):
         name = clean(it.name, MAX_LABEL)
         yield f'<path d="M{coord(x)} {coord(y - TEXT * 0.35)}h26" stroke-width="2.5"{_line(number, axes.theme)}/>'
-        yield f'<text x="{coord(x + 32)}" y="{coord(y)}"{paint(Role.INK, axes.theme)}>{escape(name)}</text>'
+        yield f'<text x="{coord(x + 32)}" y="{coord(y)}"{paint(ColourRole.INK, axes.theme)}>{escape(name)}</text>'
         x += 32 + text_width(name, TEXT) + 18
         if x > axes.right:
             return
@@ -271,9 +273,9 @@ def _bars(bars: Sequence[Bar], axes: Axes) -> Iterator[str]:
         rects += '<rect x="{}" y="{}" width="{}" height="{}"/>'.format(*map(coord, box))
         if bar.expected is not None:
             lines += f"M{coord(middle - half * 1.2)} {coord(axes.y(bar.expected))}h{coord(half * 2.4)}"
-    yield f'<g stroke-width="0" fill-opacity="0.75"{paint(Role.SERIES_1, axes.theme)}>{rects}</g>'
+    yield f'<g stroke-width="0" fill-opacity="0.75"{paint(ColourRole.SERIES_1, axes.theme)}>{rects}</g>'
     if lines:
-        yield f'<path d="{lines}" stroke-width="2" stroke-dasharray="4 3"{paint(Role.EXPECTED, axes.theme)}/>'
+        yield f'<path d="{lines}" stroke-width="2" stroke-dasharray="4 3"{paint(ColourRole.EXPECTED, axes.theme)}/>'
 
 
 def _describe_bar(bar: Bar) -> str:

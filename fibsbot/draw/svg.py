@@ -31,7 +31,7 @@ from fibsbot.draw.layout import (
 )
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, scene_of_game, scene_of_state
-from fibsbot.draw.themes import Role, Theme, paint
+from fibsbot.draw.themes import ColourRole, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.laws import Level
@@ -56,7 +56,9 @@ _PIPS: Final = {
     6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
 }
 """Positions of the pips of a die, from its middle."""
-_ROLES: Final = tuple(it for it in Role if not it.value.startswith("series") and it not in {Role.AXIS, Role.GRID})
+_ROLES: Final = tuple(
+    it for it in ColourRole if not it.value.startswith("series") and it not in {ColourRole.AXIS, ColourRole.GRID}
+)
 
 
 def board_svg(
@@ -149,27 +151,27 @@ def _text(x: float, y: float, text: str) -> str:
     return f'<text x="{coord(x)}" y="{coord(y)}">{escape(text)}</text>'
 
 
-def _group(role: Role, theme: Theme, body: str, attributes: str = "") -> str:
+def _group(role: ColourRole, theme: Theme, body: str, attributes: str = "") -> str:
     return f"<g{' ' if attributes else ''}{attributes}{paint(role, theme)}>{body}</g>" if body else ""
 
 
 def _table(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     """Draw background, frame, field and trays."""
     top, middle, height = layout.top, layout.middle, layout.bottom - layout.top
-    yield _group(Role.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))
+    yield _group(ColourRole.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))
     wood = _rect(MARGIN, layout.frame_top, WIDTH - 2 * MARGIN, layout.frame_bottom - layout.frame_top, 8)
-    yield _group(Role.FRAME, theme, wood)
-    yield _group(Role.FIELD, theme, "".join(_rect(x, top, SIX, height) for x in (LEFT, RIGHT)))
+    yield _group(ColourRole.FRAME, theme, wood)
+    yield _group(ColourRole.FIELD, theme, "".join(_rect(x, top, SIX, height) for x in (LEFT, RIGHT)))
     off, cube = layout.off - TRAY / 2, layout.cube - TRAY / 2
     half = height / 2 - EDGE / 2
     lower = middle + EDGE / 2
     trays = [(off, top, half), (off, lower, half)]
     trays += [(cube, top, height)] if scene.cube else [(cube, top, half), (cube, lower, half)]
-    yield _group(Role.TRAY, theme, "".join(_rect(x, y, TRAY, tall, 4) for x, y, tall in trays))
+    yield _group(ColourRole.TRAY, theme, "".join(_rect(x, y, TRAY, tall, 4) for x, y, tall in trays))
 
 
 def _points(layout: Layout, theme: Theme) -> Iterator[str]:
-    for role, odd in ((Role.POINT, 1), (Role.OTHER_POINT, 0)):
+    for role, odd in ((ColourRole.POINT, 1), (ColourRole.OTHER_POINT, 0)):
         path = ""
         for point in range(2 - odd, 25, 2):
             x = layout.column(point) - POINT / 2
@@ -184,7 +186,7 @@ def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
         _text(layout.column(point), lines[point <= 12], str(point if scene.numbers_below else scene.facing(point)))
         for point in range(1, 25)
     )
-    yield _group(Role.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
+    yield _group(ColourRole.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
 
 
 def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
@@ -199,8 +201,8 @@ def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below
         x += -12 if below else 12
     way = -1 if right is not layout.left else 1
     disc = f'<circle cx="{coord(x - way * 5)}" cy="{coord(y)}" r="6"/>'
-    yield _group(Role.DARK if side.dark else Role.LIGHT, theme, disc, 'stroke-width="1.5"')
-    yield f'<path d="M{coord(x + way * 4)} {coord(y - 5)}v10l{way * 7}-5z"{paint(Role.ON_FRAME, theme)}/>'
+    yield _group(ColourRole.DARK if side.dark else ColourRole.LIGHT, theme, disc, 'stroke-width="1.5"')
+    yield f'<path d="M{coord(x + way * 4)} {coord(y - 5)}v10l{way * 7}-5z"{paint(ColourRole.ON_FRAME, theme)}/>'
 
 
 # -- checkers, cube, dice ------------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below
 def _checkers(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the checkers of a side, except those that lie under others."""
     other = scene.above if below else scene.below
-    role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
+    role, on = (ColourRole.DARK, ColourRole.ON_DARK) if side.dark else (ColourRole.LIGHT, ColourRole.ON_LIGHT)
     discs, counts = "", ""
     for point in range(1, BAR + 1):
         count = side.row[point]
@@ -231,7 +233,7 @@ def _checkers(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, be
 def _pinned(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the checkers that lie under others."""
     discs = "".join(_disc(layout.stack_spot(point, 0, below=below)) for point in sorted(side.pinned))
-    yield _group(Role.DARK if side.dark else Role.LIGHT, theme, discs, 'stroke-width="2"')
+    yield _group(ColourRole.DARK if side.dark else ColourRole.LIGHT, theme, discs, 'stroke-width="2"')
 
 
 def _disc(spot: XY) -> str:
@@ -252,19 +254,19 @@ def _slabs(side: DrawnSide, place: int, layout: Layout, theme: Theme, *, below: 
         return
     places = [layout.stack_spot(place, index, below=below) for index in range(count)]
     slabs = "".join(_rect(x - TRAY / 2 + 4, y - SLAB / 2 + 0.8, TRAY - 8, SLAB - 1.6, 3) for x, y in places)
-    yield _group(Role.DARK if side.dark else Role.LIGHT, theme, slabs, 'stroke-width="1.2"')
+    yield _group(ColourRole.DARK if side.dark else ColourRole.LIGHT, theme, slabs, 'stroke-width="1.2"')
     y = layout.middle + (20 if below else -9)
     text = _text(places[0][0], y, str(count))
-    yield _group(Role.INK, theme, text, 'text-anchor="middle" font-size="16" font-weight="600"')
+    yield _group(ColourRole.INK, theme, text, 'text-anchor="middle" font-size="16" font-weight="600"')
     if place == IN_HAND:
         label = _text(places[0][0], y + (12 if below else -13), "hand")
-        yield _group(Role.FAINT, theme, label, 'text-anchor="middle" font-size="12"')
+        yield _group(ColourRole.FAINT, theme, label, 'text-anchor="middle" font-size="12"')
 
 
 def _dice(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     if side.dice is None:
         return
-    role, on = (Role.DARK, Role.ON_DARK) if side.dark else (Role.LIGHT, Role.ON_LIGHT)
+    role, on = (ColourRole.DARK, ColourRole.ON_DARK) if side.dark else (ColourRole.LIGHT, ColourRole.ON_LIGHT)
     x, y = layout.side(below=below)
     centres = [x + (it - (len(side.dice) - 1) / 2) * DIE * 1.3 for it in range(len(side.dice))]
     squares = "".join(_rect(it - DIE / 2, y - DIE / 2, DIE, DIE, 6) for it in centres)
@@ -288,7 +290,7 @@ def _cube(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     y = layout.middle + {Owner.CENTRED: 0.0, Owner.PLAYER: away, Owner.OPPONENT: -away}[scene.owner]
     if scene.crawford:
         turn = f'text-anchor="middle" font-size="18" transform="rotate(-90 {coord(x)} {coord(layout.middle)})"'
-        yield _group(Role.FAINT, theme, _text(x, layout.middle + 6, "Crawford"), turn)
+        yield _group(ColourRole.FAINT, theme, _text(x, layout.middle + 6, "Crawford"), turn)
         return
     value = CENTRED if scene.cube == 1 and scene.owner is Owner.CENTRED else scene.cube
     yield from _cube_at(x, y, value, theme)
@@ -298,9 +300,9 @@ def _cube_at(x: float, y: float, value: int, theme: Theme) -> Iterator[str]:
     text = str(value)
     size = min(24.0, (CUBE - 6) / (0.6 * len(text)))
     square = _rect(x - CUBE / 2, y - CUBE / 2, CUBE, CUBE, 6)
-    yield _group(Role.CUBE, theme, square, 'stroke-width="2"')
+    yield _group(ColourRole.CUBE, theme, square, 'stroke-width="2"')
     weight = f'text-anchor="middle" font-size="{coord(size)}" font-weight="700"'
-    yield _group(Role.ON_CUBE, theme, _text(x, y + size * 0.36, text), weight)
+    yield _group(ColourRole.ON_CUBE, theme, _text(x, y + size * 0.36, text), weight)
 
 
 def _resignation(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
@@ -310,8 +312,10 @@ def _resignation(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) 
     text = f"resigns {Level(side.resigns).name.lower()}"
     x, y = layout.side(below=below)
     wide = text_width(text, 18, bold=True) + 24
-    yield _group(Role.CUBE, theme, _rect(x - wide / 2, y - 17, wide, 34, 17), 'stroke-width="2"')
-    yield _group(Role.ON_CUBE, theme, _text(x, y + 6.5, text), 'text-anchor="middle" font-size="18" font-weight="600"')
+    yield _group(ColourRole.CUBE, theme, _rect(x - wide / 2, y - 17, wide, 34, 17), 'stroke-width="2"')
+    yield _group(
+        ColourRole.ON_CUBE, theme, _text(x, y + 6.5, text), 'text-anchor="middle" font-size="18" font-weight="600"'
+    )
 
 
 # -- player strips -------------------------------------------------------------------------------------------------
@@ -321,20 +325,25 @@ def _strip(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below
     """Draw the strip of a player: turn, colour, name, pips and score."""
     y = (layout.frame_bottom if below else MARGIN) + (STRIP / 2 if below else STRIP / 2 - 3)
     if side.on_turn:
-        yield f'<path d="M{MARGIN + 4} {coord(y - 8)}v16l12-8z"{paint(Role.INK, theme)}/>'
-    role = Role.DARK if side.dark else Role.LIGHT
+        yield f'<path d="M{MARGIN + 4} {coord(y - 8)}v16l12-8z"{paint(ColourRole.INK, theme)}/>'
+    role = ColourRole.DARK if side.dark else ColourRole.LIGHT
     yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{coord(y)}" r="11"/>', 'stroke-width="2"')
     score = f"{side.score}/{scene.length}" if scene.length else str(side.score)
     box = max(text_width(score, 20, bold=True) + 16, TRAY + EDGE)
     right = WIDTH - MARGIN
-    yield _group(Role.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
+    yield _group(ColourRole.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
     yield _group(
-        Role.INK, theme, _text(right - box / 2, y + 7, score), 'text-anchor="middle" font-size="20" font-weight="600"'
+        ColourRole.INK,
+        theme,
+        _text(right - box / 2, y + 7, score),
+        'text-anchor="middle" font-size="20" font-weight="600"',
     )
     pip_text = f"{side.pips} pips"
-    yield _group(Role.FAINT, theme, _text(right - box - 12, y + 6.5, pip_text), 'text-anchor="end" font-size="18"')
+    yield _group(
+        ColourRole.FAINT, theme, _text(right - box - 12, y + 6.5, pip_text), 'text-anchor="end" font-size="18"'
+    )
     space = right - box - 24 - text_width(pip_text, 18) - (MARGIN + 54)
     size = min(21.0, 21.0 * space / max(text_width(side.name, 21, bold=True), 1))
     if side.name:
         name = _text(MARGIN + 54, y + size * 0.34, side.name)
-        yield _group(Role.INK, theme, name, f'font-size="{coord(size)}" font-weight="600"')
+        yield _group(ColourRole.INK, theme, name, f'font-size="{coord(size)}" font-weight="600"')

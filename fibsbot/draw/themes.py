@@ -24,7 +24,7 @@ class Theme(enum.Enum):
     """For a picture within a page that has `stylesheet()`, where the page chooses. Without it the picture is light."""
 
 
-class Role(enum.Enum):
+class ColourRole(enum.Enum):
     """Use of a colour."""
 
     PAPER = "paper"
@@ -70,7 +70,14 @@ class Role(enum.Enum):
     SERIES_6 = "series-6"
 
 
-SERIES: Final = (Role.SERIES_1, Role.SERIES_2, Role.SERIES_3, Role.SERIES_4, Role.SERIES_5, Role.SERIES_6)
+SERIES: Final = (
+    ColourRole.SERIES_1,
+    ColourRole.SERIES_2,
+    ColourRole.SERIES_3,
+    ColourRole.SERIES_4,
+    ColourRole.SERIES_5,
+    ColourRole.SERIES_6,
+)
 DASHES: Final = ("", "7 4", "2 3", "10 3 2 3", "14 4", "4 2")
 """Dashes of the series."""
 
@@ -94,76 +101,76 @@ class Paint:
         return [(name, value) for name, value in (("fill", self.fill), ("stroke", self.stroke)) if value]
 
 
-Palette = Mapping[Role, Paint]
+Palette = Mapping[ColourRole, Paint]
 
 LIGHT: Final[Palette] = {
-    Role.PAPER: Paint("#fbfaf7"),
-    Role.INK: Paint("#1b2430"),
-    Role.FAINT: Paint("#4d5762"),
-    Role.AXIS: Paint("none", "#4d5762"),
-    Role.GRID: Paint("none", "#dcdad4"),
-    Role.EXPECTED: Paint("none", "#1b2430"),
-    Role.FRAME: Paint("#46535f"),
-    Role.ON_FRAME: Paint("#f4f1e8"),
-    Role.FIELD: Paint("#efe9dc"),
-    Role.TRAY: Paint("#d9d2c2"),
-    Role.POINT: Paint("#6f8ba3"),
-    Role.OTHER_POINT: Paint("#c9b48c"),
-    Role.DARK: Paint("#1d2430", "#f4f1e8"),
-    Role.ON_DARK: Paint("#ffffff"),
-    Role.LIGHT: Paint("#fffdf6", "#1d2430"),
-    Role.ON_LIGHT: Paint("#1d2430"),
-    Role.CUBE: Paint("#ffffff", "#1d2430"),
-    Role.ON_CUBE: Paint("#1d2430"),
-    Role.ARROW: Paint("#ffb000", "#ffb000"),
-    Role.OUTLINE: Paint("#14181d", "#14181d"),
-    Role.ON_ARROW: Paint("#14181d"),
-    Role.SERIES_1: Paint("#0067a5", "#0067a5"),
-    Role.SERIES_2: Paint("#c04a00", "#c04a00"),
-    Role.SERIES_3: Paint("#00795a", "#00795a"),
-    Role.SERIES_4: Paint("#a2457e", "#a2457e"),
-    Role.SERIES_5: Paint("#7a5c00", "#7a5c00"),
-    Role.SERIES_6: Paint("#444c56", "#444c56"),
+    ColourRole.PAPER: Paint("#fbfaf7"),
+    ColourRole.INK: Paint("#1b2430"),
+    ColourRole.FAINT: Paint("#4d5762"),
+    ColourRole.AXIS: Paint("none", "#4d5762"),
+    ColourRole.GRID: Paint("none", "#dcdad4"),
+    ColourRole.EXPECTED: Paint("none", "#1b2430"),
+    ColourRole.FRAME: Paint("#46535f"),
+    ColourRole.ON_FRAME: Paint("#f4f1e8"),
+    ColourRole.FIELD: Paint("#efe9dc"),
+    ColourRole.TRAY: Paint("#d9d2c2"),
+    ColourRole.POINT: Paint("#6f8ba3"),
+    ColourRole.OTHER_POINT: Paint("#c9b48c"),
+    ColourRole.DARK: Paint("#1d2430", "#f4f1e8"),
+    ColourRole.ON_DARK: Paint("#ffffff"),
+    ColourRole.LIGHT: Paint("#fffdf6", "#1d2430"),
+    ColourRole.ON_LIGHT: Paint("#1d2430"),
+    ColourRole.CUBE: Paint("#ffffff", "#1d2430"),
+    ColourRole.ON_CUBE: Paint("#1d2430"),
+    ColourRole.ARROW: Paint("#ffb000", "#ffb000"),
+    ColourRole.OUTLINE: Paint("#14181d", "#14181d"),
+    ColourRole.ON_ARROW: Paint("#14181d"),
+    ColourRole.SERIES_1: Paint("#0067a5", "#0067a5"),
+    ColourRole.SERIES_2: Paint("#c04a00", "#c04a00"),
+    ColourRole.SERIES_3: Paint("#00795a", "#00795a"),
+    ColourRole.SERIES_4: Paint("#a2457e", "#a2457e"),
+    ColourRole.SERIES_5: Paint("#7a5c00", "#7a5c00"),
+    ColourRole.SERIES_6: Paint("#444c56", "#444c56"),
 }
 DARK: Final[Palette] = {
-    Role.PAPER: Paint("#14181d"),
-    Role.INK: Paint("#e8ebf0"),
-    Role.FAINT: Paint("#a3afbc"),
-    Role.AXIS: Paint("none", "#a3afbc"),
-    Role.GRID: Paint("none", "#2c343d"),
-    Role.EXPECTED: Paint("none", "#e8ebf0"),
-    Role.FRAME: Paint("#465360"),
-    Role.ON_FRAME: Paint("#f4f1e8"),
-    Role.FIELD: Paint("#252b33"),
-    Role.TRAY: Paint("#333c46"),
-    Role.POINT: Paint("#42586d"),
-    Role.OTHER_POINT: Paint("#847961"),
-    Role.DARK: Paint("#0b0d11", "#aebccb"),
-    Role.ON_DARK: Paint("#ffffff"),
-    Role.LIGHT: Paint("#f5ecd9", "#0b0d11"),
-    Role.ON_LIGHT: Paint("#0b0d11"),
-    Role.CUBE: Paint("#f5ecd9", "#0b0d11"),
-    Role.ON_CUBE: Paint("#0b0d11"),
-    Role.ARROW: Paint("#ffb000", "#ffb000"),
-    Role.OUTLINE: Paint("#0b0d11", "#0b0d11"),
-    Role.ON_ARROW: Paint("#0b0d11"),
-    Role.SERIES_1: Paint("#5bb4f0", "#5bb4f0"),
-    Role.SERIES_2: Paint("#ff9a52", "#ff9a52"),
-    Role.SERIES_3: Paint("#2fd0a2", "#2fd0a2"),
-    Role.SERIES_4: Paint("#f0a3d0", "#f0a3d0"),
-    Role.SERIES_5: Paint("#e8cf5a", "#e8cf5a"),
-    Role.SERIES_6: Paint("#c9d1da", "#c9d1da"),
+    ColourRole.PAPER: Paint("#14181d"),
+    ColourRole.INK: Paint("#e8ebf0"),
+    ColourRole.FAINT: Paint("#a3afbc"),
+    ColourRole.AXIS: Paint("none", "#a3afbc"),
+    ColourRole.GRID: Paint("none", "#2c343d"),
+    ColourRole.EXPECTED: Paint("none", "#e8ebf0"),
+    ColourRole.FRAME: Paint("#465360"),
+    ColourRole.ON_FRAME: Paint("#f4f1e8"),
+    ColourRole.FIELD: Paint("#252b33"),
+    ColourRole.TRAY: Paint("#333c46"),
+    ColourRole.POINT: Paint("#42586d"),
+    ColourRole.OTHER_POINT: Paint("#847961"),
+    ColourRole.DARK: Paint("#0b0d11", "#aebccb"),
+    ColourRole.ON_DARK: Paint("#ffffff"),
+    ColourRole.LIGHT: Paint("#f5ecd9", "#0b0d11"),
+    ColourRole.ON_LIGHT: Paint("#0b0d11"),
+    ColourRole.CUBE: Paint("#f5ecd9", "#0b0d11"),
+    ColourRole.ON_CUBE: Paint("#0b0d11"),
+    ColourRole.ARROW: Paint("#ffb000", "#ffb000"),
+    ColourRole.OUTLINE: Paint("#0b0d11", "#0b0d11"),
+    ColourRole.ON_ARROW: Paint("#0b0d11"),
+    ColourRole.SERIES_1: Paint("#5bb4f0", "#5bb4f0"),
+    ColourRole.SERIES_2: Paint("#ff9a52", "#ff9a52"),
+    ColourRole.SERIES_3: Paint("#2fd0a2", "#2fd0a2"),
+    ColourRole.SERIES_4: Paint("#f0a3d0", "#f0a3d0"),
+    ColourRole.SERIES_5: Paint("#e8cf5a", "#e8cf5a"),
+    ColourRole.SERIES_6: Paint("#c9d1da", "#c9d1da"),
 }
 
 
 @cache
-def paint(role: Role, theme: Theme) -> str:
+def paint(role: ColourRole, theme: Theme) -> str:
     """Return the attributes that give an element its colours."""
     colours = (DARK if theme is Theme.DARK else LIGHT)[role].attributes()
     return colours if theme in {Theme.LIGHT, Theme.DARK} else f' class="fb-{role.value}"{colours}'
 
 
-def style_element(roles: Iterable[Role], theme: Theme) -> str:
+def style_element(roles: Iterable[ColourRole], theme: Theme) -> str:
     """Return the style element of a standalone picture for dark mode; empty for other themes."""
     if theme is not Theme.AUTO:
         return ""
@@ -183,11 +190,11 @@ def stylesheet() -> str:
     They follow the viewer's preference, unless `data-theme="light"` or `"dark"` is set at an element around them, such
     as `html`.
     """
-    light = _rules('[data-theme="light"] .fibsbot-picture-page ', Role, LIGHT)
-    dark = _rules('[data-theme="dark"] .fibsbot-picture-page ', Role, DARK)
-    preferred = _rules(".fibsbot-picture-page ", Role, DARK)
+    light = _rules('[data-theme="light"] .fibsbot-picture-page ', ColourRole, LIGHT)
+    dark = _rules('[data-theme="dark"] .fibsbot-picture-page ', ColourRole, DARK)
+    preferred = _rules(".fibsbot-picture-page ", ColourRole, DARK)
     return f"@media (prefers-color-scheme:dark){{{preferred}}}\n{dark}\n{light}\n"
 
 
-def _rules(before: str, roles: Iterable[Role], palette: Palette) -> str:
+def _rules(before: str, roles: Iterable[ColourRole], palette: Palette) -> str:
     return "".join(f"{before}.fb-{role.value}{{{palette[role].declarations()}}}" for role in roles)

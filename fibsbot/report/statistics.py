@@ -12,7 +12,7 @@ from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, Play
 from fibsbot.draw.axes import Tick
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
-from fibsbot.draw.themes import Role, Theme
+from fibsbot.draw.themes import ColourRole, Theme
 from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
@@ -62,7 +62,11 @@ def equity_graph(match: MatchTimeline) -> Html:
     return tag("figure", *pictures, caption, class_="graph")
 
 
-_MARKER_ROLES: Final = {Grade.DOUBTFUL: Role.SERIES_5, Grade.ERROR: Role.SERIES_2, Grade.BLUNDER: Role.SERIES_4}
+_MARKER_ROLES: Final = {
+    Grade.DOUBTFUL: ColourRole.SERIES_5,
+    Grade.ERROR: ColourRole.SERIES_2,
+    Grade.BLUNDER: ColourRole.SERIES_4,
+}
 """Colours of the grades in the graph."""
 _TURN_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Steps between turns labelled on the axis."""
@@ -79,7 +83,7 @@ def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
         text = f"{_turn_label(entry)}: {plain_player_name(match.analysis.transcript, entry.seat)} {entry.words}"
         if entry.grade:
             text += f" {entry.grade.value} {entry.loss:.3f}"
-        yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else Role.CUBE, square=cube)
+        yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else ColourRole.CUBE, square=cube)
 
 
 def _turns(match: MatchTimeline, width: int) -> list[Tick]:

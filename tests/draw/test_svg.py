@@ -17,7 +17,7 @@ from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.layout import STACK, WIDTH, Layout
 from fibsbot.draw.scene import show_play
 from fibsbot.draw.svg import Board, Theme, ViewOptions, board_svg, game_svg
-from fibsbot.draw.themes import DARK, LIGHT, Palette, Role, stylesheet
+from fibsbot.draw.themes import DARK, LIGHT, ColourRole, Palette, stylesheet
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
@@ -256,20 +256,22 @@ def test_checkers_arriving_from_different_points_are_stacked() -> None:
 
 
 def test_a_dance_has_no_arrows() -> None:
-    assert f'"{LIGHT[Role.ARROW].fill}"' not in board_svg(OPENING, play=Play(), view=ViewOptions(theme=Theme.LIGHT))
+    assert f'"{LIGHT[ColourRole.ARROW].fill}"' not in board_svg(
+        OPENING, play=Play(), view=ViewOptions(theme=Theme.LIGHT)
+    )
 
 
 # -- colours --------------------------------------------------------------------------------------------------------
 
-GROUNDS: Final = (Role.FIELD, Role.POINT, Role.OTHER_POINT)
+GROUNDS: Final = (ColourRole.FIELD, ColourRole.POINT, ColourRole.OTHER_POINT)
 
 
-def fill(palette: Palette, role: Role) -> str:
+def fill(palette: Palette, role: ColourRole) -> str:
     """Return the colour of a surface."""
     return palette[role].fill or ""
 
 
-def stroke(palette: Palette, role: Role) -> str:
+def stroke(palette: Palette, role: ColourRole) -> str:
     """Return the colour of an outline."""
     return palette[role].stroke or ""
 
@@ -281,13 +283,13 @@ both_palettes = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", 
 
 @both_palettes
 def test_both_sides_contrast(palette: Palette) -> None:
-    assert contrast(fill(palette, Role.DARK), fill(palette, Role.LIGHT)) > 12
+    assert contrast(fill(palette, ColourRole.DARK), fill(palette, ColourRole.LIGHT)) > 12
 
 
 @both_palettes
 def test_checkers_contrast_with_their_background(palette: Palette) -> None:
-    for side in (Role.DARK, Role.LIGHT):
-        for ground in (*GROUNDS, Role.TRAY, Role.FRAME):
+    for side in (ColourRole.DARK, ColourRole.LIGHT):
+        for ground in (*GROUNDS, ColourRole.TRAY, ColourRole.FRAME):
             either = (fill(palette, side), stroke(palette, side))
             assert max(contrast(it, fill(palette, ground)) for it in either) > 3, (side, ground)
 
@@ -300,38 +302,38 @@ def test_points_contrast_with_each_other_and_the_field(palette: Palette) -> None
 
 @both_palettes
 def test_arrows_contrast_with_everything(palette: Palette) -> None:
-    pair = (fill(palette, Role.ARROW), fill(palette, Role.OUTLINE))
+    pair = (fill(palette, ColourRole.ARROW), fill(palette, ColourRole.OUTLINE))
     assert contrast(*pair) > 7
-    for ground in (*GROUNDS, Role.TRAY, Role.FRAME, Role.DARK, Role.LIGHT, Role.PAPER):
+    for ground in (*GROUNDS, ColourRole.TRAY, ColourRole.FRAME, ColourRole.DARK, ColourRole.LIGHT, ColourRole.PAPER):
         assert max(contrast(it, fill(palette, ground)) for it in pair) > 4, ground
 
 
 @both_palettes
 def test_texts_are_readable(palette: Palette) -> None:
     for text, ground in (
-        (Role.INK, Role.PAPER),
-        (Role.FAINT, Role.PAPER),
-        (Role.INK, Role.TRAY),
-        (Role.FAINT, Role.TRAY),
-        (Role.ON_FRAME, Role.FRAME),
-        (Role.ON_DARK, Role.DARK),
-        (Role.ON_LIGHT, Role.LIGHT),
-        (Role.ON_CUBE, Role.CUBE),
-        (Role.ON_ARROW, Role.ARROW),
+        (ColourRole.INK, ColourRole.PAPER),
+        (ColourRole.FAINT, ColourRole.PAPER),
+        (ColourRole.INK, ColourRole.TRAY),
+        (ColourRole.FAINT, ColourRole.TRAY),
+        (ColourRole.ON_FRAME, ColourRole.FRAME),
+        (ColourRole.ON_DARK, ColourRole.DARK),
+        (ColourRole.ON_LIGHT, ColourRole.LIGHT),
+        (ColourRole.ON_CUBE, ColourRole.CUBE),
+        (ColourRole.ON_ARROW, ColourRole.ARROW),
     ):
         assert contrast(fill(palette, text), fill(palette, ground)) > 4.5, (text, ground)
 
 
 @both_palettes
 def test_curves_contrast_with_the_background(palette: Palette) -> None:
-    for role in (it for it in Role if it.value.startswith("series")):
-        assert contrast(stroke(palette, role), fill(palette, Role.PAPER)) > 4.5
+    for role in (it for it in ColourRole if it.value.startswith("series")):
+        assert contrast(stroke(palette, role), fill(palette, ColourRole.PAPER)) > 4.5
 
 
 def test_the_theme_selects_the_colours() -> None:
     light, dark, auto, page = (board_svg(OPENING, view=ViewOptions(theme=theme)) for theme in Theme)
-    assert fill(LIGHT, Role.FIELD) in light
-    assert fill(DARK, Role.FIELD) in dark
+    assert fill(LIGHT, ColourRole.FIELD) in light
+    assert fill(DARK, ColourRole.FIELD) in dark
     assert "fb-" not in light + dark
     assert "<style>@media (prefers-color-scheme:dark)" in auto
     assert "<style" not in page
