@@ -32,7 +32,7 @@ from distributed.security import Security
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.workers.cluster_worker import Envelope, do_pieces, pass_on
 from fibsbot.workers.fingerprint import fingerprint
-from fibsbot.workers.pool import Piece, Session, TlsFiles, WorkerPool
+from fibsbot.workers.pool import Piece, PoolSession, TlsFiles, WorkerPool
 from fibsbot.workers.processes import WorkError
 
 PER_WORKER: Final = 3
@@ -202,7 +202,7 @@ class DaskPool(WorkerPool):
         self._looked = time.monotonic()
 
     @contextlib.contextmanager
-    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> Iterator[Session]:
+    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> Iterator[PoolSession]:
         session = _DaskSession(self, function, pickle.dumps(shared))
         try:
             yield session

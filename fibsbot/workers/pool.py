@@ -63,7 +63,7 @@ class PoolProgress:
 ProgressCallback: TypeAlias = Callable[[PoolProgress], object]
 
 
-class Session(Protocol):
+class PoolSession(Protocol):
     """Workers that do the pieces of one run, each piece known by its number."""
 
     @property
@@ -107,7 +107,7 @@ class WorkerPool(ABC):
         return True
 
     @abstractmethod
-    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> AbstractContextManager[Session]:
+    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> AbstractContextManager[PoolSession]:
         """Start a run; on leaving, all that is not finished is given up."""
 
     def run(  # noqa: PLR0913 - what is done, and how its results come back
@@ -224,7 +224,7 @@ class LocalPool(WorkerPool):
         """Number of processes."""
         return self.jobs
 
-    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> AbstractContextManager[Session]:
+    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> AbstractContextManager[PoolSession]:
         return closing(WorkerProcesses(_do_pieces, (function, shared), self.jobs, graceful=hasattr(shared, "close")))
 
 
@@ -248,7 +248,7 @@ class InProcessPool(WorkerPool):
         return 1
 
     @contextmanager
-    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> Iterator[Session]:
+    def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> Iterator[PoolSession]:
         try:
             yield _InProcessSession(function, shared)
         finally:

@@ -29,7 +29,7 @@ from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
 from fibsbot.workers import processes as worker_processes
-from fibsbot.workers.pool import InProcessPool, LocalPool, Session, WorkerPool
+from fibsbot.workers.pool import InProcessPool, LocalPool, PoolSession, WorkerPool
 from tests.formats.simulated_matches import simulate
 
 HEURISTIC: Final = HeuristicStrategy()
@@ -74,7 +74,7 @@ def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(match_analysis, "ENTRIES_PER_PROCESS", 4)
     asked: list[int] = []
 
-    def start(pool: LocalPool, *_: object) -> AbstractContextManager[Session]:
+    def start(pool: LocalPool, *_: object) -> AbstractContextManager[PoolSession]:
         asked.append(pool.jobs)
         raise worker_processes.WorkerLostError(None, 1)
 
