@@ -22,7 +22,7 @@ _ROLLING: Final = {"trials": range(1, MAX_TRIALS + 1), "seed": range(1_000_000),
 """The values of each option of rollouts."""
 
 
-class Option(NamedTuple):
+class EngineOption(NamedTuple):
     """One of the options between commas."""
 
     text: str
@@ -40,11 +40,13 @@ class Option(NamedTuple):
         return float(self.value) if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", self.value) else 0.0
 
 
-def split_options(text: str) -> Iterator[Option]:
+def split_options(text: str) -> Iterator[EngineOption]:
     """Yield the options of a text such as `2,cube=1`."""
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
-        yield Option(part, name.strip(), value.strip(" ")) if equals else Option(part, None, part.strip(" "))
+        yield (
+            EngineOption(part, name.strip(), value.strip(" ")) if equals else EngineOption(part, None, part.strip(" "))
+        )
 
 
 @frozen
