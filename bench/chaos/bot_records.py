@@ -13,7 +13,7 @@ from bench.chaos.oracle import Oracle
 from bench.chaos.oracle import PlayedMatch as TrueMatch
 from fibsbot.records.session_log import Event, Sent, SessionLogError, read_session_log
 from fibsbot.records.store import Store, StoreError
-from fibsbot.records.stored_rows import Game, Match, Outcome
+from fibsbot.records.stored_rows import Game, Match, MatchOutcome
 
 
 @frozen
@@ -129,14 +129,14 @@ def compare_store(oracle: Oracle, path: Path) -> StoreComparison:
 
 
 def _compare_match(compared: StoreComparison, name: str, true: TrueMatch, stored: Match) -> None:
-    compared.unseen += stored.outcome is Outcome.UNSEEN
+    compared.unseen += stored.outcome is MatchOutcome.UNSEEN
     compared.inferred += stored.inferred
     if true.score is None and stored.inferred:
         return  # the server was killed after it had ended the match, and before it could tell anybody but by the rating
     if true.score is None:
-        expected = {Outcome.PLAYING, Outcome.SAVED}
+        expected = {MatchOutcome.PLAYING, MatchOutcome.SAVED}
     else:
-        expected = {Outcome.WON if true.score[0] > true.score[1] else Outcome.LOST, Outcome.UNSEEN}
+        expected = {MatchOutcome.WON if true.score[0] > true.score[1] else MatchOutcome.LOST, MatchOutcome.UNSEEN}
     if stored.outcome not in expected:
         compared.matches.append(f"{name}: ended {true.score}, stored as {stored.outcome.value}")
     elif stored.finished and not stored.inferred and stored.score != true.score:

@@ -17,7 +17,7 @@ CHOUETTE: Final = "chouette"
 """The name under which the store has each game of a chouette as a match; the same as in `policy.games`."""
 
 
-class Outcome(enum.Enum):
+class MatchOutcome(enum.Enum):
     """The outcome of a match."""
 
     PLAYING = "playing"
@@ -34,8 +34,8 @@ class Outcome(enum.Enum):
         return self in OPEN
 
 
-OPEN: Final = (Outcome.PLAYING, Outcome.SAVED)
-FINISHED: Final = (Outcome.WON, Outcome.LOST)
+OPEN: Final = (MatchOutcome.PLAYING, MatchOutcome.SAVED)
+FINISHED: Final = (MatchOutcome.WON, MatchOutcome.LOST)
 
 
 class Fact(enum.Enum):
@@ -81,7 +81,7 @@ class Match:
     """When anything was last seen of it."""
     ended: dt.datetime | None
     """None while it may be resumed; if we did not see its end, when we learnt of it."""
-    outcome: Outcome
+    outcome: MatchOutcome
     inferred: bool
     """Whether the winner was inferred from our rating, because we did not see the end."""
     score: Score | None
@@ -117,7 +117,7 @@ class Match:
     @property
     def won(self) -> bool | None:
         """Whether we won; None for a match that is not finished."""
-        return self.outcome is Outcome.WON if self.finished else None
+        return self.outcome is MatchOutcome.WON if self.finished else None
 
     @property
     def gain(self) -> float | None:

@@ -34,8 +34,8 @@ MAX_HANGING: Final = 8
 """Instances of a strategy that may hang at the same time before no further one is made."""
 
 StrategyFactory: TypeAlias = Callable[[], Strategy]
-Outcome: TypeAlias = StrategyAnswer | StrategyFailedError
-OnOutcome: TypeAlias = Callable[[Outcome, float], None]
+StrategyOutcome: TypeAlias = StrategyAnswer | StrategyFailedError
+OnOutcome: TypeAlias = Callable[[StrategyOutcome, float], None]
 """Called with the outcome of a question and the seconds that the strategy took."""
 _log = structlog.get_logger(__name__)
 
@@ -79,7 +79,7 @@ class StrategyWorker:
             except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
                 _log.warning("strategy cannot be closed", strategy=self._name, error=describe_error(error))
 
-    def _ask(self, question: Question) -> Outcome:
+    def _ask(self, question: Question) -> StrategyOutcome:
         try:
             if self._instance is None and self._make is not None:
                 self._instance = self._make()
@@ -180,12 +180,12 @@ class PendingQuestion:
         """Let the present strategy fail, from the event loop."""
         self.loop.call_soon(self.on_outcome, StrategyFailedError(reason))
 
-    def on_outcome(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: StrategyOutcome) -> None:
         """Deliver the answer, or go on with the next strategy."""
         if not self.cancelled:
             self._context.run(self._go_on, outcome)
 
-    def _go_on(self, outcome: Outcome) -> None:
+    def _go_on(self, outcome: StrategyOutcome) -> None:
         if not isinstance(outcome, StrategyFailedError):
             self._deliver(outcome)
             return
@@ -335,7 +335,7 @@ class StrategyPool:
         pending.start_timer(self._on_late, strategy, worker, pending)
         self._working += 1
 
-        def on_outcome(outcome: Outcome, seconds: float) -> None:
+        def on_outcome(outcome: StrategyOutcome, seconds: float) -> None:
             with contextlib.suppress(RuntimeError):  # the event loop is closed, and nobody waits any more
                 pending.loop.call_soon_threadsafe(self._on_done, strategy, worker, pending, outcome, seconds)
 
@@ -363,7 +363,7 @@ class StrategyPool:
         strategy: PooledStrategy,
         worker: StrategyWorker,
         pending: PendingQuestion,
-        outcome: Outcome,
+        outcome: StrategyOutcome,
         seconds: float,
     ) -> None:
         """Take back an instance that has returned, and its outcome unless that comes too late."""

@@ -25,7 +25,7 @@ from fibsbot.analysis.results import (
 )
 from fibsbot.fibs_ratings import winning_chance
 from fibsbot.records.store.reader import Store
-from fibsbot.records.stored_rows import Connection, Match, Outcome
+from fibsbot.records.stored_rows import Connection, Match, MatchOutcome
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Transcript
 from tests.examples import examples
@@ -41,7 +41,7 @@ MATCH: Final = Match(
     started=NOON,
     seen=NOON,
     ended=NOON,
-    outcome=Outcome.WON,
+    outcome=MatchOutcome.WON,
     inferred=False,
     score=(4, 0),
     resumed=0,
@@ -105,14 +105,14 @@ def test_the_rating_formula_is_that_of_the_server() -> None:
     st.floats(800, 2200),
     st.integers(1, 64),
     st.integers(0, 1000),
-    st.sampled_from((Outcome.WON, Outcome.LOST)),
+    st.sampled_from((MatchOutcome.WON, MatchOutcome.LOST)),
 )
 def test_a_rating_change_gives_the_winning_chance(
-    own: float, opponent: float, length: int, experience: int, outcome: Outcome
+    own: float, opponent: float, length: int, experience: int, outcome: MatchOutcome
 ) -> None:
     chance = winning_chance(own, opponent, length)
     factor = max(1.0, 5 - experience / 100)
-    gain = 4 * factor * math.sqrt(length) * ((1 - chance) if outcome is Outcome.WON else -chance)
+    gain = 4 * factor * math.sqrt(length) * ((1 - chance) if outcome is MatchOutcome.WON else -chance)
     known = evolve(MATCH, length=length, outcome=outcome, rating_before=own, opponent_rating=opponent)
     by_change = evolve(known, opponent_rating=None, experience_before=experience, rating_after=own + gain)
     assert chance == chance_before(known)
@@ -129,7 +129,7 @@ def test_a_rating_change_gives_the_winning_chance(
         evolve(MATCH, rating_after=1499.0),
         evolve(MATCH, rating_after=1599.0),
         evolve(MATCH, rating_after=1501.0, experience_before=None),
-        evolve(MATCH, rating_after=1501.0, outcome=Outcome.UNSEEN),
+        evolve(MATCH, rating_after=1501.0, outcome=MatchOutcome.UNSEEN),
     ],
 )
 def test_unknown_chances_are_none(unknown: Match) -> None:
@@ -137,8 +137,10 @@ def test_unknown_chances_are_none(unknown: Match) -> None:
 
 
 def test_only_finished_matches_count() -> None:
-    lost = evolve(MATCH, outcome=Outcome.LOST, opponent_rating=1500.0)
-    score = WinLossRecord.of([MATCH, lost, evolve(MATCH, outcome=Outcome.SAVED), evolve(MATCH, outcome=Outcome.UNSEEN)])
+    lost = evolve(MATCH, outcome=MatchOutcome.LOST, opponent_rating=1500.0)
+    score = WinLossRecord.of(
+        [MATCH, lost, evolve(MATCH, outcome=MatchOutcome.SAVED), evolve(MATCH, outcome=MatchOutcome.UNSEEN)]
+    )
     assert WinLossRecord(wins=1, losses=1, expected=0.5, rated=1, rated_wins=0) == score
     assert (2, 0.5) == (score.matches, score.share)
     assert WinLossRecord().share is None

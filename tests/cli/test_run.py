@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from fibsbot.cli import EXIT_CONFIG, main
 from fibsbot.cli.run import REGISTER_HINT
 from fibsbot.records.store import Store
-from fibsbot.records.stored_rows import Outcome
+from fibsbot.records.stored_rows import MatchOutcome
 from fibsbot.server.server import Server
 from tests.bot.live_bots import CHEAP, Watcher
 from tests.cli.running_service import ROOT, Fleet, fleet, settings
@@ -122,7 +122,7 @@ async def test_the_second_signal_leaves_at_once_and_the_match_is_saved(server: S
         assert 0 == await it.end()
         assert (1, 0) == (len(it.events("match_saved")), len(it.events("match_ended")))
         with Store.open(tmp_path / "store.db") as store:
-            assert [Outcome.SAVED] == [match.outcome for match in store.matches()]
+            assert [MatchOutcome.SAVED] == [match.outcome for match in store.matches()]
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ async def test_after_kill_9_the_next_start_finishes_the_match_and_the_store_is_w
     assert 1 == len(watcher.named("match_ended"))
     with Store.open(tmp_path / "store.db") as store:
         (match,) = store.matches()
-        assert match.outcome in {Outcome.WON, Outcome.LOST}
+        assert match.outcome in {MatchOutcome.WON, MatchOutcome.LOST}
         decisions = len(list(store.decisions(match)))
     assert len(it.events("decision")) - 2 <= decisions <= len(it.events("decision"))
 

@@ -15,7 +15,7 @@ from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.game import roll, start_match
 from fibsbot.policy import Policy
 from fibsbot.records.store import Store
-from fibsbot.records.stored_rows import Outcome
+from fibsbot.records.stored_rows import MatchOutcome
 from fibsbot.replay.events import TableGameEnded, TableMatchBegan
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import Seat
@@ -48,7 +48,7 @@ async def test_a_match_of_another_game_is_played_stored_and_shown(tmp_path: Path
         (match,) = store.matches(account="marvin")
         decisions = list(store.decisions(match))
         actions = list(store.actions(match))
-    assert ("portes", 1, True) == (match.game, match.length, match.outcome in {Outcome.WON, Outcome.LOST})
+    assert ("portes", 1, True) == (match.game, match.length, match.outcome in {MatchOutcome.WON, MatchOutcome.LOST})
     assert all(it.table_text and it.xgid is None for it in decisions if it.phase == "move")
     assert match.rating_before is None
     plays = [(it.text.split(": ")[1]) for it in actions if it.own and ": " in it.text]

@@ -25,7 +25,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, check_portable
-from fibsbot.strategies.pool import MAX_HANGING, Outcome, StrategyFactory, StrategyWorker
+from fibsbot.strategies.pool import MAX_HANGING, StrategyFactory, StrategyOutcome, StrategyWorker
 from fibsbot.strategies.questions import (
     AcceptAnswer,
     LastResort,
@@ -115,7 +115,7 @@ class TimedStrategy:
             self._worker.close(CLOSE_TIMEOUT)
             self._worker = None
 
-    def _answer(self, question: Question) -> Outcome:
+    def _answer(self, question: Question) -> StrategyOutcome:
         if self._worker is None:
             if self._hanging >= MAX_HANGING:
                 return StrategyFailedError("hangs")
@@ -134,11 +134,11 @@ class TimedStrategy:
         self.close()
         return outcome
 
-    def _put(self, question: Question, deadline: float) -> tuple[Outcome, float]:
+    def _put(self, question: Question, deadline: float) -> tuple[StrategyOutcome, float]:
         """Ask, wait for the outcome, and return it with the seconds that it took."""
         worker = self._worker
         assert worker is not None  # noqa: S101 - for the type checker
-        outcomes: SimpleQueue[tuple[Outcome, float]] = SimpleQueue()
+        outcomes: SimpleQueue[tuple[StrategyOutcome, float]] = SimpleQueue()
         worker.ask(question, lambda outcome, seconds: outcomes.put((outcome, seconds)))
         try:
             return outcomes.get(timeout=deadline)

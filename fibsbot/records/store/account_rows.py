@@ -33,7 +33,7 @@ from fibsbot.records.store.schema import (
     SERVER_FEATURES,
     SHEETS,
 )
-from fibsbot.records.stored_rows import CHOUETTE, FINISHED, OPEN, Fact, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, FINISHED, OPEN, Fact, MatchOutcome
 
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
 
@@ -92,7 +92,7 @@ _MATCHES: Final = (
     .order_by(MATCHES.c.id)
 )
 MATCH: Final = _MATCHES.where(MATCHES.c.id == MATCH_ID)
-PLAYING: Final = _MATCHES.where(MATCHES.c.outcome == Outcome.PLAYING.value)
+PLAYING: Final = _MATCHES.where(MATCHES.c.outcome == MatchOutcome.PLAYING.value)
 OPEN_MATCHES: Final = _MATCHES.where(MATCHES.c.outcome.in_([outcome.value for outcome in OPEN]))
 _LAST: Final = select(func.max(MATCHES.c.id)).where(MATCHES.c.opponent_id == bindparam("opponent"))
 _LAST_OF_TWO: Final = _LAST.where(func.coalesce(MATCHES.c.game, "") != CHOUETTE)
@@ -101,7 +101,7 @@ LAST_CHOUETTE: Final = _MATCHES.where(MATCHES.c.id == _LAST.scalar_subquery(), M
 UNRATED_MATCHES: Final = _MATCHES.where(
     MATCHES.c.experience_after.is_(None),
     MATCHES.c.experience_before.is_not(None),
-    MATCHES.c.outcome.in_([outcome.value for outcome in (*FINISHED, Outcome.UNSEEN)]),
+    MATCHES.c.outcome.in_([outcome.value for outcome in (*FINISHED, MatchOutcome.UNSEEN)]),
 )
 MATCHES_TO: Final = _MATCHES.where(MATCHES.c.experience_after == bindparam("experience"))
 CHANGE_MATCH: Final = update(MATCHES).where(MATCHES.c.id == MATCH_ID)
@@ -169,7 +169,7 @@ class MatchRow:
     started: dt.datetime
     seen: dt.datetime
     ended: dt.datetime | None
-    outcome: Outcome
+    outcome: MatchOutcome
     inferred: bool
     resumed: int
     score: Score | None
@@ -418,7 +418,7 @@ def _match_row(row: RowMapping) -> MatchRow:
     return MatchRow(
         **{name: row[name] for name in ("id", "opponent", "opponent_id", "length", "started", "seen", "ended")},
         game=row["game"],
-        outcome=Outcome(row["outcome"]),
+        outcome=MatchOutcome(row["outcome"]),
         inferred=row["inferred"],
         resumed=row["resumed"],
         score=_pair_or_none(row["own_score"], row["opponent_score"]),
@@ -445,5 +445,5 @@ def _as_columns(values: dict[str, Any]) -> dict[str, Any]:
         if name in _PAIRS:
             columns |= dict(zip(_PAIRS[name], value or (None, None), strict=True))
         else:
-            columns[name] = value.value if isinstance(value, Outcome) else value
+            columns[name] = value.value if isinstance(value, MatchOutcome) else value
     return columns

@@ -19,7 +19,7 @@ from fibsbot.files import make_private, replacing
 from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
 from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
-from fibsbot.records.stored_rows import CHOUETTE, OPEN, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, OPEN, MatchOutcome
 from fibsbot.text import one_line
 
 MAX_PER_KIND: Final = 20
@@ -157,8 +157,8 @@ _ROW_CHECKS: Final = (
         _named(MATCHES.c.own_score, MATCHES.c.opponent_score, MATCHES.c.outcome).where(
             _SEEN_END,
             or_(
-                and_(MATCHES.c.outcome == Outcome.WON.value, MATCHES.c.own_score <= MATCHES.c.opponent_score),
-                and_(MATCHES.c.outcome == Outcome.LOST.value, MATCHES.c.own_score >= _LOSING_LIMIT),
+                and_(MATCHES.c.outcome == MatchOutcome.WON.value, MATCHES.c.own_score <= MATCHES.c.opponent_score),
+                and_(MATCHES.c.outcome == MatchOutcome.LOST.value, MATCHES.c.own_score >= _LOSING_LIMIT),
             ),
         ),
     ),
@@ -172,7 +172,7 @@ _ROW_CHECKS: Final = (
                 _THEIRS > _OTHER,
                 and_(
                     MATCHES.c.resumed == 0,
-                    MATCHES.c.outcome.in_([Outcome.WON.value, Outcome.LOST.value]),
+                    MATCHES.c.outcome.in_([MatchOutcome.WON.value, MatchOutcome.LOST.value]),
                     MATCHES.c.inferred.is_(False),
                     _GAME_WITHOUT_WINNERS == 0,
                     or_(_OURS != _OWN, _THEIRS != _OTHER),
@@ -188,7 +188,7 @@ _ROW_CHECKS: Final = (
         "{account} plays {matches} matches at once",
         select(ACCOUNTS.c.name.label("account"), func.count().label("matches"))
         .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
-        .where(MATCHES.c.outcome == Outcome.PLAYING.value)
+        .where(MATCHES.c.outcome == MatchOutcome.PLAYING.value)
         .group_by(ACCOUNTS.c.name)
         .having(func.count() > 1)
         .order_by(ACCOUNTS.c.name),

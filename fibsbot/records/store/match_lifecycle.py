@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.records.store.account_rows import AccountRows, GameRow, MatchRow, RatingAndExperience, Score
-from fibsbot.records.stored_rows import CHOUETTE, FINISHED, Fact, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, FINISHED, Fact, MatchOutcome
 
 REPEAT_WINDOW: Final = dt.timedelta(seconds=60)
 """A record that equals the previous one and follows it within this time is a repetition."""
@@ -70,11 +70,11 @@ def start_match(rows: AccountRows, opponent_id: int, length: int | None, game: s
             and at - match.started <= REPEAT_WINDOW
             and not _played(rows, match)
         ):
-            rows.change(match, outcome=Outcome.PLAYING, seen=at, why=None, before=before)
+            rows.change(match, outcome=MatchOutcome.PLAYING, seen=at, why=None, before=before)
             return
         forget_match(rows, match, at)
     known = {"length": length, "score": (0, 0), "game": game}
-    rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, before=before, **known)
+    rows.add_match(opponent_id, at, outcome=MatchOutcome.PLAYING, before=before, **known)
     rows.count(opponent_id, Fact.STARTED, at)
 
 
@@ -96,14 +96,14 @@ def resume_match(rows: AccountRows, opponent_id: int, at: dt.datetime) -> MatchR
     """Resume the match with this opponent, or add one that the store does not have."""
     _save_others(rows, opponent_id)
     match = rows.last_match(opponent_id)
-    mistaken = match is not None and match.outcome is Outcome.UNSEEN and not match.inferred
+    mistaken = match is not None and match.outcome is MatchOutcome.UNSEEN and not match.inferred
     if match is not None and (match.outcome.open or mistaken):
         now = _rating_in(rows, match.game)
         rows.change(
-            match, outcome=Outcome.PLAYING, resumed=match.resumed + 1, seen=at, ended=None, why=None, before=now
+            match, outcome=MatchOutcome.PLAYING, resumed=match.resumed + 1, seen=at, ended=None, why=None, before=now
         )
     else:
-        match = rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=rows.rating())
+        match = rows.add_match(opponent_id, at, outcome=MatchOutcome.PLAYING, resumed=1, before=rows.rating())
     rows.count(opponent_id, Fact.RESUMED, at)
     return match
 
@@ -140,7 +140,7 @@ def _other_match(rows: AccountRows, match: MatchRow, at: dt.datetime) -> MatchRo
     """Return a new match with the same opponent, whose match is over."""
     opponent_id = match.opponent_id
     forget_match(rows, match, at)
-    return rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1, before=rows.rating())
+    return rows.add_match(opponent_id, at, outcome=MatchOutcome.PLAYING, resumed=1, before=rows.rating())
 
 
 def save_match(rows: AccountRows, opponent_id: int, length: int | None, why: str | None, at: dt.datetime) -> None:
@@ -153,8 +153,8 @@ def save_match(rows: AccountRows, opponent_id: int, length: int | None, why: str
 
 
 def _save(rows: AccountRows, match: MatchRow, why: str | None) -> None:
-    if match.outcome is Outcome.PLAYING:
-        rows.change(match, outcome=Outcome.SAVED, why=why)
+    if match.outcome is MatchOutcome.PLAYING:
+        rows.change(match, outcome=MatchOutcome.SAVED, why=why)
 
 
 def save_all(rows: AccountRows, why: str) -> None:
@@ -165,12 +165,12 @@ def save_all(rows: AccountRows, why: str) -> None:
 
 def finish_match(rows: AccountRows, opponent_id: int, end: MatchEnd, at: dt.datetime) -> None:
     """Finish a match that was played to its end."""
-    outcome = Outcome.WON if end.won else Outcome.LOST
+    outcome = MatchOutcome.WON if end.won else MatchOutcome.LOST
     match = rows.last_match(opponent_id)
     if match is None or not match.outcome.open:
         if match is not None and match.outcome is outcome and match.ended and at - match.ended <= REPEAT_WINDOW:
             return  # a repetition
-        match = rows.add_match(opponent_id, at, outcome=Outcome.PLAYING, resumed=1)
+        match = rows.add_match(opponent_id, at, outcome=MatchOutcome.PLAYING, resumed=1)
     match = _same_or_new(rows, match, end.length, end.score, at)
     _add_missed_games(rows, match, rows.open_game(match), end.score, at)
     length = match.length if end.length is None else end.length
@@ -183,7 +183,7 @@ def forget_match(rows: AccountRows, match: MatchRow, at: dt.datetime) -> None:
     """Close a match that the server no longer has; our rating may show its result."""
     if game := rows.open_game(match):
         rows.end_game(game, ended=at, inferred=True)
-    rows.change(match, outcome=Outcome.UNSEEN, ended=at)
+    rows.change(match, outcome=MatchOutcome.UNSEEN, ended=at)
     if match.before is not None:
         _assign_rating(rows, match, rows.next_rating(match.before, match.seen), match.before)
 
@@ -191,7 +191,7 @@ def forget_match(rows: AccountRows, match: MatchRow, at: dt.datetime) -> None:
 def forget_all_but(rows: AccountRows, saved: frozenset[str], at: dt.datetime) -> None:
     """Close all saved matches but those that the server says it keeps."""
     for match in rows.open_matches():
-        if match.outcome is Outcome.SAVED and match.opponent not in saved:
+        if match.outcome is MatchOutcome.SAVED and match.opponent not in saved:
             forget_match(rows, match, at)
 
 
@@ -231,7 +231,7 @@ def add_chouette_game(rows: AccountRows, opponent_id: int, end: ChouetteGameEnd,
     The box breaks even if it loses to the members who are still in what it has won from the others.
     """
     started, won, points = at - end.duration, end.points > 0, abs(end.points)
-    outcome, score = (Outcome.WON, (points, 0)) if won else (Outcome.LOST, (0, points))
+    outcome, score = (MatchOutcome.WON, (points, 0)) if won else (MatchOutcome.LOST, (0, points))
     match = rows.add_match(opponent_id, started, outcome=outcome, length=0, score=score, game=CHOUETTE)
     rows.add_game(match, started, ended=at, won=won, points=points)
     rows.change(match, seen=at, ended=at)
@@ -255,8 +255,8 @@ def game_of_transcript_part(
     match = rows.playing or rows.last_match(opponent_id)
     if match is None or match.opponent_id != opponent_id:
         return None
-    on = rows.open_game(match) if match.outcome is Outcome.PLAYING else None
-    if match.outcome is Outcome.PLAYING and match.score in (None, score):
+    on = rows.open_game(match) if match.outcome is MatchOutcome.PLAYING else None
+    if match.outcome is MatchOutcome.PLAYING and match.score in (None, score):
         return match, (on or rows.add_game(match, at)).id
     if (last := rows.last_ended(match)) and at - last.ended <= REPEAT_WINDOW and match.score:
         won, points = bool(last.won), last.points or 0
@@ -326,7 +326,7 @@ def apply_rating(rows: AccountRows, new: RatingAndExperience) -> None:
     old, on = rows.rating(), rows.playing
     able = [match for match in rows.unrated_matches() if _explains(match, new)]
     seen = [match for match in able if match.outcome in FINISHED]
-    unseen = [match for match in able if match.outcome is Outcome.UNSEEN]
+    unseen = [match for match in able if match.outcome is MatchOutcome.UNSEEN]
     if seen:
         rows.change(seen[0], after=new)
     elif on is not None and _explains(on, new):
@@ -350,8 +350,8 @@ def _assign_rating(
         return
     if any(other.id != match.id for other in rows.explained(new[1])):
         return
-    if match.outcome is Outcome.UNSEEN and new[0] != old[0]:
-        rows.change(match, outcome=Outcome.WON if new[0] > old[0] else Outcome.LOST, inferred=True, after=new)
+    if match.outcome is MatchOutcome.UNSEEN and new[0] != old[0]:
+        rows.change(match, outcome=MatchOutcome.WON if new[0] > old[0] else MatchOutcome.LOST, inferred=True, after=new)
         rows.count(match.opponent_id, Fact.FINISHED, match.ended or match.seen)
     elif match.outcome in FINISHED:
         rows.change(match, after=new)

@@ -52,8 +52,8 @@ from fibsbot.records.stored_rows import (
     FactCount,
     Game,
     Match,
+    MatchOutcome,
     Opponent,
-    Outcome,
     PlayerMemory,
     RatingPoint,
 )
@@ -164,7 +164,7 @@ class Store:
         account: str | None = None,
         opponent: str | None = None,
         since: dt.datetime | None = None,
-        outcome: Outcome | None = None,
+        outcome: MatchOutcome | None = None,
         game: str | None = None,
     ) -> Iterator[Match]:
         """Yield the selected matches in the order in which they began; `since` refers to their beginning.
@@ -327,4 +327,4 @@ def _match(row: RowMapping) -> Match:
     values: dict[str, Any] = {**row}
     own, theirs = values.pop("own_score"), values.pop("opponent_score")
     score = None if own is None or theirs is None else (own, theirs)
-    return Match(**{**values, "outcome": Outcome(values["outcome"]), "score": score})
+    return Match(**{**values, "outcome": MatchOutcome(values["outcome"]), "score": score})

@@ -15,7 +15,7 @@ import sys
 import structlog
 
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.stored_rows import Outcome
+from fibsbot.records.stored_rows import MatchOutcome
 from tests.records.store.recorder import XGID
 
 
@@ -34,7 +34,9 @@ def main(url: str, rounds: str, *accounts: str) -> None:
         writer.put(account, name, fields, dt.datetime.now(dt.UTC))
 
     with Store.open(url) as store:
-        going_on = {match.account for match in store.matches() if match.outcome in (Outcome.SAVED, Outcome.PLAYING)}
+        going_on = {
+            match.account for match in store.matches() if match.outcome in (MatchOutcome.SAVED, MatchOutcome.PLAYING)
+        }
     numbers = {account: made(url, account) for account in accounts}
     first = 1 + max(numbers.values())
 

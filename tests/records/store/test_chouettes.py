@@ -13,7 +13,7 @@ from fibsbot.cli import main
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.store.state_json import write_state
-from fibsbot.records.stored_rows import CHOUETTE, Outcome
+from fibsbot.records.stored_rows import CHOUETTE, MatchOutcome
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from tests.records.store.recorder import NOON, Teller
@@ -34,7 +34,11 @@ def finish(bot: Teller, points: int, opponent: str = "ford") -> None:
 
 def test_each_game_is_a_match_with_the_points_that_it_brought(url: str) -> None:
     with Teller(url) as bot:
-        for points, outcome, score in ((6, Outcome.WON, (6, 0)), (-2, Outcome.LOST, (0, 2)), (0, Outcome.LOST, (0, 0))):
+        for points, outcome, score in (
+            (6, MatchOutcome.WON, (6, 0)),
+            (-2, MatchOutcome.LOST, (0, 2)),
+            (0, MatchOutcome.LOST, (0, 0)),
+        ):
             finish(bot, points)
             match = bot.matches()[-1]
             assert (CHOUETTE, 0, outcome, score) == (match.game, match.length, match.outcome, match.score)
@@ -53,8 +57,8 @@ def test_a_match_that_was_saved_is_resumed_after_a_chouette_with_the_same_player
         bot.resume("ford", length=5)
         bot.decide()
         saved, chouette = bot.matches()
-        assert (Outcome.PLAYING, 5, 1) == (saved.outcome, saved.length, saved.resumed)
-        assert Outcome.WON is chouette.outcome
+        assert (MatchOutcome.PLAYING, 5, 1) == (saved.outcome, saved.length, saved.resumed)
+        assert MatchOutcome.WON is chouette.outcome
         with Store.open(url) as store:
             assert () == store.player_memories("marvin", NOON)["ford"].matches
 

@@ -18,7 +18,7 @@ from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.stored_rows import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, MatchOutcome
 from fibsbot.server.server import Server
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.loader import load
@@ -74,7 +74,7 @@ async def test_two_bots_and_their_store_agree(tmp_path: Path) -> None:
             counted = result.counters
             assert (counted.matches, counted.wins, counted.games, counted.decisions) == (
                 len(matches),
-                sum(match.outcome is Outcome.WON for match in matches),
+                sum(match.outcome is MatchOutcome.WON for match in matches),
                 len(games),
                 len(decisions),
             )

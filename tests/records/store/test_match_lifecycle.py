@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 
 from fibsbot.records.store import Store
-from fibsbot.records.stored_rows import Fact, Outcome, PlayerMemory
+from fibsbot.records.stored_rows import Fact, MatchOutcome, PlayerMemory
 from tests.records.store.recorder import NOON, XGID, Teller
 
 
@@ -25,7 +25,7 @@ def test_a_match_is_stored_with_its_games_and_decisions(bot: Teller) -> None:
     bot.end(length=3, score=(3, 0))
     bot.rate(1502.5, 13)
     match = bot.match()
-    assert ("marvin", "ford", 3, Outcome.WON, (3, 0)) == (
+    assert ("marvin", "ford", 3, MatchOutcome.WON, (3, 0)) == (
         match.account,
         match.opponent,
         match.length,
@@ -83,13 +83,13 @@ def test_a_match_continues_after_a_restart_of_the_process(bot: Teller) -> None:
     bot.decide(1)
     bot.restart(after=600)
     bot.log_in(1500.0, 10)
-    assert (Outcome.SAVED, "not seen") == (bot.match().outcome, bot.match().why)
+    assert (MatchOutcome.SAVED, "not seen") == (bot.match().outcome, bot.match().why)
     bot.resume(score=(2, 0))
     bot.decide(1)
     bot.win_game(4, (6, 0))
     bot.end(score=(6, 0))
     match = bot.match()
-    assert (Outcome.WON, 1, (6, 0)) == (match.outcome, match.resumed, match.score)
+    assert (MatchOutcome.WON, 1, (6, 0)) == (match.outcome, match.resumed, match.score)
     assert [(1, True, 2), (2, True, 4)] == [(game.number, game.won, game.points) for game in bot.games()]
     assert [0, 1] == [decision.sitting for decision in bot.decisions()]
 
@@ -107,8 +107,8 @@ def test_a_saved_match_is_resumed_while_others_were_played(bot: Teller) -> None:
     bot.end("ford", 5, won=False, score=(0, 5))
     bot.rate(1497.5, 16)
     ford, arthur = bot.matches()
-    assert (Outcome.LOST, -3.5, 1) == (ford.outcome, ford.gain, ford.resumed)
-    assert (Outcome.WON, 1.0, 0) == (arthur.outcome, arthur.gain, arthur.resumed)
+    assert (MatchOutcome.LOST, -3.5, 1) == (ford.outcome, ford.gain, ford.resumed)
+    assert (MatchOutcome.WON, 1.0, 0) == (arthur.outcome, arthur.gain, arthur.resumed)
 
 
 def test_a_match_that_began_before_the_store_is_added_when_resumed(bot: Teller) -> None:
@@ -117,7 +117,7 @@ def test_a_match_that_began_before_the_store_is_added_when_resumed(bot: Teller) 
     bot.win_game(4, (7, 2))
     bot.end("ford", 7, score=(7, 2))
     match = bot.match()
-    assert (7, Outcome.WON, (7, 2), 1) == (match.length, match.outcome, match.score, match.resumed)
+    assert (7, MatchOutcome.WON, (7, 2), 1) == (match.length, match.outcome, match.score, match.resumed)
     assert [(1, True, 4)] == [(game.number, game.won, game.points) for game in bot.games()]
 
 
@@ -152,7 +152,7 @@ def test_changes_of_another_process_are_taken_into_account(url: str) -> None:
         assert other.writer.flush()
         one.now = other.now
         one.end("ford", 3, score=(3, 0))
-        assert Outcome.WON is one.match().outcome
+        assert MatchOutcome.WON is one.match().outcome
         assert 1 == len(one.games())
 
 
@@ -164,7 +164,7 @@ def test_a_repeated_start_is_one_match(bot: Teller) -> None:
     bot.save(why="another match began")
     bot.start()
     bot.decide()
-    assert (Outcome.PLAYING, None, 0) == (bot.match().outcome, bot.match().why, bot.match().resumed)
+    assert (MatchOutcome.PLAYING, None, 0) == (bot.match().outcome, bot.match().why, bot.match().resumed)
     assert 1 == len(bot.games())
     assert 1 == bot.opponent().times(Fact.STARTED)
 
@@ -175,7 +175,7 @@ def test_repeated_ends_of_a_game_and_a_match_count_once(bot: Teller) -> None:
         bot.win_game(1, (1, 0))
     for _ in range(2):
         bot.end(length=1, score=(1, 0))
-    assert Outcome.WON is bot.match().outcome
+    assert MatchOutcome.WON is bot.match().outcome
     assert 1 == len(bot.games())
     assert 1 == bot.opponent().times(Fact.FINISHED)
 
@@ -193,7 +193,7 @@ def test_two_matches_with_the_same_player_in_a_row_are_two(bot: Teller) -> None:
         bot.start(length=1)
         bot.win_game(1, (1, 0))
         bot.end(length=1, score=(1, 0))
-    assert [Outcome.WON, Outcome.WON] == [match.outcome for match in bot.matches()]
+    assert [MatchOutcome.WON, MatchOutcome.WON] == [match.outcome for match in bot.matches()]
 
 
 # -- people and connections -------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.stored_rows import Outcome
+from fibsbot.records.stored_rows import MatchOutcome
 from tests.examples import examples
 from tests.records.store.recorder import NOON, XGID, writing
 
@@ -154,7 +154,7 @@ def test_without_faults_every_match_has_its_end(
     finished = sorted((it for it in matches if it.finished), key=lambda it: (it.ended, it.id))
     assert evening.ended == [(it.opponent, bool(it.won)) for it in finished]
     assert [2.0 if won else -2.0 for _, won in evening.ended] == [it.gain for it in finished]
-    saved = {it.opponent: (it.length, it.score) for it in matches if it.outcome is Outcome.SAVED}
+    saved = {it.opponent: (it.length, it.score) for it in matches if it.outcome is MatchOutcome.SAVED}
     assert {name: (it.length, (it.score[0], it.score[1])) for name, it in evening.saved.items()} == saved
 
 

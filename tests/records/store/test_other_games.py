@@ -11,7 +11,7 @@ from fibsbot.analysis.results import account_results
 from fibsbot.cli import main
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.stored_rows import Outcome
+from fibsbot.records.stored_rows import MatchOutcome
 from tests.records.store.recorder import Teller
 
 TABLE = "24:15 / 24:14 18"
@@ -56,7 +56,7 @@ def test_a_drawn_game_has_no_winner_and_no_points_and_the_next_one_follows(url: 
         bot.end(length=3, score=(3, 0))
         match = bot.match()
         drawn, won = bot.games()
-    assert (Outcome.WON, (3, 0)) == (match.outcome, match.score)
+    assert (MatchOutcome.WON, (3, 0)) == (match.outcome, match.score)
     assert (True, None, 0, "game_drawn") == (drawn.drawn, drawn.won, drawn.points, drawn.how)
     assert (False, True, 3) == (won.drawn, won.won, won.points)
 
@@ -128,7 +128,7 @@ def test_a_resumed_match_keeps_its_game(url: str) -> None:
         bot.tell("match_started", opponent="ford", length=None, resumed=True)
         bot.tell("match_resumed", opponent="ford", length=3, score=[0, 0], game="plakoto")
         match = bot.match()
-    assert ("plakoto", 1, Outcome.PLAYING, None) == (match.game, match.resumed, match.outcome, match.rating_before)
+    assert ("plakoto", 1, MatchOutcome.PLAYING, None) == (match.game, match.resumed, match.outcome, match.rating_before)
 
 
 def test_a_resumed_match_of_another_game_is_another_match(url: str) -> None:
@@ -136,7 +136,9 @@ def test_a_resumed_match_of_another_game_is_another_match(url: str) -> None:
         begin(bot, None)
         bot.tell("match_started", opponent="ford", length=None, resumed=True)
         bot.tell("match_resumed", opponent="ford", length=3, score=[0, 0], game="plakoto")
-        assert [(None, Outcome.UNSEEN), ("plakoto", Outcome.PLAYING)] == [(it.game, it.outcome) for it in bot.matches()]
+        assert [(None, MatchOutcome.UNSEEN), ("plakoto", MatchOutcome.PLAYING)] == [
+            (it.game, it.outcome) for it in bot.matches()
+        ]
 
 
 def test_such_a_match_has_no_transcript_and_a_sound_store(url: str) -> None:

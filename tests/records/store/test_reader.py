@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fibsbot.records.store import Store, StoreError
-from fibsbot.records.stored_rows import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, MatchOutcome
 from tests.records.store.conftest import EITHER, new_store
 from tests.records.store.recorder import NOON, Teller
 
@@ -60,7 +60,7 @@ def test_matches_are_selected_by_account_opponent_time_and_outcome(store: Store)
     assert 4 == len(list(store.matches(account="marvin")))
     assert 2 == len(list(store.matches(account="marvin", opponent="ford")))
     assert 1 == len(list(store.matches(account="marvin", opponent="ford", since=NOON + day)))
-    assert 2 == len(list(store.matches(outcome=Outcome.SAVED)))
+    assert 2 == len(list(store.matches(outcome=MatchOutcome.SAVED)))
     assert [] == list(store.matches(account="Marvin"))
     times = [match.started for match in store.matches()]
     assert sorted(times) == times

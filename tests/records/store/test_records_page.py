@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from fibsbot.records.store.schema import METADATA
-from fibsbot.records.stored_rows import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, MatchOutcome
 
 PAGE: Final = (Path(__file__).parents[3] / "docs" / "records.md").read_text("utf-8")
 
@@ -27,5 +27,5 @@ def test_every_column_of_every_table_is_described() -> None:
 
 
 def test_every_fact_and_outcome_is_described() -> None:
-    for word in (*Fact, *Outcome):
+    for word in (*Fact, *MatchOutcome):
         assert f"`{word.value}`" in PAGE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.records.stored_rows import Fact, Outcome
+from fibsbot.records.stored_rows import Fact, MatchOutcome
 from tests.records.store.recorder import Teller
 
 
@@ -16,8 +16,8 @@ def last_move(bot: Teller, length: int = 5) -> None:
     bot.restart(after=60)
 
 
-@pytest.mark.parametrize(("rating", "outcome"), [(1504.0, Outcome.WON), (1496.0, Outcome.LOST)])
-def test_an_unseen_end_is_inferred_from_our_rating(bot: Teller, rating: float, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("rating", "outcome"), [(1504.0, MatchOutcome.WON), (1496.0, MatchOutcome.LOST)])
+def test_an_unseen_end_is_inferred_from_our_rating(bot: Teller, rating: float, outcome: MatchOutcome) -> None:
     last_move(bot)
     bot.log_in(rating, 15)
     bot.tell("saved_matches", opponents=["arthur"])
@@ -36,9 +36,9 @@ def test_a_rating_after_the_list_of_saved_matches_also_shows_the_end(bot: Teller
     last_move(bot)
     bot.log_in()
     bot.tell("saved_matches", opponents=[])
-    assert (Outcome.UNSEEN, False, None) == (bot.match().outcome, bot.match().inferred, bot.match().won)
+    assert (MatchOutcome.UNSEEN, False, None) == (bot.match().outcome, bot.match().inferred, bot.match().won)
     bot.rate(1504.0, 15)
-    assert (Outcome.WON, True) == (bot.match().outcome, bot.match().inferred)
+    assert (MatchOutcome.WON, True) == (bot.match().outcome, bot.match().inferred)
     assert 1 == bot.opponent().times(Fact.FINISHED)
 
 
@@ -46,7 +46,7 @@ def test_a_new_match_with_the_same_player_shows_that_the_old_one_is_over(bot: Te
     last_move(bot)
     bot.log_in(1504.0, 15)
     bot.start(length=5)
-    assert [Outcome.WON, Outcome.PLAYING] == [match.outcome for match in bot.matches()]
+    assert [MatchOutcome.WON, MatchOutcome.PLAYING] == [match.outcome for match in bot.matches()]
 
 
 @pytest.mark.parametrize("experience", [10, 12, 16, 20])
@@ -54,7 +54,7 @@ def test_another_increase_of_experience_explains_nothing(bot: Teller, experience
     last_move(bot)
     bot.log_in(1504.0, experience)
     bot.tell("saved_matches", opponents=[])
-    assert (Outcome.UNSEEN, False) == (bot.match().outcome, bot.match().inferred)
+    assert (MatchOutcome.UNSEEN, False) == (bot.match().outcome, bot.match().inferred)
 
 
 def test_a_match_that_begins_again_has_the_current_rating(bot: Teller) -> None:
@@ -80,8 +80,8 @@ def test_a_rating_that_another_match_explains_is_not_used(bot: Teller) -> None:
     bot.rate(1504.0, 15)
     bot.tell("saved_matches", opponents=[])
     ford, arthur = bot.matches()
-    assert (Outcome.UNSEEN, False) == (ford.outcome, ford.inferred)
-    assert (Outcome.WON, 4.0) == (arthur.outcome, arthur.gain)
+    assert (MatchOutcome.UNSEEN, False) == (ford.outcome, ford.inferred)
+    assert (MatchOutcome.WON, 4.0) == (arthur.outcome, arthur.gain)
 
 
 def test_two_unseen_ends_are_not_guessed(bot: Teller) -> None:
@@ -92,14 +92,14 @@ def test_two_unseen_ends_are_not_guessed(bot: Teller) -> None:
         bot.save(opponent)
     bot.tell("saved_matches", opponents=[])
     bot.rate(1504.0, 15)
-    assert [Outcome.UNSEEN, Outcome.UNSEEN] == [match.outcome for match in bot.matches()]
+    assert [MatchOutcome.UNSEEN, MatchOutcome.UNSEEN] == [match.outcome for match in bot.matches()]
 
 
 def test_matches_that_the_server_keeps_stay_saved(bot: Teller) -> None:
     last_move(bot)
     bot.log_in(1504.0, 15)
     bot.tell("saved_matches", opponents=["ford"])
-    assert Outcome.SAVED is bot.match().outcome
+    assert MatchOutcome.SAVED is bot.match().outcome
 
 
 def test_a_match_in_progress_need_not_be_in_the_list_of_saved_matches(bot: Teller) -> None:
@@ -107,7 +107,7 @@ def test_a_match_in_progress_need_not_be_in_the_list_of_saved_matches(bot: Telle
     bot.log_in(1500.0, 10)
     bot.resume()
     bot.tell("saved_matches", opponents=[])
-    assert Outcome.PLAYING is bot.match().outcome
+    assert MatchOutcome.PLAYING is bot.match().outcome
 
 
 def test_a_match_wrongly_considered_over_can_be_resumed(bot: Teller) -> None:
@@ -116,7 +116,7 @@ def test_a_match_wrongly_considered_over_can_be_resumed(bot: Teller) -> None:
     bot.tell("saved_matches", opponents=[])
     bot.resume()
     bot.decide()
-    assert (Outcome.PLAYING, None, 1) == (bot.match().outcome, bot.match().ended, bot.match().resumed)
+    assert (MatchOutcome.PLAYING, None, 1) == (bot.match().outcome, bot.match().ended, bot.match().resumed)
 
 
 def test_a_match_resumed_with_a_lower_score_is_another_one(bot: Teller) -> None:
@@ -125,7 +125,9 @@ def test_a_match_resumed_with_a_lower_score_is_another_one(bot: Teller) -> None:
     bot.win_game(2, (2, 0))
     bot.save()
     bot.resume(score=(0, 1))
-    assert [(Outcome.UNSEEN, (2, 0)), (Outcome.PLAYING, (0, 1))] == [(it.outcome, it.score) for it in bot.matches()]
+    assert [(MatchOutcome.UNSEEN, (2, 0)), (MatchOutcome.PLAYING, (0, 1))] == [
+        (it.outcome, it.score) for it in bot.matches()
+    ]
 
 
 def test_a_match_resumed_with_another_length_is_another_one(bot: Teller) -> None:
@@ -133,7 +135,7 @@ def test_a_match_resumed_with_another_length_is_another_one(bot: Teller) -> None
     bot.start(length=5)
     bot.save()
     bot.resume(length=7)
-    assert [(Outcome.UNSEEN, 5), (Outcome.PLAYING, 7)] == [(it.outcome, it.length) for it in bot.matches()]
+    assert [(MatchOutcome.UNSEEN, 5), (MatchOutcome.PLAYING, 7)] == [(it.outcome, it.length) for it in bot.matches()]
 
 
 # -- ratings around a match -------------------------------------------------------------------------------------
@@ -165,4 +167,4 @@ def test_an_unlimited_match_is_not_rated(bot: Teller) -> None:
     bot.save()
     bot.tell("saved_matches", opponents=[])
     bot.rate(1504.0, 15)
-    assert (Outcome.UNSEEN, None) == (bot.match().outcome, bot.match().rating_after)
+    assert (MatchOutcome.UNSEEN, None) == (bot.match().outcome, bot.match().rating_after)
