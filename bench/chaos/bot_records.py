@@ -13,7 +13,7 @@ from bench.chaos.oracle import Oracle
 from bench.chaos.oracle import PlayedMatch as TrueMatch
 from fibsbot.records.session_log import Event, Sent, SessionLogError, read_session_log
 from fibsbot.records.store import Store, StoreError
-from fibsbot.records.stored_rows import Game, Match, MatchOutcome
+from fibsbot.records.stored_rows import MatchOutcome, StoredGame, StoredMatch
 
 
 @frozen
@@ -128,7 +128,7 @@ def compare_store(oracle: Oracle, path: Path) -> StoreComparison:
     return compared
 
 
-def _compare_match(compared: StoreComparison, name: str, true: TrueMatch, stored: Match) -> None:
+def _compare_match(compared: StoreComparison, name: str, true: TrueMatch, stored: StoredMatch) -> None:
     compared.unseen += stored.outcome is MatchOutcome.UNSEEN
     compared.inferred += stored.inferred
     if true.score is None and stored.inferred:
@@ -143,7 +143,7 @@ def _compare_match(compared: StoreComparison, name: str, true: TrueMatch, stored
         compared.matches.append(f"{name}: ended {true.score}, stored with {stored.score}")
 
 
-def _compare_games(compared: StoreComparison, name: str, true: TrueMatch, stored: list[Game]) -> None:
+def _compare_games(compared: StoreComparison, name: str, true: TrueMatch, stored: list[StoredGame]) -> None:
     """Compare games: none is missing, and their ends are right, as far as the bot saw them."""
     if len(stored) != len(true.games):
         compared.games.append(f"{name}: {len(true.games)} games were played, {len(stored)} are stored")

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from attrs import frozen
 
 from fibsbot.fibs_ratings import rating_change, winning_chance
-from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Connection, Fact, Match, Opponent, RatingPoint
+from fibsbot.records.stored_rows import (
+    BACKGAMMON,
+    CHOUETTE,
+    Fact,
+    RatingPoint,
+    StoredConnection,
+    StoredMatch,
+    StoredOpponent,
+)
 
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
@@ -36,7 +44,7 @@ def wilson(wins: int, of: int) -> tuple[float, float]:
     return (0.0 if wins == 0 else middle - half, 1.0 if wins == of else middle + half)
 
 
-def chance_before(match: Match) -> float | None:
+def chance_before(match: StoredMatch) -> float | None:
     """Return the winning chance by the ratings before a match; None if they are unknown.
 
     If only the opponent's rating is missing, the chance follows from the change of ours.
@@ -67,7 +75,7 @@ class WinLossRecord:
     """Number of those that were won."""
 
     @classmethod
-    def of(cls, matches: Iterable[Match]) -> WinLossRecord:
+    def of(cls, matches: Iterable[StoredMatch]) -> WinLossRecord:
         """Count the finished matches."""
         finished = [match for match in matches if match.finished]
         known = [(match, chance) for match in finished if (chance := chance_before(match)) is not None]
@@ -124,7 +132,7 @@ class ConnectionStatistics:
     """Reasons for lost connections, the most frequent first."""
 
     @classmethod
-    def of(cls, connections: Iterable[Connection]) -> ConnectionStatistics:
+    def of(cls, connections: Iterable[StoredConnection]) -> ConnectionStatistics:
         """Count connections."""
         every = list(connections)
         periods = [(it.logged_in, it.lost) for it in every if it.logged_in and it.lost]
@@ -151,7 +159,7 @@ class ChouettePoints:
     lost: int = 0
 
     @classmethod
-    def of(cls, matches: Iterable[Match]) -> ChouettePoints:
+    def of(cls, matches: Iterable[StoredMatch]) -> ChouettePoints:
         """Add up the games among these matches."""
         scores = [match.score or (0, 0) for match in matches if match.game == CHOUETTE]
         return cls(len(scores), sum(own for own, _ in scores), sum(theirs for _, theirs in scores))
@@ -234,8 +242,8 @@ def account_results(
     )
 
 
-def _group_by(matches: Iterable[Match], key: Callable[[Match], Key]) -> dict[Key, WinLossRecord]:
-    groups: dict[Key, list[Match]] = {}
+def _group_by(matches: Iterable[StoredMatch], key: Callable[[StoredMatch], Key]) -> dict[Key, WinLossRecord]:
+    groups: dict[Key, list[StoredMatch]] = {}
     for match in matches:
         groups.setdefault(key(match), []).append(match)
     return {name: WinLossRecord.of(group) for name, group in groups.items()}
@@ -247,7 +255,7 @@ def _by_length(entry: tuple[int | None, WinLossRecord]) -> float:
     return math.inf if length is None else length or LONGEST_MATCH
 
 
-def _broken_matches(opponents: Iterable[Opponent], since: dt.datetime | None) -> tuple[BrokenMatches, ...]:
+def _broken_matches(opponents: Iterable[StoredOpponent], since: dt.datetime | None) -> tuple[BrokenMatches, ...]:
     """Return the opponents who broke off matches since then, the worst first."""
     found = []
     for opponent in opponents:

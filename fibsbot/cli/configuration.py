@@ -28,7 +28,7 @@ from fibsbot.policy import (
 )
 from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.stored_rows import Opponent, PlayerMemory
+from fibsbot.records.stored_rows import PlayerMemory, StoredOpponent
 from fibsbot.text import format_duration, plural
 
 
@@ -109,7 +109,7 @@ class StoredFacts:
 
     place: str
     recollection: PlayerMemory
-    opponent: Opponent | None
+    opponent: StoredOpponent | None
     now: dt.datetime
 
     def add_to(self, request: MatchRequest) -> MatchRequest:

@@ -22,7 +22,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import os_errors_as
 from fibsbot.formats import FormatError
-from fibsbot.records.stored_rows import Match
+from fibsbot.records.stored_rows import StoredMatch
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
@@ -220,7 +220,7 @@ def _has_any(selection: MatchSelection, place: str) -> bool:
         return any(True for _ in _matches(selection, store))
 
 
-def _matches(selection: MatchSelection, store: Store) -> Iterable[Match]:
+def _matches(selection: MatchSelection, store: Store) -> Iterable[StoredMatch]:
     if selection.match is None:
         return reversed(deque(store.matches(opponent=selection.player), maxlen=selection.last))
     match = store.match(selection.match)

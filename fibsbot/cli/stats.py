@@ -31,7 +31,7 @@ from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
 from fibsbot.files import os_errors_as
 from fibsbot.games import UnknownGameError, load_ruleset
-from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Fact, Match
+from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Fact, StoredMatch
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
 from fibsbot.transcript import Transcript
@@ -147,7 +147,7 @@ class _TranscriptReader:
     """Reads the transcripts of matches, and counts those that have none."""
 
     store: Store
-    matches: Sequence[Match]
+    matches: Sequence[StoredMatch]
     without: int = 0
 
     def transcripts(self) -> Iterator[Transcript]:

@@ -68,7 +68,7 @@ class Fact(enum.Enum):
 
 
 @frozen
-class Match:
+class StoredMatch:
     """A match, finished or not."""
 
     id: int
@@ -128,7 +128,7 @@ class Match:
 
 
 @frozen
-class Game:
+class StoredGame:
     """A game of a match."""
 
     id: int
@@ -156,7 +156,7 @@ class Game:
 
 
 @frozen
-class Decision:
+class StoredDecision:
     """A decision of ours."""
 
     id: int
@@ -190,7 +190,7 @@ class Decision:
 
 
 @frozen
-class Action:
+class StoredAction:
     """An action of either player in a game other than backgammon."""
 
     id: int
@@ -217,7 +217,7 @@ class RatingPoint:
 
 
 @frozen
-class Connection:
+class StoredConnection:
     """A connection, or a failed attempt."""
 
     account: str
@@ -241,7 +241,7 @@ class FactCount:
 
 
 @frozen
-class Opponent:
+class StoredOpponent:
     """A player whom an account has met."""
 
     account: str

@@ -25,7 +25,7 @@ from fibsbot.analysis.results import (
 )
 from fibsbot.fibs_ratings import winning_chance
 from fibsbot.records.store.reader import Store
-from fibsbot.records.stored_rows import Connection, Match, MatchOutcome
+from fibsbot.records.stored_rows import MatchOutcome, StoredConnection, StoredMatch
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Transcript
 from tests.examples import examples
@@ -33,7 +33,7 @@ from tests.formats.simulated_matches import simulate
 
 RATINGS: Final = st.floats(800, 2200)
 NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
-MATCH: Final = Match(
+MATCH: Final = StoredMatch(
     id=1,
     account="marvin",
     opponent="ford",
@@ -132,7 +132,7 @@ def test_a_rating_change_gives_the_winning_chance(
         evolve(MATCH, rating_after=1501.0, outcome=MatchOutcome.UNSEEN),
     ],
 )
-def test_unknown_chances_are_none(unknown: Match) -> None:
+def test_unknown_chances_are_none(unknown: StoredMatch) -> None:
     assert chance_before(unknown) is None
 
 
@@ -149,11 +149,11 @@ def test_only_finished_matches_count() -> None:
 class MatchStore:
     """A store that only has matches."""
 
-    def __init__(self, *matches: Match) -> None:
+    def __init__(self, *matches: StoredMatch) -> None:
         """Store matches."""
         self._matches = matches
 
-    def matches(self, **_: object) -> tuple[Match, ...]:
+    def matches(self, **_: object) -> tuple[StoredMatch, ...]:
         """Return all matches."""
         return self._matches
 
@@ -174,10 +174,10 @@ def test_connections_are_counted_as_far_as_recorded() -> None:
     hour = dt.timedelta(hours=1)
     online = ConnectionStatistics.of(
         [
-            Connection("marvin", None, NOON, "login", "refused"),
-            Connection("marvin", NOON, NOON + hour, "game", "reset"),
-            Connection("marvin", NOON + 2 * hour, NOON + 5 * hour, "game", "reset"),
-            Connection("marvin", NOON + 6 * hour, None, None, None),
+            StoredConnection("marvin", None, NOON, "login", "refused"),
+            StoredConnection("marvin", NOON, NOON + hour, "game", "reset"),
+            StoredConnection("marvin", NOON + 2 * hour, NOON + 5 * hour, "game", "reset"),
+            StoredConnection("marvin", NOON + 6 * hour, None, None, None),
         ]
     )
     assert (3, 1, 1) == (online.connections, online.attempts, online.unseen)

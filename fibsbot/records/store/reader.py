@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from attrs import AttrsInstance, fields
-from sqlalchemy import URL, Column, ColumnElement, Engine, RowMapping, Select, Table, func, select
-from sqlalchemy import Connection as DatabaseConnection
+from sqlalchemy import URL, Column, ColumnElement, Connection, Engine, RowMapping, Select, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
 from fibsbot.records.store.database import (
@@ -45,17 +44,17 @@ from fibsbot.records.stored_rows import (
     CHOUETTE,
     FINISHED,
     OPEN,
-    Action,
-    Connection,
-    Decision,
     Fact,
     FactCount,
-    Game,
-    Match,
     MatchOutcome,
-    Opponent,
     PlayerMemory,
     RatingPoint,
+    StoredAction,
+    StoredConnection,
+    StoredDecision,
+    StoredGame,
+    StoredMatch,
+    StoredOpponent,
 )
 from fibsbot.transcript import Transcript
 
@@ -99,7 +98,7 @@ class Store:
         self.close()
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[DatabaseConnection]:
+    def reading(self) -> Iterator[Connection]:
         """Return a context manager with a connection that sees one unchanging state of all tables."""
         if is_sqlite(self.url) and not Path(str(self.url.database)).is_file():
             raise StoreError(f"there is no store {public_url(self.url)}")
@@ -135,26 +134,26 @@ class Store:
         for row in self._rows(query.order_by(RATINGS.c.id)):
             yield RatingPoint(**row)
 
-    def connections(self, account: str, *, since: dt.datetime | None = None) -> Iterator[Connection]:
+    def connections(self, account: str, *, since: dt.datetime | None = None) -> Iterator[StoredConnection]:
         """Yield an account's connections, oldest first; `since` refers to their end, or their login while open."""
-        query = select(_ACCOUNT, *_columns(CONNECTIONS, Connection)).select_from(CONNECTIONS.join(ACCOUNTS))
+        query = select(_ACCOUNT, *_columns(CONNECTIONS, StoredConnection)).select_from(CONNECTIONS.join(ACCOUNTS))
         latest = func.coalesce(CONNECTIONS.c.lost, CONNECTIONS.c.logged_in, type_=UtcTime())
         query = _narrow(query, (ACCOUNTS.c.name, account), since=(latest, since))
         for row in self._rows(query.order_by(CONNECTIONS.c.id)):
-            yield Connection(**row)
+            yield StoredConnection(**row)
 
-    def opponents(self, *, account: str | None = None, name: str | None = None) -> Iterator[Opponent]:
+    def opponents(self, *, account: str | None = None, name: str | None = None) -> Iterator[StoredOpponent]:
         """Yield the players that all accounts, or one, have met, by account and name."""
-        query = select(OPPONENTS.c.id, _ACCOUNT, *_columns(OPPONENTS, Opponent))
+        query = select(OPPONENTS.c.id, _ACCOUNT, *_columns(OPPONENTS, StoredOpponent))
         query = query.add_columns(FACTS.c.fact, FACTS.c.times, FACTS.c.first_at, FACTS.c.last_at)
         query = query.select_from(OPPONENTS.join(ACCOUNTS).outerjoin(FACTS))
         query = _narrow(query, (ACCOUNTS.c.name, account), (OPPONENTS.c.name, name))
         rows = self._rows(query.order_by(ACCOUNTS.c.name, OPPONENTS.c.name, FACTS.c.fact))
         for _, group in itertools.groupby(rows, key=lambda row: row["id"]):
             of_one = list(group)
-            known = {name: of_one[0][name] for name in _names(Opponent) if name != "facts"}
+            known = {name: of_one[0][name] for name in _names(StoredOpponent) if name != "facts"}
             tallies = {row["fact"]: FactCount(row["times"], row["first_at"], row["last_at"]) for row in of_one}
-            yield Opponent(**known, facts={fact: tallies[fact.value] for fact in Fact if fact.value in tallies})
+            yield StoredOpponent(**known, facts={fact: tallies[fact.value] for fact in Fact if fact.value in tallies})
 
     # -- matches ------------------------------------------------------------------------------------------------
 
@@ -166,7 +165,7 @@ class Store:
         since: dt.datetime | None = None,
         outcome: MatchOutcome | None = None,
         game: str | None = None,
-    ) -> Iterator[Match]:
+    ) -> Iterator[StoredMatch]:
         """Yield the selected matches in the order in which they began; `since` refers to their beginning.
 
         `game` is backgammon, or the full name of another game.
@@ -183,31 +182,35 @@ class Store:
             query = query.where(MATCHES.c.game.is_(None) if game == BACKGAMMON else MATCHES.c.game == game)
         return map(_match, self._rows(query.order_by(MATCHES.c.started, MATCHES.c.id)))
 
-    def match(self, match_id: int) -> Match | None:
+    def match(self, match_id: int) -> StoredMatch | None:
         """Return a match by its id, or None."""
         rows = list(self._rows(_MATCHES.where(MATCHES.c.id == match_id)))
         return _match(rows[0]) if rows else None
 
-    def games(self, match: Match) -> Iterator[Game]:
+    def games(self, match: StoredMatch) -> Iterator[StoredGame]:
         """Yield the games of a match in their order."""
         for row in self._rows(_games(match)):
-            yield Game(**row)
+            yield StoredGame(**row)
 
-    def decisions(self, of: Game | Match) -> Iterator[Decision]:
+    def decisions(self, of: StoredGame | StoredMatch) -> Iterator[StoredDecision]:
         """Yield our decisions in a game, or in all games of a match, in their order."""
-        games = select(GAMES.c.id).where(GAMES.c.id == of.id if isinstance(of, Game) else GAMES.c.match_id == of.id)
-        query = select(*_columns(DECISIONS, Decision)).where(DECISIONS.c.game_id.in_(games))
+        games = select(GAMES.c.id).where(
+            GAMES.c.id == of.id if isinstance(of, StoredGame) else GAMES.c.match_id == of.id
+        )
+        query = select(*_columns(DECISIONS, StoredDecision)).where(DECISIONS.c.game_id.in_(games))
         for row in self._rows(query.order_by(DECISIONS.c.id)):
             yield _decision(row)
 
-    def actions(self, of: Game | Match) -> Iterator[Action]:
+    def actions(self, of: StoredGame | StoredMatch) -> Iterator[StoredAction]:
         """Yield the actions of both players in games other than backgammon, in their order."""
-        games = select(GAMES.c.id).where(GAMES.c.id == of.id if isinstance(of, Game) else GAMES.c.match_id == of.id)
-        query = select(*_columns(ACTIONS, Action)).where(ACTIONS.c.game_id.in_(games))
+        games = select(GAMES.c.id).where(
+            GAMES.c.id == of.id if isinstance(of, StoredGame) else GAMES.c.match_id == of.id
+        )
+        query = select(*_columns(ACTIONS, StoredAction)).where(ACTIONS.c.game_id.in_(games))
         for row in self._rows(query.order_by(ACTIONS.c.id)):
-            yield Action(**row)
+            yield StoredAction(**row)
 
-    def transcript(self, match: Match) -> Transcript:
+    def transcript(self, match: StoredMatch) -> Transcript:
         """Return the transcript of a match, as far as it was seen; seat A is the account.
 
         Missing parts are rebuilt if there is only one possibility, else they are gaps. Raises StoreError if only
@@ -223,7 +226,7 @@ class Store:
             for row in connection.execute(_SHEETS.where(GAMES.c.match_id == match.id)).mappings():
                 sheet = StoredSheet(row["at"], row["state"], entries.get(row["id"], []))
                 sheets.setdefault(row["game_id"], []).append(sheet)
-            games = [Game(**row) for row in connection.execute(_games(match)).mappings()]
+            games = [StoredGame(**row) for row in connection.execute(_games(match)).mappings()]
         return build_transcript(match, [GameRows(it, sheets.get(it.id, ())) for it in games])
 
     # -- memories of the bot ------------------------------------------------------------------------------------
@@ -298,7 +301,7 @@ def _narrow(
 
 _ACCOUNT: Final = ACCOUNTS.c.name.label("account")
 _MATCHES: Final = (
-    select(_ACCOUNT, OPPONENTS.c.name.label("opponent"), *_columns(MATCHES, Match))
+    select(_ACCOUNT, OPPONENTS.c.name.label("opponent"), *_columns(MATCHES, StoredMatch))
     .add_columns(MATCHES.c.own_score, MATCHES.c.opponent_score)
     .select_from(MATCHES.join(ACCOUNTS, MATCHES.c.account_id == ACCOUNTS.c.id))
     .join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id)
@@ -314,17 +317,17 @@ _ENTRIES: Final = (
 )
 
 
-def _games(match: Match) -> Select[*tuple[Any, ...]]:
-    return select(*_columns(GAMES, Game)).where(GAMES.c.match_id == match.id).order_by(GAMES.c.number)
+def _games(match: StoredMatch) -> Select[*tuple[Any, ...]]:
+    return select(*_columns(GAMES, StoredGame)).where(GAMES.c.match_id == match.id).order_by(GAMES.c.number)
 
 
-def _decision(row: RowMapping) -> Decision:
+def _decision(row: RowMapping) -> StoredDecision:
     dice = tuple(map(int, row["dice"])) if row["dice"] else None
-    return Decision(**{**row, "dice": dice})
+    return StoredDecision(**{**row, "dice": dice})
 
 
-def _match(row: RowMapping) -> Match:
+def _match(row: RowMapping) -> StoredMatch:
     values: dict[str, Any] = {**row}
     own, theirs = values.pop("own_score"), values.pop("opponent_score")
     score = None if own is None or theirs is None else (own, theirs)
-    return Match(**{**values, "outcome": MatchOutcome(values["outcome"]), "score": score})
+    return StoredMatch(**{**values, "outcome": MatchOutcome(values["outcome"]), "score": score})

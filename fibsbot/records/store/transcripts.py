@@ -14,13 +14,12 @@ from fibsbot.match import CubeAction
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.store.state_json import read_dice, read_play, read_state
-from fibsbot.records.stored_rows import CHOUETTE, Game, Match
+from fibsbot.records.stored_rows import CHOUETTE, StoredGame, StoredMatch
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
-from fibsbot.transcript import Game as Played
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
 from fibsbot.transcript.reconstruction import is_same_state, reconstruct
 
 _BROKEN: Final = "the match was broken off, and what happened last was not seen"
@@ -42,7 +41,7 @@ class StoredSheet:
 class GameRows:
     """The rows of a game: its own and its sheets, in order."""
 
-    game: Game
+    game: StoredGame
     sheets: Sequence[StoredSheet] = ()
 
 
@@ -57,7 +56,7 @@ class Segment:
     """Whether later entries of the sheet are lost."""
 
 
-def build_transcript(match: Match, rows: Sequence[GameRows]) -> Transcript:
+def build_transcript(match: StoredMatch, rows: Sequence[GameRows]) -> Transcript:
     """Return the transcript of a match. Raises StoreError if nothing of its course is stored."""
     if not any(it.sheets for it in rows):
         name = f"match {match.id} of {match.account} against {match.opponent}"
@@ -104,11 +103,11 @@ class _TranscriptBuilder:
 
     beginning: GameState | None
     """The initial state of the first game, if known."""
-    games: list[Played] = field(factory=list)
+    games: list[Game] = field(factory=list)
     _state: GameState | None = None
     """The last known state of the last game."""
 
-    def add(self, game: Game, segments: Sequence[Segment]) -> None:
+    def add(self, game: StoredGame, segments: Sequence[Segment]) -> None:
         """Add the next game, unless nothing is known about it."""
         start = self._start(game, segments)
         if start is None:
@@ -119,9 +118,9 @@ class _TranscriptBuilder:
             builder.add(segment)
         builder.end(game)
         self._state = builder.state
-        self.games.append(Played(game.number, start, tuple(builder.entries), builder.state.result))
+        self.games.append(Game(game.number, start, tuple(builder.entries), builder.state.result))
 
-    def _start(self, game: Game, segments: Sequence[Segment]) -> GameState | None:
+    def _start(self, game: StoredGame, segments: Sequence[Segment]) -> GameState | None:
         """Return the first known state of a game."""
         if not segments:
             is_known = game.ended is None or (game.won is not None and game.points)
@@ -174,7 +173,7 @@ class _GameBuilder:
                 return
             self.entries.append(entry)
 
-    def end(self, game: Game) -> None:
+    def end(self, game: StoredGame) -> None:
         """Add the end that the game's row has, if the entries do not include it."""
         if self.state.stage is Stage.OVER or game.won is None or not game.points:
             return

@@ -13,7 +13,7 @@ from attrs import define, field
 
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.state_json import write_state
-from fibsbot.records.stored_rows import Decision, Game, Match, Opponent, RatingPoint
+from fibsbot.records.stored_rows import RatingPoint, StoredDecision, StoredGame, StoredMatch, StoredOpponent
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import GameState
@@ -130,34 +130,34 @@ class Teller:
 
     # -- what the store has then --------------------------------------------------------------------------------
 
-    def matches(self) -> list[Match]:
+    def matches(self) -> list[StoredMatch]:
         """Return all matches."""
         assert self._writer.flush(), self._writer.error
         with Store.open(self.url) as store:
             return list(store.matches(account=self.account))
 
-    def match(self) -> Match:
+    def match(self) -> StoredMatch:
         """Return the only match."""
         (match,) = self.matches()
         return match
 
-    def games(self, match: Match | None = None) -> list[Game]:
+    def games(self, match: StoredMatch | None = None) -> list[StoredGame]:
         """Return the games of a match."""
         with Store.open(self.url) as store:
             return list(store.games(match or self.match()))
 
-    def decisions(self, match: Match | None = None) -> list[Decision]:
+    def decisions(self, match: StoredMatch | None = None) -> list[StoredDecision]:
         """Return the decisions of a match."""
         with Store.open(self.url) as store:
             return list(store.decisions(match or self.match()))
 
-    def transcript(self, match: Match | None = None) -> Transcript:
+    def transcript(self, match: StoredMatch | None = None) -> Transcript:
         """Return a match as it is on paper."""
         match = match or self.match()
         with Store.open(self.url) as store:
             return store.transcript(match)
 
-    def opponent(self, name: str = "ford") -> Opponent:
+    def opponent(self, name: str = "ford") -> StoredOpponent:
         """Return what is known of a player."""
         assert self._writer.flush()
         with Store.open(self.url) as store:
