@@ -18,7 +18,7 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import WorkerOptions, worker_options
 from fibsbot.cli.output import progress_bar
 from fibsbot.cli.positions import ids_of, print_state, read_dice, read_state
-from fibsbot.draw.svg import Board, Theme, ViewOptions
+from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions
 from fibsbot.files import os_errors_as
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
@@ -159,7 +159,7 @@ def _check_text_options(**picture: Any) -> None:
 
 
 def _picture(state: MatchState, *, play: str | None, names: tuple[str, str] | None, **picture: Any) -> str:
-    return Board(state, play=_play(play, state) if play else None, names=names, view=_view(**picture)).svg()
+    return SvgBoard(state, play=_play(play, state) if play else None, names=names, view=_view(**picture)).svg()
 
 
 def _view(*, theme: str | None, left: bool, white: bool, bare: bool, width: int | None, **_others: Any) -> ViewOptions:

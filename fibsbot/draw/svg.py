@@ -38,7 +38,7 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
-__all__ = ["Board", "Theme", "ViewOptions", "board_svg", "game_svg", "scene_svg"]
+__all__ = ["SvgBoard", "Theme", "ViewOptions", "board_svg", "game_svg", "scene_svg"]
 
 APEX: Final = 186
 """Length of a point."""
@@ -102,7 +102,7 @@ def game_svg(
 
 
 @frozen
-class Board:
+class SvgBoard:
     """A decision that notebooks display as a picture."""
 
     state: MatchState

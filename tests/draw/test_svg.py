@@ -16,7 +16,7 @@ from fibsbot.draw.arrows import arrows_of, hits_of
 from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.layout import STACK, WIDTH, Layout
 from fibsbot.draw.scene import show_play
-from fibsbot.draw.svg import Board, Theme, ViewOptions, board_svg, game_svg
+from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions, board_svg, game_svg
 from fibsbot.draw.themes import DARK, LIGHT, ColourRole, Palette, stylesheet
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play
@@ -366,5 +366,5 @@ def test_a_game_is_always_seen_from_the_same_seat() -> None:
 
 
 def test_a_notebook_shows_a_board() -> None:
-    board = Board(OPENING, names=("marvin", "ford"))
+    board = SvgBoard(OPENING, names=("marvin", "ford"))
     assert board._repr_svg_() == board.svg() == board_svg(OPENING, names=("marvin", "ford"))
