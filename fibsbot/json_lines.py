@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 import attrs
 
-from fibs_protocol.stream import Received
+from fibs_protocol.stream import ParsedMessage
 from fibs_protocol.words import Colour
 
 EncodeJson: TypeAlias = Callable[[Any], str]
@@ -59,7 +59,7 @@ _SIMPLE: Final[dict[Any, Write]] = {
 }
 
 
-def write_message(received: Received) -> str:
+def write_message(received: ParsedMessage) -> str:
     """Write a message and where it came from, as `json.dumps` would, with a newline."""
     cls: Any = type(received.message)
     kind, write_fields = _of_class(cls)

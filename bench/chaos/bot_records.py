@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 
 from bench.chaos.oracle import Oracle
 from bench.chaos.oracle import PlayedMatch as TrueMatch
-from fibsbot.records.session_log import Event, Sent, SessionLogError, read_session_log
+from fibsbot.records.session_log import ProgramEvent, Sent, SessionLogError, read_session_log
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.stored_rows import MatchOutcome, StoredGame, StoredMatch
 
@@ -47,15 +47,15 @@ def _begun(path: Path) -> str:
         return ""
 
 
-def _events(path: Path, written: SessionLogData) -> Iterator[Event]:
+def _events(path: Path, written: SessionLogData) -> Iterator[ProgramEvent]:
     for record in read_session_log(path):
         if isinstance(record, Sent):
             written.sent.extend(record.data.decode("ascii", "replace").splitlines())
-        elif isinstance(record, Event):
+        elif isinstance(record, ProgramEvent):
             yield record
 
 
-def _note(written: SessionLogData, event: Event) -> None:
+def _note(written: SessionLogData, event: ProgramEvent) -> None:
     fields: dict[str, Any] = dict(event.fields)
     if event.name == "match_ended":
         ours, theirs = fields["score"]

@@ -10,20 +10,20 @@ from typing import IO, Final, cast
 import click
 
 from fibs_protocol.messages import RefusedBoard, Unknown
-from fibs_protocol.stream import MessageReader, Received
+from fibs_protocol.stream import MessageReader, ParsedMessage
 from fibsbot.cli import UserError
 from fibsbot.formats import FormatError, read_chunks
 from fibsbot.json_lines import write_message
 from fibsbot.records.session_log import (
     CONNECTION_END_EVENTS,
-    Event,
     Header,
+    ProgramEvent,
+    Received,
     Record,
     SessionLogError,
     is_session_log,
     read_session_log,
 )
-from fibsbot.records.session_log import Received as ReceivedBytes
 from fibsbot.replay.match_files import lines_with_offsets
 
 _FEWEST: Final = 64
@@ -97,7 +97,7 @@ class _Output:
             sys.stdout.flush()
 
 
-def _messages(pieces: Iterator[bytes]) -> Iterator[Received]:
+def _messages(pieces: Iterator[bytes]) -> Iterator[ParsedMessage]:
     start = b""
     for piece in pieces:
         start += piece
@@ -107,7 +107,7 @@ def _messages(pieces: Iterator[bytes]) -> Iterator[Received]:
     return _logged(line for _, line in lines_with_offsets(whole)) if is_session_log(start) else _captured(whole)
 
 
-def _captured(pieces: Iterator[bytes]) -> Iterator[Received]:
+def _captured(pieces: Iterator[bytes]) -> Iterator[ParsedMessage]:
     reader = MessageReader()
     for piece in pieces:
         if piece:
@@ -115,11 +115,11 @@ def _captured(pieces: Iterator[bytes]) -> Iterator[Received]:
     yield from _read(reader, b"")
 
 
-def _logged(lines: Iterator[bytes]) -> Iterator[Received]:
+def _logged(lines: Iterator[bytes]) -> Iterator[ParsedMessage]:
     """Read what was received; a header that continues nothing and a lost connection begin another one."""
     reader = MessageReader()
     for record in read_session_log(lines):
-        if isinstance(record, ReceivedBytes) and record.data:
+        if isinstance(record, Received) and record.data:
             yield from _read(reader, record.data)
         elif _begins(record):
             yield from _read(reader, b"")
@@ -132,12 +132,12 @@ def _begins(record: Record) -> bool:
     match record:
         case Header(fields=fields):
             return not fields.get("continues")
-        case Event(name=name):
+        case ProgramEvent(name=name):
             return name in CONNECTION_END_EVENTS
     return False
 
 
-def _read(reader: MessageReader, data: bytes) -> Iterator[Received]:
+def _read(reader: MessageReader, data: bytes) -> Iterator[ParsedMessage]:
     reader.receive_data(data)
     while received := reader.next_message():
         yield received

@@ -88,7 +88,7 @@ class Sent:
 
 
 @define
-class Event:
+class ProgramEvent:
     """An event of the program."""
 
     time: dt.datetime
@@ -96,7 +96,7 @@ class Event:
     fields: Mapping[str, Any] = field(factory=dict)
 
 
-Record: TypeAlias = Header | Received | Sent | Event
+Record: TypeAlias = Header | Received | Sent | ProgramEvent
 
 
 class SessionLogError(ValueError):
@@ -168,7 +168,7 @@ def parse_record(line: bytes) -> Record | None:
     match data:
         case {"event": str(name)}:
             del data["event"]
-            return Event(time, name, data)
+            return ProgramEvent(time, name, data)
         case {"fibsbot_session_log": version}:
             if version != VERSION:
                 raise SessionLogError(f"expected a session log of version {VERSION}, got version {version!r}")

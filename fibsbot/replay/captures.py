@@ -252,7 +252,7 @@ class _SessionLogReader:
             if command is not None:
                 yield command
 
-    def _on_event(self, record: log.Event | log.Header, place: int) -> Iterator[CaptureEvent]:
+    def _on_event(self, record: log.ProgramEvent | log.Header, place: int) -> Iterator[CaptureEvent]:
         if isinstance(record, log.Header):
             yield from self._on_header(record, place)
             return

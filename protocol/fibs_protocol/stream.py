@@ -16,7 +16,7 @@ from fibs_protocol.lines import MAX_LINE, Line, LineSplitter
 
 
 @define  # not frozen, as `Line`
-class Received:
+class ParsedMessage:
     """A message with its text and its offset. Never changed."""
 
     message: m.Message
@@ -38,14 +38,14 @@ class MessageReader:
                 file may begin anywhere.
         """
         self._splitter = LineSplitter(max_line)
-        self._ready: deque[Received] = deque()
+        self._ready: deque[ParsedMessage] = deque()
         self._block: Block | None = BANNER if banner else None
 
     def receive_data(self, data: bytes) -> None:
         """Buffer received bytes; `b""` is the end of the stream."""
         self._splitter.receive_data(data)
 
-    def next_message(self) -> Received | None:
+    def next_message(self) -> ParsedMessage | None:
         """Return the next message, or None if more data is needed."""
         ready, next_line = self._ready, self._splitter.next_line
         while not ready:
@@ -57,23 +57,23 @@ class MessageReader:
                 continue
             message = parse(text)
             if self._block is None and type(message) not in _SPECIAL:
-                return Received(message, text, line.offset)
+                return ParsedMessage(message, text, line.offset)
             self._read(line, message)
         return ready.popleft()
 
     def _read(self, line: Line, message: m.Message) -> None:
         row = self._row_of_block(line, message)
         if row is not None:
-            self._ready.append(Received(row, line.text, line.offset))
+            self._ready.append(ParsedMessage(row, line.text, line.offset))
             return
         if not line.text.strip():
             return
         if _has_meaning(message) and not isinstance(message, m.YouSay):
-            self._ready.append(Received(self._in_context(line.text, message), line.text, line.offset))
+            self._ready.append(ParsedMessage(self._in_context(line.text, message), line.text, line.offset))
             return
         offset = line.offset
         for text in split_glued(line.text):
-            self._ready.append(Received(self._in_context(text, parse(text)), text, offset))
+            self._ready.append(ParsedMessage(self._in_context(text, parse(text)), text, offset))
             offset += len(text)
 
     def _row_of_block(self, line: Line, message: m.Message) -> m.Message | None:

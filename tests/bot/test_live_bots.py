@@ -10,7 +10,7 @@ import pytest
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.records.session_log import Event, Header, Received, Sent, read_session_log
+from fibsbot.records.session_log import Header, ProgramEvent, Received, Sent, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.server.world import Quirks
 from fibsbot.strategies.base import Strategy
@@ -42,7 +42,7 @@ async def test_a_match_is_played_to_its_end_without_errors(tmp_path: Path) -> No
     records = list(read_session_log(log))
     assert isinstance(records[0], Header)
     assert {"server": f"127.0.0.1:{server.port}", "user": "marvin"} == dict(records[0].fields)
-    assert {Header, Received, Sent, Event} == {type(record) for record in records}
+    assert {Header, Received, Sent, ProgramEvent} == {type(record) for record in records}
     assert b"pw-of-marvin" not in log.read_bytes()
     assert b"login fibsbot" in b"".join(record.data for record in records if isinstance(record, Sent))
 
@@ -107,7 +107,7 @@ async def test_an_account_that_exists_is_not_registered_again(tmp_path: Path) ->
     outcomes = []
     for log in logs:
         records = list(read_session_log(log))
-        (ended,) = (it for it in records if isinstance(it, Event) and it.name == "registration_ended")
+        (ended,) = (it for it in records if isinstance(it, ProgramEvent) and it.name == "registration_ended")
         before = records[: records.index(ended)]
         outcomes.append((ended.fields["outcome"], sum(isinstance(it, Sent) and b"**" in it.data for it in before)))
     assert [("", 2), ("the name 'marvin' is taken", 0)] == outcomes, "how it ended, and how often the password was sent"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fibs_protocol.grammar import parse
 from fibs_protocol.grammar.wording import Wording
 from fibs_protocol.messages import Message, Unknown
-from fibs_protocol.stream import Received
+from fibs_protocol.stream import ParsedMessage
 from fibs_protocol.words import Colour
 from fibsbot.json_lines import write_message
 from tests.examples import examples
@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     return {field.name: plain(getattr(value, field.name)) for field in attrs.fields(type(value))}
 
 
-def dumped(received: Received) -> str:
+def dumped(received: ParsedMessage) -> str:
     """Return the line that `json.dumps` writes."""
     message = received.message
     row = {"kind": message.kind(), "fields": plain(message), "text": received.text, "offset": received.offset}
@@ -45,7 +45,7 @@ def dumped(received: Received) -> str:
 
 @given(messages, st.text(), st.integers(0))
 def test_a_message_is_written_as_by_the_standard_library(message: Message, text: str, offset: int) -> None:
-    received = Received(message, text, offset)
+    received = ParsedMessage(message, text, offset)
     assert dumped(received) == write_message(received)
 
 
@@ -57,11 +57,11 @@ def test_what_is_read_in_each_wording_is_written_as_by_the_standard_library(
 ) -> None:
     for wording in wordings:
         text = wording.write(data.draw(said(wording)))
-        received = Received(parse(text), text, 0)
+        received = ParsedMessage(parse(text), text, 0)
         assert dumped(received) == write_message(received)
 
 
 def test_quotes_and_other_alphabets_are_escaped() -> None:
-    assert json.loads(write_message(Received(Unknown('"\\ \u00e9\x7f'), "\t", 3)))["fields"] == {
+    assert json.loads(write_message(ParsedMessage(Unknown('"\\ \u00e9\x7f'), "\t", 3)))["fields"] == {
         "text": '"\\ \u00e9\x7f'
     }

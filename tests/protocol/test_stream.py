@@ -12,7 +12,7 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import holds_free_text, parse, write
 from fibs_protocol.grammar.blocks import BLOCKS
 from fibs_protocol.lines import PROMPTS
-from fibs_protocol.stream import MessageReader, Received, split_glued
+from fibs_protocol.stream import MessageReader, ParsedMessage, split_glued
 from fibs_protocol.words import Toggle
 from tests.examples import examples, more_examples
 from tests.protocol.message_examples import BY_CONTEXT, SPOKEN, boards, messages, said, texts
@@ -22,7 +22,7 @@ from tests.protocol.test_lines import cut, streams, taken
 WHO = "5 anotherplayer - - 0 0 1439.79 1262 410 1041251697 somehost.com - -"
 
 
-def read(*chunks: bytes) -> list[Received]:
+def read(*chunks: bytes) -> list[ParsedMessage]:
     reader = MessageReader()
     return taken(reader.receive_data, reader.next_message, chunks)
 

@@ -16,7 +16,7 @@ import pytest
 import structlog
 
 from fibsbot.records import session_log_writer
-from fibsbot.records.session_log import Event, Header, Sent, read_session_log
+from fibsbot.records.session_log import Header, ProgramEvent, Sent, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
 from tests import forked
 from tests.commands import Finished
@@ -45,7 +45,7 @@ def test_no_record_precedes_the_header(path: Path, clock: Clock, monkeypatch: py
         log.sent(b"lost\r\n")
         monkeypatch.undo()
         log.sent(b"roll\r\n")
-    lost = Event(clock.now, "records_lost", {"count": 1})
+    lost = ProgramEvent(clock.now, "records_lost", {"count": 1})
     assert [Header(clock.now, {"user": "marvin"}), lost, Sent(clock.now, b"roll\r\n")] == list(read_session_log(path))
 
 
@@ -175,7 +175,7 @@ cp -r {path.parent} {copy}
 @pytest.mark.parametrize("mounted", [True, False])
 def test_on_a_full_file_system_lost_records_are_counted(tmp_path: Path, *, mounted: bool) -> None:
     path = run_out_of_room(tmp_path, "records", mounted=mounted)
-    events = [record for record in everything(path) if isinstance(record, Event)]
+    events = [record for record in everything(path) if isinstance(record, ProgramEvent)]
     assert ["before", "records_lost", "after"] == [event.name for event in events]
     assert 1001 * (200 - events[1].fields["count"]) == len(received(path))
     assert all(json.loads(line) for line in path.read_bytes().splitlines())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fibsbot.records import finished_logs
 from fibsbot.records.finished_logs import finished_files
-from fibsbot.records.session_log import Event, Header, Received, Sent, SessionLogError, read_session_log
+from fibsbot.records.session_log import Header, ProgramEvent, Received, Sent, SessionLogError, read_session_log
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import REDACTED, password_hidden
 from tests.examples import examples
@@ -263,7 +263,7 @@ def test_a_kill_at_any_moment_costs_at_most_the_record_in_flight(path: Path) -> 
         number += 1
     with SessionLogWriter(path, rotation=rotation(max_total_bytes=0)):
         wait_until(lambda: swept(path))
-    numbers = [record.fields["number"] for record in everything(path) if isinstance(record, Event)]
+    numbers = [record.fields["number"] for record in everything(path) if isinstance(record, ProgramEvent)]
     assert set(range(number)) <= set(numbers)
     assert sorted(numbers) == numbers
 

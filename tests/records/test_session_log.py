@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.records.session_log import (
-    Event,
     Header,
+    ProgramEvent,
     Received,
     Sent,
     SessionLogError,
@@ -42,7 +42,7 @@ def test_written_records_are_read_back(tmp_path: Path) -> None:
         Header(NOON, {"server": "127.0.0.1:4321", "user": "marvin"}),
         Received(NOON, b"login: \xff\xfb\x01"),
         Sent(NOON, b"bye\r\n"),
-        Event(NOON, "match_started", {"opponent": "ford", "length": 5}),
+        ProgramEvent(NOON, "match_started", {"opponent": "ford", "length": 5}),
     ]
     assert expected == list(read_session_log(path))
 
@@ -128,7 +128,7 @@ def test_records_lost_on_a_full_disk_are_counted(tmp_path: Path, monkeypatch: py
     expected = [
         Header(NOON),
         Sent(NOON, b"roll\r\n"),
-        Event(NOON, "records_lost", {"count": 3}),
+        ProgramEvent(NOON, "records_lost", {"count": 3}),
         Sent(NOON, b"board\r\n"),
     ]
     assert expected == list(read_session_log(path))
