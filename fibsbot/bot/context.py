@@ -78,7 +78,7 @@ class Feature(enum.Enum):
     """Rolls by itself where nobody can double."""
 
 
-_SHOWN: Final = {c.ShowWhat.SAVED: Feature.SAVED, c.ShowWhat.SAVEDCOUNT: Feature.SAVED_COUNT}
+_SHOWN: Final = {c.ShowTopic.SAVED: Feature.SAVED, c.ShowTopic.SAVEDCOUNT: Feature.SAVED_COUNT}
 _KINDS: Final[dict[type[Command], Feature]] = {
     c.Rawwho: Feature.RAWWHO,
     c.Time: Feature.TIME,

@@ -295,7 +295,7 @@ class ReceivedInvitations:
             self._consider(invitation, None)
         else:
             invitation.awaits_saved_count = True
-            self._queue.send(c.Show(c.ShowWhat.SAVEDCOUNT, name))
+            self._queue.send(c.Show(c.ShowTopic.SAVEDCOUNT, name))
 
     def note_laws(self, words: str) -> None:
         """Note the laws of the last invitation, whose line follows it, and refuse those that we do not play by."""
@@ -384,5 +384,5 @@ class ReceivedInvitations:
                 self.remove(name)
             case c.Chouette(argument=str(argument)):
                 self.remove(argument.removeprefix("join "))
-            case c.Show(c.ShowWhat.SAVEDCOUNT, str(name)):
+            case c.Show(c.ShowTopic.SAVEDCOUNT, str(name)):
                 self.on_count(name, None)

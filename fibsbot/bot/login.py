@@ -74,7 +74,7 @@ class LoginSequence:
         if not self._toggles_known or self._queue.idle or self._given_up:
             return self._toggles_known
         throwing = self._queue.has_kind(c.ToggleCommand, c.SetCommand)
-        return not throwing and not self._queue.has_command(c.Show(c.ShowWhat.SAVED))
+        return not throwing and not self._queue.has_command(c.Show(c.ShowTopic.SAVED))
 
     @on(m.Welcome)
     def _on_welcome(self, message: m.Welcome) -> None:
@@ -133,7 +133,7 @@ class LoginSequence:
 
     def _ask_for_saved_matches(self) -> None:
         """Request the list before any other command: no line ends it, but the answer to the next command does."""
-        self._queue.send(c.Show(c.ShowWhat.SAVED))
+        self._queue.send(c.Show(c.ShowTopic.SAVED))
 
     def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
         if not self._toggles_known:

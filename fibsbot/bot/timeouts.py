@@ -113,7 +113,7 @@ def awaited_of(command: Command) -> Awaited:
     """Return what is waited for after a command that carries out no decision."""
     if isinstance(command, c.Leave):
         return Awaited.LEAVE
-    counts = isinstance(command, c.Show) and command.what is c.ShowWhat.SAVEDCOUNT
+    counts = isinstance(command, c.Show) and command.what is c.ShowTopic.SAVEDCOUNT
     return Awaited.QUESTION if isinstance(command, REPEATED_COMMANDS) and not counts else Awaited.REPLY
 
 

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.commands import ShowWhat
+from fibs_protocol.commands import ShowTopic
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import write_telnet
 from fibs_protocol.grammar.arguments import shorten
@@ -133,11 +133,11 @@ def _max(world: World, user: User, name: str | None) -> list[Message]:  # noqa: 
 
 
 _SHOWN: Final = {
-    ShowWhat.GAMES: _games,
-    ShowWhat.SAVED: _saved,
-    ShowWhat.SAVEDCOUNT: _saved_count,
-    ShowWhat.WATCHERS: _watchers,
-    ShowWhat.MAX: _max,
+    ShowTopic.GAMES: _games,
+    ShowTopic.SAVED: _saved,
+    ShowTopic.SAVEDCOUNT: _saved_count,
+    ShowTopic.WATCHERS: _watchers,
+    ShowTopic.MAX: _max,
 }
 
 

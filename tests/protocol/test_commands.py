@@ -39,7 +39,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "level": st.sampled_from(c.ResignLevel),
     "toggle": st.none() | st.sampled_from(Toggle),
     "address": words.map(lambda word: word.rstrip(".") + "@x"),
-    "what": st.sampled_from(c.ShowWhat),
+    "what": st.sampled_from(c.ShowTopic),
     "argument": st.none() | filled,
     "topic": st.none() | filled,
     "zone": st.none() | filled,

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 from hypothesis.stateful import invariant, rule
 
-from fibs_protocol.commands import ShowWhat
+from fibs_protocol.commands import ShowTopic
 from fibs_protocol.grammar.commands import COMMAND_FORMS
 from fibs_protocol.words import Departure, Setting, Toggle
 from fibsbot.fibs_numbering import play_to_fibs
@@ -25,7 +25,7 @@ WORDS = (
     *NAMES,
     *(toggle.value for toggle in Toggle),
     *(setting.value for setting in Setting),
-    *(what.value for what in ShowWhat),
+    *(what.value for what in ShowTopic),
     *(
         "1",
         "3",

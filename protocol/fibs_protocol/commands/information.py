@@ -67,8 +67,8 @@ class Rawwho(Command):
     argument: str | None = None
 
 
-class ShowWhat(enum.Enum):
-    """The lists of the `show` command."""
+class ShowTopic(enum.Enum):
+    """What the `show` command lists."""
 
     GAMES = "games"
     SAVED = "saved"
@@ -81,7 +81,7 @@ class ShowWhat(enum.Enum):
 class Show(Command):
     """`show saved`, `show savedcount X`, `show watchers`, `show games`, `show max`"""
 
-    what: ShowWhat
+    what: ShowTopic
     name: str | None = None
 
 

@@ -233,7 +233,7 @@ def _read_show(text: str) -> c.Show:
     words = text.split()
     if not words:
         raise BadArgumentError(m.ShowWhat())
-    what = _match_prefix({what.value: what for what in c.ShowWhat}, words[0])
+    what = _match_prefix({what.value: what for what in c.ShowTopic}, words[0])
     if what is None:
         raise BadArgumentError(m.UnknownShow(shorten(words[0])))
     return c.Show(what, shorten(words[1]) if len(words) > 1 else None)
