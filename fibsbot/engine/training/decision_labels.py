@@ -34,7 +34,7 @@ from fibsbot.engine.generator import successors
 from fibsbot.engine.network import NetworkError, load_arrays
 from fibsbot.engine.network_evaluator import NetworkEvaluator, is_settled
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, new_pruner_buffers
-from fibsbot.engine.training.labels import FIVE, Chunk, Game, content_of, make_chunks, one_ply
+from fibsbot.engine.training.labels import FIVE, Chunk, SelfPlayGame, content_of, make_chunks, one_ply
 from fibsbot.engine.training.optimizer import Plays
 from fibsbot.engine.training.random_positions import Variety
 from fibsbot.match import ROLLS
@@ -113,7 +113,7 @@ def _is_settled(evaluator: NetworkEvaluator, boards: Boards) -> npt.NDArray[np.b
 class _Decision:
     """The close plays of a roll in a game."""
 
-    game: Game
+    game: SelfPlayGame
     boards: Boards
     """After each play, seen by the opponent, the best at 0-ply first."""
     outcomes: Outcomes
@@ -128,7 +128,10 @@ def play_decisions(teacher: DecisionLabeller, count: int, seed: int) -> Decision
     """Play games and label decisions until at least `count` positions after plays are labelled."""
     rng = np.random.default_rng(seed)
     buffers = new_pruner_buffers(teacher.pruner)
-    games = [Game(teacher.columns, teacher.variety, np.empty((0, CELLS), np.int8), rng) for _ in range(_GAMES_AT_ONCE)]
+    games = [
+        SelfPlayGame(teacher.columns, teacher.variety, np.empty((0, CELLS), np.int8), rng)
+        for _ in range(_GAMES_AT_ONCE)
+    ]
     parts: list[DecisionLabels] = []
     number, found = 0, 0
     while found < count:
@@ -148,11 +151,11 @@ def play_decisions(teacher: DecisionLabeller, count: int, seed: int) -> Decision
     return DecisionLabels.concatenated(parts)
 
 
-def _decisions(teacher: DecisionLabeller, games: list[Game]) -> list[_Decision]:
+def _decisions(teacher: DecisionLabeller, games: list[SelfPlayGame]) -> list[_Decision]:
     """Roll in all games; return the decisions with close plays. In the other games, play."""
     close = teacher.comparison.close
     decisions = []
-    plays: list[tuple[Game, Boards]] = []
+    plays: list[tuple[SelfPlayGame, Boards]] = []
     for game in games:
         roll, strays = game.roll()
         boards = swapped(successors(game.board, *ROLLS[roll]))

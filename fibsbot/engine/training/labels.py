@@ -139,7 +139,7 @@ class Labels(NamedTuple):
     """Whether the next position is the one after the best play of a roll, shape (n,)."""
 
 
-class Game:
+class SelfPlayGame:
     """Plays one game after another."""
 
     def __init__(self, columns: TableArrays, variety: Variety, disputed: Boards, rng: np.random.Generator) -> None:
@@ -228,7 +228,9 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
     """Play and label `count` positions; positions whose evaluation is exact are left out."""
     rng = np.random.default_rng(seed)
     scales = new_pruner_buffers(teacher.pruner)
-    lanes = [Game(teacher.columns, teacher.variety, teacher.disputed, rng) for _ in range(min(GAMES_AT_ONCE, count))]
+    lanes = [
+        SelfPlayGame(teacher.columns, teacher.variety, teacher.disputed, rng) for _ in range(min(GAMES_AT_ONCE, count))
+    ]
     turns = -(-count // max(len(lanes), 1))
     labels = _new_labels(len(lanes), turns)
     for turn in range(turns):
