@@ -17,7 +17,7 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from fibs_protocol.words import YOU
 from fibsbot.bot.chat import Chat
-from fibsbot.bot.chouette import Chouette
+from fibsbot.bot.chouette import ChouetteFlow
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature, on, registered_handlers
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
@@ -78,7 +78,7 @@ class Agent:
         self._invitations = ReceivedInvitations(context, queue, players)
         self._lobby = Lobby(context, queue, players, sent, self._invitations, self._saved_matches)
         self._matches = Matches(context, queue, self._lobby)
-        self._chouette = Chouette(context, queue, timeouts, self._lobby)
+        self._chouette = ChouetteFlow(context, queue, timeouts, self._lobby)
         self._match_search = MatchSearch(context, queue, timeouts, self._matches)
         self._recovery = Recovery(context, queue, timeouts, self._matches, self._match_search)
         self._decisions = DecisionFlow(context, queue, self._matches, self._recovery)

@@ -81,8 +81,8 @@ class SeatedDecision:
 
 
 @define
-class ChouetteSeat:
-    """What we know of the chouette at which we sit."""
+class JoinedChouette:
+    """The chouette at which we sit, as far as we know it."""
 
     inviter: str
     """The player for whom we have sat down; when they leave, so do we."""
@@ -106,15 +106,15 @@ class ChouetteSeat:
 
 
 @define
-class Chouette:
+class ChouetteFlow:
     """Plays at a chouette: makes the decisions that the server asks us for."""
 
     _context: AgentContext
     _queue: CommandQueue
     _timeouts: Timeouts
     _lobby: Lobby
-    seat: ChouetteSeat | None = None
-    _lost: ChouetteSeat | None = None
+    seat: JoinedChouette | None = None
+    _lost: JoinedChouette | None = None
     """The seat that we had when the connection was lost, and which the server keeps for a while."""
     _decision: SeatedDecision | None = None
     _number: int = 0
@@ -138,7 +138,7 @@ class Chouette:
     def _on_seat(self, message: m.ChouetteSeat) -> None:
         if self.seat is None:
             resumed = self._lost is not None
-            self.seat, self._lost = self._lost or ChouetteSeat(message.host), None
+            self.seat, self._lost = self._lost or JoinedChouette(message.host), None
             self._timeouts.stop(Awaited.MATCH)
             self._lobby.match_started(message.host)
             self._context.record("chouette_joined", host=self.seat.inviter, resumed=resumed)
@@ -158,7 +158,7 @@ class Chouette:
             lost, self._lost = self._lost, None
             self._leave_behind(lost)
 
-    def _leave_behind(self, seat: ChouetteSeat) -> None:
+    def _leave_behind(self, seat: JoinedChouette) -> None:
         """Count a chouette that we have left, if it had a game, as a match with the player who invited us."""
         context, points = self._context, seat.ledger.get(self._context.settings.name, 0)
         self._queue.drop(c.Chouette, c.ShowBoard, c.Join)
