@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from fibs_protocol.commands import Move
+from fibs_protocol import commands as c
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.words import FibsMove
 from fibsbot.fibs_numbering import play_from_fibs
@@ -157,7 +157,7 @@ class ResumeServer:
     def play(self, name: str, command: str) -> None:
         """Make the host's play."""
         move = parse_command(command)
-        assert isinstance(move, Move)
+        assert isinstance(move, c.Move)
         self.plays[name].append(move.moves)
         self.show_board(name)
         self.show_board(self.table[name])
