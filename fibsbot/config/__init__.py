@@ -13,7 +13,8 @@ The modules:
 
 from fibsbot.config.fields import ConfigProblem, ConfigProblemsError
 from fibsbot.config.parser import load_config, parse_config
-from fibsbot.config.settings import Config, UnknownAccountError
+from fibsbot.config.settings import Config
+from fibsbot.service.settings import UnknownAccountError
 
 __all__ = [
     "Config",

@@ -17,14 +17,10 @@ from fibsbot.config.fields import repeatable_section, section
 from fibsbot.log import LogFormat, LogLevel
 from fibsbot.policy import Policy
 from fibsbot.records.session_log import Rotation
-from fibsbot.service.settings import ServiceSettings
+from fibsbot.service.settings import ServiceSettings, UnknownAccountError
 from fibsbot.setting import setting
 
 MEGABYTE: Final = 2**20
-
-
-class UnknownAccountError(LookupError):
-    """No account has that name; the text is one line."""
 
 
 @frozen

@@ -17,6 +17,10 @@ HOST: Final = "127.0.0.1"
 _PASSWORD_IN_URL: Final = re.compile(r"[a-z0-9+]+://(?:[^/@]*:[^/@]*@|.*[?&](?:ssl)?password=)", re.IGNORECASE)
 
 
+class UnknownAccountError(ValueError):
+    """No account has that name; the text is one line that lists those there are."""
+
+
 @frozen
 class ServiceSettings:
     """The process of `fibsbot run`."""

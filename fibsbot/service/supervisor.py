@@ -19,7 +19,7 @@ from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
-from fibsbot.service.settings import ServiceSettings
+from fibsbot.service.settings import ServiceSettings, UnknownAccountError
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import PooledStrategy, StrategyChain, StrategyPool
 
@@ -46,10 +46,6 @@ class ReloadResult:
     """Settings that are valid but probably mistaken."""
     problems: tuple[str, ...] = ()
     """Problems of the new settings; if there are any, nothing changes."""
-
-
-class UnknownAccountError(ValueError):
-    """There is no such account; the text is one line that lists those there are."""
 
 
 class Supervisor:

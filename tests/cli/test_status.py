@@ -17,7 +17,7 @@ from fibsbot.bot.orders import Order
 from fibsbot.cli import main
 from fibsbot.cli.status import order as order_command
 from fibsbot.service.control_server import ControlServer
-from fibsbot.service.supervisor import UnknownAccountError
+from fibsbot.service.settings import UnknownAccountError
 
 ACCOUNT: Final[dict[str, Any]] = {
     "account": "marvin",

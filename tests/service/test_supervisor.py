@@ -27,7 +27,8 @@ from fibsbot.position import Play
 from fibsbot.redaction import redact
 from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks, make_runner
-from fibsbot.service.supervisor import ReloadResult, UnknownAccountError
+from fibsbot.service.settings import UnknownAccountError
+from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 from fibsbot.strategies.questions import LastResort
