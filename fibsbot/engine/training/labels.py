@@ -251,7 +251,7 @@ def play_games(teacher: Labeller, count: int, seed: int) -> Labels:
     return _in_line(labels, count)
 
 
-def _choose_softly(evaluator: ArrayEvaluator, games: list[Game], best: npt.NDArray[np.bool_]) -> None:
+def _choose_softly(evaluator: ArrayEvaluator, games: list[SelfPlayGame], best: npt.NDArray[np.bool_]) -> None:
     """Let the sides that play by a softmax choose, and write whether each made the best play."""
     waiting = [(row, game.choices) for row, game in enumerate(games) if game.choices is not None]
     if waiting:
