@@ -357,7 +357,9 @@ def _resign_pending(tracked: TrackedMatch, _: m.AnswerResign) -> TrackedMatch:
 
 
 def _resign_rejected(tracked: TrackedMatch, _: m.ResignRejected) -> TrackedMatch:
-    return evolve(tracked, resigned_by=None)
+    # The prompt to roll was before the offer: in a match that was resumed since, we have not seen it.
+    to_roll = tracked.turn is PlayerSide.PLAYER and tracked.dice is None and tracked.board_seen
+    return evolve(tracked, resigned_by=None, roll_prompted=tracked.roll_prompted or to_roll)
 
 
 def _nothing_pending(tracked: TrackedMatch, _: m.NothingToAnswer) -> TrackedMatch:

@@ -46,6 +46,19 @@ def test_a_resignation_that_was_open_is_answered_when_its_board_comes(shown: str
     assert ["reject"] == script.verdict(accepted=False)
 
 
+def test_we_roll_when_our_own_resignation_that_was_open_is_rejected() -> None:
+    script = Script().to_lobby(saved=SAVED)
+    script.server(who("ford"), "** You invited ford to resume a saved match.")
+    offer = "You want to resign. ford will win 1 point."
+    script.server("ford has joined you. Your running match was loaded.", "turn: marvin.", offer)
+    shown = board(score="1:3", cells=AFTER_61)
+    assert [] == script.server(shown)
+    assert ["board"] == script.server("ford rejects. The game continues.")
+    script.server(shown)
+    assert Phase.ROLL is script.key.phase
+    assert ["roll"] == script.roll()
+
+
 def test_a_saved_match_longer_than_our_limit_is_finished_if_points_were_played_for() -> None:
     only_short = Policy(lengths=Lengths(((1, 3),)))
     assert ["invite ford"] == Script(policy=only_short).to_lobby(saved=SAVED).server(who("ford"))
