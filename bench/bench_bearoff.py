@@ -18,9 +18,9 @@ import numpy as np
 
 from fibsbot.engine.arrays import Boards
 from fibsbot.engine.bearoff import BearoffTables, TableArrays
-from fibsbot.engine.bearoff.lookup import WIN, covered_chances, look_up, position_count
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import read_tables, write_tables
+from fibsbot.engine.bearoff.tables import WIN, covered_chances, look_up, position_count
 
 GNUBG: Final = Path("/var/lib/gnubg/gnubg_ts0.bd")
 GNUBG_HEAD: Final = 40

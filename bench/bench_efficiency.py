@@ -24,8 +24,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.bearoff import load_tables, lookup
-from fibsbot.engine.bearoff.lookup import all_counts
+from fibsbot.engine.bearoff import load_tables
+from fibsbot.engine.bearoff import tables as bearoff_tables
+from fibsbot.engine.bearoff.tables import all_counts
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.match import MatchState
 from fibsbot.position import Position
@@ -120,11 +121,11 @@ def bearoffs() -> tuple[npt.NDArray[np.int64], Floats, Worths] | None:
     found = pairs[np.ix_(many, many)].reshape(-1, pairs.shape[-1]).astype(np.float64)
     return (
         own,
-        found[:, lookup.WIN],
+        found[:, bearoff_tables.WIN],
         {
-            CENTRED: found[:, lookup.CENTRED],
-            OWNED: found[:, lookup.OWNED],
-            THEIRS: found[:, lookup.THEIRS],
+            CENTRED: found[:, bearoff_tables.CENTRED],
+            OWNED: found[:, bearoff_tables.OWNED],
+            THEIRS: found[:, bearoff_tables.THEIRS],
         },
     )
 

@@ -31,8 +31,8 @@ from bench.beside import Gnubg, gnubg
 from fibsbot.engine.arrays import boards_of, position_of
 from fibsbot.engine.bundled_networks import NETWORKS_FOLDER
 from fibsbot.engine.engine import Engine
+from fibsbot.engine.hash_tables import CACHE_SIZE
 from fibsbot.engine.search import SearchEffort, Searcher, SearchFilters, SearchLimits
-from fibsbot.engine.search.cache import CACHE_SIZE
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.position_ids import parse_gnubg_id, parse_position_id
 from fibsbot.position import Play, Position

@@ -24,11 +24,10 @@ from fibsbot.archive.tracking import DOUBLE, PLAY, TAKE
 from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_side, swapped
 from fibsbot.engine.cube import THEIRS, CubeVerdict
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.hashing import distinct
+from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import PlayComparison, SearchLimits
-from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
-from fibsbot.engine.search.lookahead import argmin_of_slots
+from fibsbot.engine.search.lookahead import OPPONENT_COLUMN, CubeLine, DecisionCubes, argmin_of_slots
 from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position

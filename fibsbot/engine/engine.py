@@ -22,13 +22,12 @@ from attrs import evolve, field, frozen
 from fibsbot.engine.arrays import OUTCOMES, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, Networks, load_networks
-from fibsbot.engine.hashing import distinct
+from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
 from fibsbot.engine.search import CubeAnalysis, PlayComparison, Ranking, Searcher, SearchLimits
-from fibsbot.engine.search.cube_lines import DecisionCubes
-from fibsbot.engine.search.lookahead import Lookahead, SearchFilters, argmin_of_slots
+from fibsbot.engine.search.lookahead import DecisionCubes, Lookahead, SearchFilters, argmin_of_slots
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays

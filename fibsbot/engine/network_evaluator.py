@@ -24,7 +24,7 @@ from fibsbot.engine.arrays import (
     Outcomes,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
-from fibsbot.engine.bearoff.lookup import covered_chances, look_up
+from fibsbot.engine.bearoff.tables import covered_chances, look_up
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, logistic

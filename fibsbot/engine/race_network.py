@@ -19,9 +19,9 @@ from attrs import field, frozen
 
 from fibsbot.engine.arrays import BAR, CHECKERS, Boards, Bools, Floats32, Outcomes
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MAX_ROLLS, chances_from_rolls, first_off, indices_of
-from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
-from fibsbot.engine.hashing import distinct
+from fibsbot.engine.bearoff.tables import MAX_ROLLS, chances_from_rolls, first_off, indices_of
+from fibsbot.engine.bearoff.tables import POINTS as HOME_POINTS
+from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fibsbot.engine.arrays import LOSE, WIN, Boards, boards_of, swapped
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
-from fibsbot.engine.bearoff.lookup import MAX_ROLLS
+from fibsbot.engine.bearoff.tables import MAX_ROLLS
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.race_network import MAX_PIPS, ROLLS_TO_FIRST, is_race, sides_of
 from fibsbot.position import Position

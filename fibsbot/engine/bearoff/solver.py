@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Floats32, Floats64, Int32s
-from fibsbot.engine.bearoff.lookup import (
+from fibsbot.engine.bearoff.tables import (
     CENTRED,
     COLUMNS,
     MAX_ROLLS,
@@ -37,13 +37,13 @@ from fibsbot.engine.bearoff.lookup import (
     POINTS,
     THEIRS,
     WIN,
+    BearoffTables,
     Counts,
     all_counts,
     indices_of,
     position_count,
     read_only_arrays,
 )
-from fibsbot.engine.bearoff.tables import BearoffTables
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.match import ROLLS
 from fibsbot.workers.pool import Piece, WorkerPool
@@ -207,7 +207,7 @@ def _with_best_cube_action(means: Floats64) -> Floats64:
 
 
 def solve_pairs(moves: Int32s, on_progress: Callable[[int], None]) -> Floats32:
-    """Return the table of the positions whose moves these are, shape (on roll, opponent, 4), columns as in `lookup`.
+    """Return the table of the positions whose moves these are, shape (on roll, opponent, 4), columns as in `tables`.
 
     `on_progress` is called with the number of pairs solved since the last call. Pairs are solved in the order
     of the higher of the two indices: first the pair with the higher one on roll, which leads to lower pairs only; then

@@ -2,7 +2,7 @@
 
 A file begins with a page of 4,096 bytes: one line of JSON, padded with blanks, with the format, its version, the number
 of checkers of the two-sided table, and the SHA-256 of the rest of the file. The rest are the arrays of
-`lookup.TableArrays` one after the other, little-endian. Their shapes follow from version and checkers.
+`tables.TableArrays` one after the other, little-endian. Their shapes follow from version and checkers.
 
 A file is written under another name and then renamed, so that it is always complete, even if two programs write it at
 the same time. It is memory-mapped: programs on one machine share the memory.
@@ -25,8 +25,14 @@ import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.arrays import CHECKERS
-from fibsbot.engine.bearoff.lookup import COLUMNS, MAX_ROLLS, MAX_ROLLS_TO_FIRST, TableArrays, position_count
-from fibsbot.engine.bearoff.tables import BearoffTables
+from fibsbot.engine.bearoff.tables import (
+    COLUMNS,
+    MAX_ROLLS,
+    MAX_ROLLS_TO_FIRST,
+    BearoffTables,
+    TableArrays,
+    position_count,
+)
 from fibsbot.files import replacing
 from fibsbot.workers.pool import WorkerPool
 

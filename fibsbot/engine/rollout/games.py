@@ -32,8 +32,7 @@ from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutDice, RolloutPlan
 from fibsbot.engine.rollout.results import COLUMNS, EQUITY, Trials
 from fibsbot.engine.search import Searcher
-from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
-from fibsbot.engine.search.lookahead import Clock, Lookahead, argmin_of_slots
+from fibsbot.engine.search.lookahead import OPPONENT_COLUMN, Clock, CubeLine, DecisionCubes, Lookahead, argmin_of_slots
 
 ROLLOUT_FILTER: Final = PlayFilter(0.12, 3)
 """The plays that are evaluated by the network."""

@@ -13,11 +13,19 @@ from fibsbot.engine.arrays import ROLL_COUNT, Boards, Outcomes, boards_of, cubel
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, THEIRS, CubeVerdict, Efficiency
 from fibsbot.engine.generator import successors
+from fibsbot.engine.hash_tables import CACHE_SIZE
 from fibsbot.engine.network_evaluator import ArrayEvaluator
 from fibsbot.engine.pruner import PlayFilter, Pruner
-from fibsbot.engine.search.cache import CACHE_SIZE
-from fibsbot.engine.search.cube_lines import OPPONENT_COLUMN, CubeLine, DecisionCubes
-from fibsbot.engine.search.lookahead import Clock, Lookahead, OutOfTimeError, SearchFilters, argmin_of_slots
+from fibsbot.engine.search.lookahead import (
+    OPPONENT_COLUMN,
+    Clock,
+    CubeLine,
+    DecisionCubes,
+    Lookahead,
+    OutOfTimeError,
+    SearchFilters,
+    argmin_of_slots,
+)
 from fibsbot.match import ROLLS, MatchState
 from fibsbot.position import Play, Position
 

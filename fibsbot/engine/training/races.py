@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bearoff.lookup import MAX_ROLLS
-from fibsbot.engine.bearoff.lookup import POINTS as HOME_POINTS
+from fibsbot.engine.bearoff.tables import MAX_ROLLS
+from fibsbot.engine.bearoff.tables import POINTS as HOME_POINTS
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fibsbot.engine import arrays
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables, MoneyEquities, NotCoveredError
-from fibsbot.engine.bearoff.lookup import covered_chances, look_up
+from fibsbot.engine.bearoff.tables import covered_chances, look_up
 from fibsbot.match import Owner
 from fibsbot.position import Position
 from tests.engine.bearoff.references import NOTHING, board_of

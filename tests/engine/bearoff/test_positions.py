@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine.arrays import BAR, CELLS, Board, Int32s, swapped
-from fibsbot.engine.bearoff.lookup import all_counts, indices_of, indices_on_boards, position_count
 from fibsbot.engine.bearoff.solver import positions_after, single_moves
+from fibsbot.engine.bearoff.tables import all_counts, indices_of, indices_on_boards, position_count
 from fibsbot.match import Dice
 from tests.engine.bearoff.references import after, board_of
 

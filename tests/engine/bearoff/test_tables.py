@@ -7,7 +7,7 @@ import pytest
 
 from fibsbot.engine.arrays import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_BACKGAMMON, WIN_GAMMON
 from fibsbot.engine.bearoff import BearoffTables
-from fibsbot.engine.bearoff.lookup import CENTRED, OWNED, THEIRS, WIN, indices_of, position_count
+from fibsbot.engine.bearoff.tables import CENTRED, OWNED, THEIRS, WIN, indices_of, position_count
 from tests.engine.bearoff.references import (
     Counts,
     board_of,

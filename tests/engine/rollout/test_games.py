@@ -20,8 +20,7 @@ from fibsbot.engine.rollout import (
     position_candidate,
 )
 from fibsbot.engine.rollout.games import BlockPlayer
-from fibsbot.engine.search.cube_lines import DecisionCubes
-from fibsbot.engine.search.lookahead import EVERY_PLAY
+from fibsbot.engine.search.lookahead import EVERY_PLAY, DecisionCubes
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from tests.engine.toy_engines import pip_engine, toy_engine

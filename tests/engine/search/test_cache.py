@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine.arrays import Boards, boards_of
-from fibsbot.engine.search.cache import fill, find, forget, new_cache
+from fibsbot.engine.hash_tables import fill, find, forget, new_cache
 from tests.engine.toys import Recounted, some_positions
 
 SOME = boards_of(some_positions(30, 1))

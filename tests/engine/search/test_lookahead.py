@@ -10,8 +10,14 @@ from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.cube import OWNED, OWNER_COLUMN, THEIRS, Stakes
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.search import lookahead
-from fibsbot.engine.search.cube_lines import CubeLine, DecisionCubes
-from fibsbot.engine.search.lookahead import NO_FILTERS, Lookahead, LookaheadValues, SearchFilters
+from fibsbot.engine.search.lookahead import (
+    NO_FILTERS,
+    CubeLine,
+    DecisionCubes,
+    Lookahead,
+    LookaheadValues,
+    SearchFilters,
+)
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
 from tests.engine.search.brute_force import Cube, no_double_values, value

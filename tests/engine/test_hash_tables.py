@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.engine.arrays import boards_of
-from fibsbot.engine.hashing import distinct
+from fibsbot.engine.hash_tables import distinct
 from tests.engine.toys import some_positions
 
 SOME = boards_of(some_positions(30, 1))
