@@ -32,7 +32,7 @@ import numpy as np
 
 from fibsbot.engine import code_cache
 from fibsbot.engine.arrays import Board, Boards, boards_of
-from fibsbot.engine.bundled_networks import CARDS, CONTACT, NETWORKS_FOLDER, PRUNER, load_networks
+from fibsbot.engine.engine import CARDS, CONTACT, NETWORKS_FOLDER, PRUNER, load_networks
 from fibsbot.engine.features import encode_all
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network

@@ -28,7 +28,7 @@ from rich.progress import track
 from bench.beside import gnubg
 from fibsbot.engine.arrays import Board, boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
-from fibsbot.engine.bundled_networks import CONTACT, NETWORKS_FOLDER
+from fibsbot.engine.engine import CONTACT, NETWORKS_FOLDER
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import NetworkEvaluator

@@ -1,4 +1,4 @@
-"""Scores of the Point Game: how far the estimate in `engine/game_points.py` is from what games come to.
+"""Scores of the Point Game: how far the estimate in `engine/match_equity.py` is from what games come to.
 
 Plays the engine against itself without lookahead and without a cube, and prints for each level its share, the mean
 score, and the mean and standard deviation of the error of the estimate over all positions of the winners:
@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean, pstdev
 
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.game_points import estimated_points
+from fibsbot.engine.match_equity import estimated_points
 from fibsbot.engine.search import SearchLimits
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import CHECKERS, Position

@@ -29,8 +29,7 @@ from attrs import evolve, frozen
 from bench.bench_engine import GNUBG, gnubg_rate
 from bench.beside import Gnubg, gnubg
 from fibsbot.engine.arrays import boards_of, position_of
-from fibsbot.engine.bundled_networks import NETWORKS_FOLDER
-from fibsbot.engine.engine import Engine
+from fibsbot.engine.engine import NETWORKS_FOLDER, Engine
 from fibsbot.engine.hash_tables import CACHE_SIZE
 from fibsbot.engine.search import SearchEffort, Searcher, SearchFilters, SearchLimits
 from fibsbot.match import CubeAction, MatchState, Phase

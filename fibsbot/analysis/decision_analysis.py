@@ -10,7 +10,7 @@ from attrs import evolve
 
 from fibsbot.analysis.luck import RollValues, equity_of_points, high_die_first
 from fibsbot.analysis.model import AnalysedDecision, PlayOption, ResignationValues
-from fibsbot.engine.game_points import GamePoints
+from fibsbot.engine.match_equity import GamePoints
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position

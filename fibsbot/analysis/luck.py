@@ -16,8 +16,7 @@ from attrs import evolve, frozen
 
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.analysis.results import Z_95, wilson
-from fibsbot.engine.game_points import POINTS_PER_GAME
-from fibsbot.engine.match_equity import LEAST_SWING
+from fibsbot.engine.match_equity import LEAST_SWING, POINTS_PER_GAME
 from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays

@@ -203,8 +203,7 @@ class Rolling:
 
         Ctrl-C ends it. Raises UserError if it fails.
         """
-        from fibsbot.engine.bundled_networks import load_networks  # noqa: PLC0415 - loads the engine
-        from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
+        from fibsbot.engine.engine import Engine, load_networks  # noqa: PLC0415 - loads the engine
         from fibsbot.engine.rollout import RolloutError  # noqa: PLC0415 - loads the engine
         from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
 

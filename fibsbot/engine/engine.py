@@ -1,5 +1,7 @@
 """The engine: evaluates positions, plays and cube actions by networks, bear-off tables and lookahead.
 
+Its networks are read from a folder, by default that of the bundled ones, and checked against their cards.
+
 An engine may be used by several threads. Functions are compiled when they are first called, which takes seconds if the
 cache is empty: `Engine.warm_up` does that beforehand. On the very first start two processes compile side by side; later
 starts load the cached code.
@@ -9,28 +11,99 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
+import numpy.typing as npt
 from attrs import evolve, field, frozen
 
-from fibsbot.engine.arrays import OUTCOMES, Boards, Outcomes, boards_of
+from fibsbot.engine.arrays import OUTCOMES, OUTPUTS, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
-from fibsbot.engine.bundled_networks import NETWORKS_FOLDER, Networks, load_networks
+from fibsbot.engine.features import INPUTS
 from fibsbot.engine.hash_tables import distinct
-from fibsbot.engine.network import Network
-from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
+from fibsbot.engine.network import Network, NetworkError
+from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, ArrayEvaluator, NetworkEvaluator, RaceNetwork
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
 from fibsbot.engine.search import CubeAnalysis, PlayComparison, Ranking, Searcher, SearchLimits
 from fibsbot.engine.search.lookahead import DecisionCubes, Lookahead, SearchFilters, argmin_of_slots
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
+from fibsbot.text import one_line
+
+# -- networks and their cards ------------------------------------------------------------------------------------------
+
+
+NETWORKS_FOLDER: Final = Path(__file__).parent / "networks"
+CARDS: Final = "cards.toml"
+"""The file that describes the networks: a `name`, and for each network a table with the `sha256` of its file."""
+CONTACT: Final = "contact.npz"
+PRUNER: Final = "pruner.npz"
+RACE: Final = "race.npz"
+"""Optional: without it there is no card either."""
+HISTORY: Final = "history.jsonl"
+"""The measurements made during training, one JSON object per line."""
+PRECISION: Final[npt.DTypeLike] = np.float16
+"""The precision in which the weights of the contact network and the pruner are stored."""
+
+
+@frozen(eq=False)
+class Networks:
+    """The networks of an engine."""
+
+    name: str
+    contact: Network
+    pruner: Pruner
+    race: RaceNetwork | None
+
+
+def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
+    """Return the networks of a folder. Raises NetworkError, with one line of text."""
+    try:
+        cards = tomllib.loads((folder / CARDS).read_text("utf-8"))
+    except OSError as error:
+        raise NetworkError(f"expected networks with their cards in {folder}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise NetworkError(f"{folder / CARDS}: expected TOML, found {one_line(error)}") from error
+    contact = _network(folder, CONTACT, cards, INPUTS)
+    pruner = _network(folder, PRUNER, cards, len(raw_columns()))
+    if len(pruner.weights) != 2:
+        raise NetworkError(f"{folder / PRUNER}: expected one hidden layer, found the shape {pruner.shape}")
+    race = None
+    if Path(RACE).stem in cards:
+        race = RaceNetwork(_network(folder, RACE, cards, RACE_INPUTS, RACE_OUTPUTS))
+    return Networks(str(cards.get("name", contact.shape)), contact, pruner_of(pruner), race)
+
+
+def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, outputs: int = OUTPUTS) -> Network:
+    path = folder / name
+    card = cards.get(path.stem)
+    expected = card.get("sha256") if isinstance(card, dict) else None
+    if not isinstance(expected, str):
+        raise NetworkError(f"{folder / CARDS}: expected [{path.stem}] with the sha256 of {name}, found none")
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise NetworkError(f"expected a network in {path}: {error.strerror or error}") from error
+    if found != expected:
+        raise NetworkError(f"{path}: expected sha256 {expected[:16]}..., found {found[:16]}...: the file is damaged")
+    network = Network.load(path, outputs)
+    if len(network.weights) < 2:
+        raise NetworkError(f"{path}: expected a network with a hidden layer, found the shape {network.shape}")
+    if len(network.weights[0]) != inputs:
+        raise NetworkError(f"{path}: expected a network of {inputs} inputs, found the shape {network.shape}")
+    return network
+
+
+# -- compiling ---------------------------------------------------------------------------------------------------------
+
 
 _SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_lookahead; compile_lookahead(); gc.freeze()"
 """The script of the second process. Garbage collection is off: the compiler leaves little garbage, and collecting takes
@@ -91,6 +164,8 @@ def compile_lookahead() -> None:
     cubes = DecisionCubes.of(MatchState(Position.start(), length=7), NO_TABLES)
     cubes.values(0, (cubes.start,), boards, np.zeros((1, OUTCOMES), np.float32))
 
+
+# -- the engine --------------------------------------------------------------------------------------------------------
 
 DEFAULT_LIMITS: Final = SearchLimits()
 _OPENING: Final = MatchState(Position.start(), length=7)

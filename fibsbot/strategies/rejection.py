@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve
 
-from fibsbot.engine.game_points import points_scale
-from fibsbot.engine.match_equity import equity_scale
+from fibsbot.engine.match_equity import equity_scale, points_scale
 from fibsbot.match import ROLL_WAYS, ROLLS, MatchState
 
 

@@ -13,7 +13,7 @@ from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, load
 from fibsbot.text import one_line
 
 if TYPE_CHECKING:
-    from fibsbot.engine.bundled_networks import Networks
+    from fibsbot.engine.engine import Networks
 
 
 @runtime_checkable
@@ -96,7 +96,7 @@ def _networks_of(name: str) -> Networks | None:
         return None  # the error of making it is more helpful
     if folder is None:
         return None
-    from fibsbot.engine.bundled_networks import load_networks  # noqa: PLC0415 - only if the engine is used
+    from fibsbot.engine.engine import load_networks  # noqa: PLC0415 - only if the engine is used
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - as above
 
     try:

@@ -6,8 +6,7 @@ import tomllib
 
 import pytest
 
-from fibsbot.engine.bundled_networks import CARDS, NETWORKS_FOLDER
-from fibsbot.engine.engine import Engine
+from fibsbot.engine.engine import CARDS, NETWORKS_FOLDER, Engine
 from fibsbot.engine.search import SearchLimits
 from fibsbot.engine.training.recipe import read_recipe
 from fibsbot.match import MatchState, Phase

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import boards_of
-from fibsbot.engine.bundled_networks import load_networks
+from fibsbot.engine.engine import load_networks
 from fibsbot.engine.features import encode_all
 from fibsbot.engine.network import Network
 from fibsbot.engine.quantized import output_sums, quantize

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from fibsbot.engine.arrays import LOSE, WIN, Boards, boards_of, swapped
 from fibsbot.engine.bearoff import NO_TABLES, BearoffTables
 from fibsbot.engine.bearoff.tables import MAX_ROLLS
-from fibsbot.engine.network_evaluator import NetworkEvaluator
-from fibsbot.engine.race_network import MAX_PIPS, ROLLS_TO_FIRST, is_race, sides_of
+from fibsbot.engine.network_evaluator import MAX_RACE_PIPS, ROLLS_TO_FIRST, NetworkEvaluator, is_race, sides_of
 from fibsbot.position import Position
 from tests.engine.toys import solved, toy_network, toy_race
 from tests.hypothesis_strategies import position_with, positions, races
@@ -32,7 +31,7 @@ def rearmost(position: Position) -> int:
 def belongs(position: Position) -> bool:
     """Whether the network for races knows a position, in the words of the laws."""
     both = (position, position.swapped())
-    near = all(0 < rearmost(side) <= 18 and side.pips <= MAX_PIPS for side in both)
+    near = all(0 < rearmost(side) <= 18 and side.pips <= MAX_RACE_PIPS for side in both)
     return near and not position.contact and not position.over
 
 

@@ -13,9 +13,8 @@ from fibsbot.engine.arrays import Board, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import BearoffTables
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network import Network
-from fibsbot.engine.network_evaluator import NetworkEvaluator
+from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork
 from fibsbot.engine.pruner import PlayFilter, Pruner, pruner_of, raw_columns
-from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork
 from fibsbot.engine.training.labels import Labeller
 from fibsbot.engine.training.random_positions import Variety
 from fibsbot.match import ROLLS, Dice

@@ -11,8 +11,14 @@ from attrs import evolve, frozen
 from fibsbot.engine.arrays import LOSE, OUTCOMES, WIN, Bools, Floats64, Outcomes, cubeless_equity
 from fibsbot.engine.cube import janowski
 from fibsbot.engine.cube.janowski import CENTRED, OWNED, THEIRS, TURNED
-from fibsbot.engine.game_points import PLAIN, GamePoints, chance_after_points, points_scale
-from fibsbot.engine.match_equity import chance_after_game, equity_scale
+from fibsbot.engine.match_equity import (
+    PLAIN,
+    GamePoints,
+    chance_after_game,
+    chance_after_points,
+    equity_scale,
+    points_scale,
+)
 from fibsbot.match import MatchState, Owner
 
 OWNER_COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: THEIRS}

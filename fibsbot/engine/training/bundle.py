@@ -12,9 +12,9 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from fibsbot.engine.bundled_networks import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
+from fibsbot.engine.engine import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
 from fibsbot.engine.network import Network
-from fibsbot.engine.race_network import RACE_OUTPUTS
+from fibsbot.engine.network_evaluator import RACE_OUTPUTS
 from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
 from fibsbot.engine.training.results import mean_path, network_path, pruner_path, race_path, refined_path
 

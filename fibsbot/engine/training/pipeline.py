@@ -19,11 +19,10 @@ from attrs import define, evolve, field, frozen
 
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.bundled_networks import HISTORY, PRECISION
+from fibsbot.engine.engine import HISTORY, PRECISION
 from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, save_arrays
-from fibsbot.engine.network_evaluator import NetworkEvaluator, is_known
+from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork, Sides, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
-from fibsbot.engine.race_network import RACE_INPUTS, RACE_OUTPUTS, RaceNetwork, Sides
 from fibsbot.engine.training.benchmark import CheckerBenchmark
 from fibsbot.engine.training.decision_labels import DecisionLabeller, label_decisions, read_plays
 from fibsbot.engine.training.labels import (

@@ -24,9 +24,9 @@ from fibsbot.engine.bearoff.tables import POINTS as HOME_POINTS
 from fibsbot.engine.generator import Scratch, generate, plays_and_scratch
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
-from fibsbot.engine.race_network import (
-    PIPS,
-    POINTS,
+from fibsbot.engine.network_evaluator import (
+    RACE_PIPS,
+    RACE_POINTS,
     ROLLS_TO_FIRST,
     RaceNetwork,
     Sides,
@@ -91,10 +91,10 @@ def race_starts(boards: Boards) -> Sides:
 
 def pip_count_labels(sides: Sides) -> SideLabels:
     """Return labels that depend on the pip count alone; a starting point for the first network."""
-    home = sides @ np.maximum(PIPS - HOME_POINTS, 0)
+    home = sides @ np.maximum(RACE_PIPS - HOME_POINTS, 0)
     return _both(
         sides,
-        _about(sides @ PIPS + home / 10 + _WASTED, MAX_ROLLS),
+        _about(sides @ RACE_PIPS + home / 10 + _WASTED, MAX_ROLLS),
         sides,
         _about(home + PIPS_PER_ROLL, ROLLS_TO_FIRST),
     )
@@ -187,7 +187,7 @@ def _best(network: RaceNetwork, columns: TableArrays, sides: Sides, longest: int
 def _expanded(sides: Sides) -> tuple[Sides, Int32s]:
     capacity = len(sides) * ROLL_COUNT * _PLAYS
     while True:
-        found, slots = np.empty((capacity, POINTS), np.int8), np.empty(capacity, np.int32)
+        found, slots = np.empty((capacity, RACE_POINTS), np.int8), np.empty(capacity, np.int32)
         if (count := _expand(sides, np.zeros(CELLS, np.int8), *plays_and_scratch(), found, slots)) >= 0:
             return found[:count], slots[:count]
         capacity *= 2
@@ -201,7 +201,7 @@ def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: 
     """
     count = slot = 0
     for row in range(sides.shape[0]):
-        for point in range(POINTS):
+        for point in range(RACE_POINTS):
             board[point + 1] = sides[row, point]
         for high in range(1, 7):
             for low in range(1, high + 1):
@@ -209,7 +209,7 @@ def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: 
                 if count + of > found.shape[0]:
                     return -1
                 for play in range(of):
-                    for point in range(POINTS):
+                    for point in range(RACE_POINTS):
                         found[count, point] = plays[play, point + 1]
                     slots[count] = slot
                     count += 1
@@ -222,7 +222,7 @@ def _traced(steps: list[_Step], trace: float, longest: int) -> tuple[Sides, Floa
     count = len(steps[0].rows) if steps else 0
     # The network's error for the position that each side reached; 0 where that is in the tables.
     missed = np.zeros((count, longest), np.float32)
-    sides, labels = [np.empty((0, POINTS), np.int8)], [np.empty((0, longest), np.float32)]
+    sides, labels = [np.empty((0, RACE_POINTS), np.int8)], [np.empty((0, longest), np.float32)]
     for place in range(len(steps) - 1, -1, -1):
         step = steps[place]
         target = step.backed + trace * _later(missed[step.rows])

@@ -16,8 +16,15 @@ from typing import Final, TypeAlias
 
 from attrs import field, frozen
 
-from fibsbot.engine.game_points import PLAIN, POINTS_PER_GAME, GamePoints, chance_after_points, points_scale
-from fibsbot.engine.match_equity import chance_after_game, equity_scale
+from fibsbot.engine.match_equity import (
+    PLAIN,
+    POINTS_PER_GAME,
+    GamePoints,
+    chance_after_game,
+    chance_after_points,
+    equity_scale,
+    points_scale,
+)
 from fibsbot.match import MatchState, Owner
 
 

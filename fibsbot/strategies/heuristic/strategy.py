@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from attrs import astuple, evolve
 
-from fibsbot.engine.game_points import GamePoints
+from fibsbot.engine.match_equity import GamePoints
 from fibsbot.match import ROLLS, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.laws import point_game_score, win_level

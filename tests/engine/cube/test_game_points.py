@@ -8,7 +8,7 @@ from attrs import evolve
 
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, Stakes, accepts_resignation, cube_verdict, level_to_resign
 from fibsbot.engine.cube.stakes import resigned_equity
-from fibsbot.engine.game_points import POINTS_PER_GAME, GamePoints, chance_after_points, estimated_points
+from fibsbot.engine.match_equity import POINTS_PER_GAME, GamePoints, chance_after_points, estimated_points
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.laws import point_game_score

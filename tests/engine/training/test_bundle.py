@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from fibsbot.engine.bearoff import NO_TABLES
-from fibsbot.engine.bundled_networks import CARDS, HISTORY, load_networks
+from fibsbot.engine.engine import CARDS, HISTORY, load_networks
 from fibsbot.engine.network import Network
 from fibsbot.engine.training.bundle import pack, unpack
 from fibsbot.engine.training.pipeline import Pipeline

@@ -10,7 +10,7 @@ import pytest
 from fibsbot.engine.arrays import CHANCE_OF_ROLL, boards_of
 from fibsbot.engine.bearoff import BearoffTables
 from fibsbot.engine.bearoff.tables import indices_of
-from fibsbot.engine.race_network import RaceNetwork, Sides, is_home
+from fibsbot.engine.network_evaluator import RaceNetwork, Sides, is_home
 from fibsbot.engine.training.optimizer import FitPlan
 from fibsbot.engine.training.races import (
     SIDES_PER_BATCH,

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from fibsbot.engine import bundled_networks
 from fibsbot.engine.arrays import Boards, Outcomes
-from fibsbot.engine.engine import Engine
+from fibsbot.engine.engine import Engine, Networks, load_networks
 from fibsbot.engine.search import SearchLimits
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Play, Position
@@ -43,8 +42,8 @@ def test_it_is_a_strategy_and_an_evaluator_that_answers_every_question(strategy:
 
 
 def test_missing_networks_are_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def load_from(folder: Path = tmp_path) -> bundled_networks.Networks:
-        return bundled_networks.load_networks(folder)
+    def load_from(folder: Path = tmp_path) -> Networks:
+        return load_networks(folder)
 
     monkeypatch.setattr(Engine, "load", load_from)
     with pytest.raises(StrategyError, match="expected networks with their cards") as caught:
