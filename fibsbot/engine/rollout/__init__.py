@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fibsbot.engine.rollout.driver import rollout
-from fibsbot.engine.rollout.plan import Candidate, RolloutPlan, cube_candidates, play_candidates, position_candidate
-from fibsbot.engine.rollout.results import CandidateResult, RolloutError, RolloutResult
+from fibsbot.engine.rollout.driver import CandidateResult, RolloutError, RolloutResult, rollout
+from fibsbot.engine.rollout.games import Candidate, RolloutPlan, cube_candidates, play_candidates, position_candidate
 
 __all__ = [
     "Candidate",

@@ -21,9 +21,18 @@ from fibsbot.engine import DEFAULT_TRIALS
 from fibsbot.engine.arrays import Floats64
 from fibsbot.engine.cube import CubeVerdict, Stakes
 from fibsbot.engine.engine import DEFAULT_LIMITS, Engine
-from fibsbot.engine.rollout.games import BlockPlayer
-from fibsbot.engine.rollout.plan import BLOCK, Candidate, RolloutPlan, cube_candidates, play_candidates, whole_blocks
-from fibsbot.engine.rollout.results import EQUITY, Trials, standard_error
+from fibsbot.engine.rollout.driver import standard_error
+from fibsbot.engine.rollout.games import (
+    BLOCK,
+    EQUITY,
+    BlockPlayer,
+    Candidate,
+    RolloutPlan,
+    Trials,
+    cube_candidates,
+    play_candidates,
+    whole_blocks,
+)
 from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking, SearchEffort, SearchLimits
 from fibsbot.engine.search.lookahead import Clock, OutOfTimeError
 from fibsbot.match import MatchState

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fibsbot.engine.rollout.plan import RolloutDice
+from fibsbot.engine.rollout.games import RolloutDice
 
 FAIR = Counter(
     {high * (high - 1) // 2 + low - 1: 1 if high == low else 2 for high in range(1, 7) for low in range(1, high + 1)}

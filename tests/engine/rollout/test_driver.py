@@ -20,7 +20,7 @@ from fibsbot.engine.rollout import (
     position_candidate,
     rollout,
 )
-from fibsbot.engine.rollout.results import standard_error
+from fibsbot.engine.rollout.driver import standard_error
 from fibsbot.match import MatchState
 from fibsbot.position import Position
 from fibsbot.workers.pool import LocalPool
