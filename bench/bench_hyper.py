@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from fibsbot.engine.family.evaluator import TableEvaluator
-from fibsbot.engine.family.network import Network, load_network
+from fibsbot.engine.family.network import GameNetwork, load_network
 from fibsbot.engine.family.parameters import state_of
 from fibsbot.engine.training.hyper import ExactTable, exact_table, points_of, solve_all
 from fibsbot.games import load_ruleset
@@ -38,7 +38,7 @@ def solved() -> ExactTable:
     return exact_table()
 
 
-def losses(table: ExactTable, network: Network | None, games: int, seed: int) -> tuple[list[float], int]:
+def losses(table: ExactTable, network: GameNetwork | None, games: int, seed: int) -> tuple[list[float], int]:
     """Return what each choice of the network loses in games against itself, in points, and how many it had."""
     evaluator = TableEvaluator(RULES, network)
     rng = random.Random(seed)

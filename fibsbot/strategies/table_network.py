@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from fibsbot.engine.family.evaluator import MOST_PLIES, TableEvaluator, network_of_game
+from fibsbot.engine.family.evaluator import MOST_PLIES, TableEvaluator
+from fibsbot.engine.family.network import network_of_game
 from fibsbot.games.game import Naming, TableGame
 from fibsbot.games.plays import outcome, resulting_tables, turn_over
 from fibsbot.games.table import Table

@@ -20,7 +20,6 @@ from attrs import define, field, frozen
 from fibsbot.arena.duel.plan import lost_worker_named
 from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.arrays import Int64s
-from fibsbot.engine.family.evaluator import network_of_game
 from fibsbot.engine.family.game_loop import (
     BLOTS,
     NETWORK,
@@ -32,7 +31,7 @@ from fibsbot.engine.family.game_loop import (
     new_game_buffers,
     play_pairs,
 )
-from fibsbot.engine.family.network import Network, new_network
+from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of, table_of
 from fibsbot.games import load_ruleset
 from fibsbot.games.backgammons import is_backgammon, position_of
@@ -114,12 +113,12 @@ class TableDuelWork:
     """What all pieces of a duel share."""
 
     plan: TableDuelPlan
-    networks: tuple[Network, Network]
+    networks: tuple[GameNetwork, GameNetwork]
     """Those of both strategies; for a strategy that is not `engine`, one that is not used."""
     _buffers: GameBuffers | None = field(default=None, init=False)
     """Working memory of this process."""
 
-    def __reduce__(self) -> tuple[type[TableDuelWork], tuple[TableDuelPlan, tuple[Network, Network]]]:
+    def __reduce__(self) -> tuple[type[TableDuelWork], tuple[TableDuelPlan, tuple[GameNetwork, GameNetwork]]]:
         return TableDuelWork, (self.plan, self.networks)
 
     def play(self, first: int) -> list[int]:
@@ -168,7 +167,7 @@ def _options_of(name: str) -> EngineOptions:
     return EngineOptions.parse(name.partition(":")[2])
 
 
-def _network_of(name: str, rules: Ruleset) -> Network:
+def _network_of(name: str, rules: Ruleset) -> GameNetwork:
     """Return the network of a strategy."""
     if base_name(name) != ENGINE or is_backgammon(rules):
         return _UNUSED

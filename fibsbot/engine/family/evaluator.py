@@ -1,26 +1,312 @@
-"""What tables are worth: the bundled networks of the tables games, asked from Python."""
+"""What tables and plays are worth: the compiled lookahead, and an evaluator for Python.
+
+Without looking ahead a table is evaluated as soon as a part of a turn is played. Here the parts that follow are played
+first, also those that pass to the opponent; and with one ply, every roll of the opponent and his turn after it. In both
+each part is played to the table that the network values most.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Floats32
-from fibsbot.engine.family.lookahead import Choice, Lookahead, best_play, new_lookahead
-from fibsbot.engine.family.network import OUTPUTS, Network, evaluate_states, load_network, new_activations
-from fibsbot.engine.family.parameters import NAME_DOUBLE, ROLL, parameters_of, part_code, state_of, states_of
-from fibsbot.engine.family.turns import MOST_PARTS
-from fibsbot.engine.network import NetworkError
+from fibsbot.engine.arrays import Floats32, Floats64, Int32s, Int64s
+from fibsbot.engine.family.moves import copy_state, swap_sides
+from fibsbot.engine.family.network import (
+    OUTPUTS,
+    Activations,
+    GameNetwork,
+    bounded_value,
+    evaluate_states,
+    network_of_game,
+    new_activations,
+)
+from fibsbot.engine.family.parameters import (
+    CELLS,
+    DICE,
+    ENDS_TURN,
+    HEAD,
+    HELD,
+    NAME_DOUBLE,
+    REST,
+    REST_FOLLOWING,
+    REST_LOST,
+    REST_OFFERED,
+    ROLL,
+    SIDE,
+    VOLUNTARY,
+    Rules,
+    State,
+    parameters_of,
+    part_code,
+    state_of,
+    states_of,
+)
+from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
+from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, note_roll, outcome, times
+from fibsbot.engine.jit import compiled, inner
 from fibsbot.games.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.games.table import Table
 
-GAME_NETWORKS: Final = Path(__file__).parent.parent / "networks/games"
-"""The folder of the bundled networks, one for each game."""
+CANDIDATES: Final = 6
+"""Plays that are looked at closely: those that the network values most."""
+_NOT_PLAYED: Final = -1
+_BELOW_ALL: Final = 1000.0
+"""More points than any play loses."""
+
+
+class LookaheadBuffers(NamedTuple):
+    """Working memory; each thread needs its own."""
+
+    search: PlaySearch
+    activations: Activations
+    board: State
+    """The table seen by the player on turn."""
+    seen: State
+    """A table seen by the other player."""
+    first: State
+    """The table from which all rolls are looked at."""
+    todo: Int64s
+    dice: Int64s
+    ratings: Floats64
+    """What plays are worth without looking ahead; those that were looked at closely are below all."""
+
+
+class Choice(NamedTuple):
+    """Plays of a part of a turn."""
+
+    before: State
+    """The table from which they start."""
+    nodes: Int32s
+    """Tables, one a row."""
+    results: Int32s
+    """The rows of the tables that the plays lead to."""
+    moves: Int32s
+    """How many numbers of the part each plays."""
+    todo: Int64s
+    """The part, and what follows in the turn."""
+
+
+def new_lookahead_buffers(network: GameNetwork) -> LookaheadBuffers:
+    """Return working memory for a network."""
+    return LookaheadBuffers(
+        search=new_play_search(),
+        activations=new_activations(network),
+        board=np.zeros(CELLS, np.int32),
+        seen=np.zeros(CELLS, np.int32),
+        first=np.zeros(CELLS, np.int32),
+        todo=np.zeros(MOST_PARTS, np.int64),
+        dice=np.zeros(3, np.int64),
+        ratings=np.zeros(NODES, np.float64),
+    )
+
+
+@inner
+def turn_over(state: State, seen: State) -> None:
+    """Write a table at the end of a turn as the opponent sees it."""
+    swap_sides(state, seen)
+    seen[SIDE + HEAD] = 0
+    seen[SIDE + HELD] = 0
+
+
+@inner
+def pass_rest(rules: Rules, todo: Int64s, part: int, moves: int, at: int, end: int) -> int:
+    """Move what is left of a turn to the front, for the opponent; return how many parts that is."""
+    count = 0
+    if rules[REST] != REST_FOLLOWING:
+        todo[0] = times(part >> 3 & 7, (part & 7) - moves)
+        count = 1
+    for place in range(at, end):
+        todo[count] = todo[place]
+        count += 1
+    if rules[REST] == REST_OFFERED:
+        for place in range(count):
+            todo[place] |= VOLUNTARY
+    return count
+
+
+@inner
+def moves_of(search: PlaySearch, node: int) -> int:
+    """Return how many numbers of its part a result plays."""
+    return int((search.worth[node] + 24) // 100)
+
+
+@inner
+def _settled(result: int) -> float:
+    return 0.0 if result == DRAWN else float(result)
+
+
+@inner
+def _at_once(
+    rules: Rules, network: GameNetwork, it: LookaheadBuffers, before: State, after: State, goes_on: int
+) -> float:
+    """Return what a table is worth for the player who has reached it, without looking ahead."""
+    result = outcome(rules, before, after)
+    if result:
+        return _settled(result)
+    if goes_on:
+        return bounded_value(rules, network, it.activations, after)
+    turn_over(after, it.seen)
+    return -bounded_value(rules, network, it.activations, it.seen)
+
+
+@inner
+def _best_result(rules: Rules, network: GameNetwork, it: LookaheadBuffers, count: int, goes_on: int) -> int:
+    """Return the node of the result that the network values most."""
+    best, most = it.search.results[0], -_BELOW_ALL
+    if count > 1:
+        for place in range(count):
+            node = it.search.results[place]
+            rating = _at_once(rules, network, it, it.board, it.search.nodes[node], goes_on)
+            if rating > most:
+                best, most = node, rating
+    return int(best)
+
+
+@inner
+def _is_whole(part: int, moves: int) -> bool:
+    """Return whether what follows in a turn is not affected by how many moves of a part were made."""
+    return moves == part & 7 or not part & ENDS_TURN
+
+
+@inner
+def _rest_of_turn(
+    rules: Rules, network: GameNetwork, it: LookaheadBuffers, end: int, has_passed: int, played: int
+) -> float:
+    """Return what `it.board` is worth for the player on turn, who has `it.todo` to play.
+
+    `played` says how many moves of its first part have been made already, `_NOT_PLAYED` that it comes next.
+    """
+    at, moves, passed, sign = 0, played, has_passed, 1.0
+    while True:
+        if moves == _NOT_PLAYED:
+            if at >= end and not passed:
+                turn_over(it.board, it.seen)
+                return -sign * bounded_value(rules, network, it.activations, it.seen)
+            if at >= end or it.todo[at] == ROLL or it.todo[at] == NAME_DOUBLE:
+                return sign * bounded_value(rules, network, it.activations, it.board)
+            count = search_plays(rules, it.board, it.todo[at], it.search)
+            moves = 0
+            node = 0
+            if count:
+                node = _best_result(rules, network, it, count, 1 if passed or at + 1 < end else 0)
+                moves = moves_of(it.search, node)
+            result = outcome(rules, it.board, it.search.nodes[node])
+            if result:
+                return sign * _settled(result)
+            copy_state(it.search.nodes[node], it.board)
+        part = it.todo[at]
+        at += 1
+        made, moves = moves, _NOT_PLAYED
+        if _is_whole(part, made):
+            continue
+        if rules[REST] == REST_LOST or passed or not all_equal(part >> 3 & 0xFFF):
+            at = end
+            continue
+        end = pass_rest(rules, it.todo, part, made, at, end)
+        at, passed, sign = 0, 1 if end > 0 else 0, -sign
+        turn_over(it.board, it.seen)
+        copy_state(it.seen, it.board)
+        if end == 0:
+            return sign * bounded_value(rules, network, it.activations, it.board)
+
+
+@inner
+def _after_roll(rules: Rules, network: GameNetwork, it: LookaheadBuffers) -> float:
+    """Return what `it.first` is worth for the player who has rolled `it.dice`."""
+    copy_state(it.first, it.board)
+    note_roll(rules, it.board, it.dice[0], it.dice[1])
+    end = divide(rules, it.board, it.dice, rules[DICE], 1, it.todo)
+    return _rest_of_turn(rules, network, it, end, 0, _NOT_PLAYED)
+
+
+@inner
+def _before_roll(rules: Rules, network: GameNetwork, it: LookaheadBuffers) -> float:
+    """Return what `it.first` is worth for the player who is to roll: the mean over all rolls."""
+    total, rolls = 0.0, 0
+    for high in range(1, 7):
+        for low in range(1, high + 1):
+            ways = 1 if high == low else 2
+            it.dice[0], it.dice[1] = high, low
+            if rules[DICE] == 2:
+                total += ways * _after_roll(rules, network, it)
+                rolls += ways
+                continue
+            for third in range(1, low + 1):
+                it.dice[2] = third
+                ways = 1 if high == third else 6 if high != low and low != third else 3
+                total += ways * _after_roll(rules, network, it)
+                rolls += ways
+    return total / rolls
+
+
+@inner
+def _ends_turn(rules: Rules, part: int, moves: int, end: int, passed: int) -> bool:
+    """Return whether the turn ends after `moves` moves of its first part, so that the opponent rolls."""
+    if passed:
+        return False
+    if _is_whole(part, moves):
+        return end == 1
+    return bool(rules[REST] == REST_LOST or not all_equal(part >> 3 & 0xFFF))
+
+
+@inner
+def _highest(ratings: Floats64, count: int) -> int:
+    best = 0
+    for place in range(1, count):
+        if ratings[place] > ratings[best]:
+            best = place
+    return best
+
+
+@compiled
+def best_play(
+    rules: Rules,
+    network: GameNetwork,
+    it: LookaheadBuffers,
+    choice: Choice,
+    count: int,
+    end: int,
+    passed: int,
+    plies: int,
+) -> int:
+    """Return the place in `choice.results` of the best of `count` plays, for the player who makes them.
+
+    `end` is the number of parts in `choice.todo`, `passed` whether the opponent left them. With `plies` 1 every roll of
+    the opponent is looked at, with 0 only the rest of the turn.
+    """
+    part, todo = choice.todo[0], choice.todo
+    for place in range(count):
+        after, moves = choice.nodes[choice.results[place]], choice.moves[place]
+        goes_on = 1 if passed or (end > 1 and _is_whole(part, moves)) else 0
+        it.ratings[place] = _at_once(rules, network, it, choice.before, after, goes_on)
+    if plies == 0 and _ends_turn(rules, part, choice.moves[0], end, passed):
+        return _highest(it.ratings, count)
+    best, most = 0, -_BELOW_ALL
+    for _ in range(min(count, CANDIDATES)):
+        place = _highest(it.ratings, count)
+        it.ratings[place] = -_BELOW_ALL
+        after, moves = choice.nodes[choice.results[place]], choice.moves[place]
+        result = outcome(rules, choice.before, after)
+        if result:
+            rating = _settled(result)
+        elif plies > 0 and _ends_turn(rules, part, moves, end, passed):
+            turn_over(after, it.first)
+            rating = -_before_roll(rules, network, it)
+        else:
+            copy_state(after, it.board)
+            for following in range(end):
+                it.todo[following] = todo[following]
+            rating = _rest_of_turn(rules, network, it, end, passed, moves)
+        if rating > most:
+            best, most = place, rating
+    return best
+
+
+# -- from Python -------------------------------------------------------------------------------------------------------
 
 
 MOST_PLIES: Final = 1
@@ -28,27 +314,10 @@ MOST_PLIES: Final = 1
 _THEN: Final = {Then.ROLL: ROLL, Then.NAME_DOUBLE: NAME_DOUBLE}
 
 
-@cache
-def network_of_game(game: str, folder: Path | None = None) -> Network:
-    """Return the network of a game, by its name without options, from another folder if one is given.
-
-    Raises NetworkError if that has none, and NetworkError or OSError if the network is damaged.
-    """
-    if folder is None:
-        return load_network(GAME_NETWORKS / f"{game}.npz")
-    path = folder / f"{game}.npz"
-    try:
-        return load_network(path)
-    except FileNotFoundError:
-        raise NetworkError(
-            f"expected a network at {path}, found none; `fibsbot train --game {game} -o {folder}` makes one"
-        ) from None
-
-
 class TableEvaluator:
     """Estimates how a game will end. An option of a game is evaluated by the network of the game without it."""
 
-    def __init__(self, rules: Ruleset, network: Network | None = None) -> None:
+    def __init__(self, rules: Ruleset, network: GameNetwork | None = None) -> None:
         """Use the bundled network unless another one is given; raise NetworkError or OSError if it is damaged."""
         self._parameters = parameters_of(rules)
         self._network = network_of_game(rules.name) if network is None else network
@@ -57,7 +326,7 @@ class TableEvaluator:
     def chances(self, tables: Sequence[Table]) -> Floats32:
         """Return the chances of the player who is to roll, `Table.own`, shape (n, 6).
 
-        They are those to win at least one, two and three units, and to lose as many; see `Network.unit_points`.
+        They are those to win at least one, two and three units, and to lose as many; see `GameNetwork.unit_points`.
         """
         outputs = np.empty((len(tables), OUTPUTS), np.float32)
         buffers = new_activations(self._network)  # for this call alone: strategies may be shared by threads
@@ -94,9 +363,9 @@ class TableEvaluator:
         rules, network, ahead = self._parameters, self._network, self._lookahead()
         return best_play(rules, network, ahead, choice, count, len(turn), int(passed), plies)
 
-    def _lookahead(self) -> Lookahead:
+    def _lookahead(self) -> LookaheadBuffers:
         """Return the working memory of this thread."""
-        memory: Lookahead | None = getattr(self._of_thread, "lookahead", None)
+        memory: LookaheadBuffers | None = getattr(self._of_thread, "lookahead", None)
         if memory is None:
-            memory = self._of_thread.lookahead = new_lookahead(self._network)
+            memory = self._of_thread.lookahead = new_lookahead_buffers(self._network)
         return memory

@@ -10,17 +10,17 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Int32s, Int64s
-from fibsbot.engine.family.lookahead import (
+from fibsbot.engine.family.evaluator import (
     Choice,
-    Lookahead,
+    LookaheadBuffers,
     best_play,
     moves_of,
-    new_lookahead,
+    new_lookahead_buffers,
     pass_rest,
     turn_over,
 )
 from fibsbot.engine.family.moves import HAND, HOME, copy_state, facing, farthest
-from fibsbot.engine.family.network import Activations, Network, bounded_value, new_activations, value
+from fibsbot.engine.family.network import Activations, GameNetwork, bounded_value, new_activations, value
 from fibsbot.engine.family.parameters import (
     BINDING,
     CELLS,
@@ -64,7 +64,7 @@ class GameBuffers(NamedTuple):
 
     search: PlaySearch
     activations: Activations
-    ahead: Lookahead
+    ahead: LookaheadBuffers
     choice: Choice
     start: State
     board: State
@@ -83,14 +83,14 @@ class GameBuffers(NamedTuple):
     """Rolls of the last game; games that were abandoned."""
 
 
-def new_game_buffers(start: State, network: Network) -> GameBuffers:
+def new_game_buffers(start: State, network: GameNetwork) -> GameBuffers:
     """Return working memory for games from a set-up."""
     search, board = new_play_search(), np.zeros(CELLS, np.int32)
     moves, todo = np.zeros(NODES, np.int32), np.zeros(MOST_PARTS, np.int64)
     return GameBuffers(
         search=search,
         activations=new_activations(network),
-        ahead=new_lookahead(network),
+        ahead=new_lookahead_buffers(network),
         choice=Choice(board, search.nodes, search.results, moves, todo),
         start=start,
         board=board,
@@ -130,7 +130,7 @@ def _lead(rules: Rules, state: State) -> int:
 
 
 @inner
-def _expected(rules: Rules, kind: int, network: Network, buffers: GameBuffers, state: State) -> float:
+def _expected(rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, state: State) -> float:
     """Return the points that a network expects for the player who is to roll."""
     if kind == LEARNER:
         return value(rules, network, buffers.activations, state)
@@ -139,7 +139,7 @@ def _expected(rules: Rules, kind: int, network: Network, buffers: GameBuffers, s
 
 @inner
 def _rating(
-    rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: int, node: int
+    rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, before: State, goes_on: int, node: int
 ) -> float:
     """Return how good a table is for the player who has reached it and, if the turn goes on, is to roll or play."""
     after = buffers.search.nodes[node]
@@ -178,7 +178,7 @@ def _row_is_greater(state: State, other: State) -> bool:
 
 @inner
 def _best(
-    rules: Rules, kind: int, network: Network, buffers: GameBuffers, before: State, goes_on: int, count: int
+    rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, before: State, goes_on: int, count: int
 ) -> float:
     """Put the best result first; return its rating."""
     if kind < NETWORK:
@@ -208,7 +208,7 @@ def _simply_best(rules: Rules, kind: int, search: PlaySearch, before: State, cou
 
 @inner
 def _choose(
-    rules: Rules, kind: int, network: Network, buffers: GameBuffers, count: int, at: int, end: int, passed: int
+    rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, count: int, at: int, end: int, passed: int
 ) -> int:  # fmt: skip
     """Return the node of the result that a player chooses; the part that is played is before `at`."""
     results = buffers.search.results
@@ -229,7 +229,7 @@ def _choose(
 
 
 @inner
-def _name_double(rules: Rules, kind: int, network: Network, buffers: GameBuffers) -> int:
+def _name_double(rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers) -> int:
     """Return the double that a player names, 0 if none can be played."""
     best, most = 0, -1e9
     for number in range(1, 7):
@@ -247,7 +247,9 @@ def _name_double(rules: Rules, kind: int, network: Network, buffers: GameBuffers
 
 
 @inner
-def _open_point(rules: Rules, kinds: Int64s, first: Network, second: Network, buffers: GameBuffers, mover: int) -> None:
+def _open_point(
+    rules: Rules, kinds: Int64s, first: GameNetwork, second: GameNetwork, buffers: GameBuffers, mover: int
+) -> None:
     """Let the winner of a contest of dice choose which of the mover's home points is opened."""
     totals = 0
     while totals == 0:
@@ -270,7 +272,7 @@ def _open_point(rules: Rules, kinds: Int64s, first: Network, second: Network, bu
 
 
 @inner
-def _opened_rating(rules: Rules, kind: int, network: Network, buffers: GameBuffers, own: int) -> float:
+def _opened_rating(rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, own: int) -> float:
     """Return how good the table in the first node is for its owner or, from the other side, for the opponent."""
     if own:
         return _rating(rules, kind, network, buffers, buffers.board, 0, 0)
@@ -288,7 +290,7 @@ def _open(state: State, opened: State, point: int) -> None:
 
 
 @inner
-def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buffers: GameBuffers) -> int:
+def play_game(rules: Rules, kinds: Int64s, first: GameNetwork, second: GameNetwork, buffers: GameBuffers) -> int:
     """Play a game; return the points that the first player wins, negative if the second does, 0 for a draw.
 
     The tables before each roll are recorded.
@@ -374,8 +376,8 @@ def play_game(rules: Rules, kinds: Int64s, first: Network, second: Network, buff
 def play_pairs(
     rules: Rules,
     kinds: Int64s,
-    first: Network,
-    second: Network,
+    first: GameNetwork,
+    second: GameNetwork,
     buffers: GameBuffers,
     seed: int,
     number: int,

@@ -9,6 +9,7 @@ up to 1.
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -33,6 +34,8 @@ from fibsbot.engine.family.parameters import (
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import NetworkError, load_arrays, write_whole
 
+GAME_NETWORKS: Final = Path(__file__).parent.parent / "networks/games"
+"""The folder of the bundled networks, one for each game."""
 _A_POINT: Final = 5
 """Inputs of a point: one, at least two, at least three, more than three checkers; pinned."""
 _FEATURES: Final = 24
@@ -43,7 +46,7 @@ Inputs: TypeAlias = Floats32
 Values: TypeAlias = Floats32
 
 
-class Network(NamedTuple):
+class GameNetwork(NamedTuple):
     """The weights."""
 
     input_weights: Floats32
@@ -66,11 +69,11 @@ class Activations(NamedTuple):
     outputs: Values
 
 
-def new_network(hidden: int, unit_points: tuple[float, float, float], seed: int) -> Network:
+def new_network(hidden: int, unit_points: tuple[float, float, float], seed: int) -> GameNetwork:
     """Return a network with random weights."""
     rng = np.random.default_rng(seed)
     bias = [0.0, -1.5, -4.0]
-    return Network(
+    return GameNetwork(
         input_weights=(rng.standard_normal((INPUTS, hidden)) * 0.1).astype(np.float32),
         hidden_bias=np.zeros(hidden, np.float32),
         output_weights=(rng.standard_normal((OUTPUTS, hidden)) * 0.1).astype(np.float32),
@@ -79,32 +82,49 @@ def new_network(hidden: int, unit_points: tuple[float, float, float], seed: int)
     )
 
 
-def new_activations(network: Network) -> Activations:
+def new_activations(network: GameNetwork) -> Activations:
     """Return buffers for a network."""
     return Activations(
         np.zeros(INPUTS, np.float32), np.zeros(len(network.hidden_bias), np.float32), np.zeros(OUTPUTS, np.float32)
     )
 
 
-def save_network(network: Network, path: Path) -> None:
+def save_network(network: GameNetwork, path: Path) -> None:
     """Write a network at half precision, atomically."""
     room = io.BytesIO()
     np.savez_compressed(room, allow_pickle=False, **{k: v.astype(np.float16) for k, v in network._asdict().items()})
     write_whole(path, room.getvalue())
 
 
-def load_network(path: Path) -> Network:
+def load_network(path: Path) -> GameNetwork:
     """Read a network. Raises NetworkError if it is none, OSError if it cannot be read."""
     arrays = load_arrays(path)
-    if set(arrays) != set(Network._fields):
+    if set(arrays) != set(GameNetwork._fields):
         raise NetworkError(f"{path}: expected a network of a tables game, found {', '.join(arrays):.200}")
-    network = Network(**{name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()})
+    network = GameNetwork(**{name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()})
     hidden = network.hidden_bias.shape[:1]
     expected = ((INPUTS, *hidden), hidden, (OUTPUTS, *hidden), (OUTPUTS,), (3,))
     if tuple(array.shape for array in network) != expected or not all(np.isfinite(it).all() for it in network):
         shapes = ", ".join(str(array.shape) for array in network)
         raise NetworkError(f"{path}: expected finite arrays of the shapes {expected}, found {shapes}")
     return network
+
+
+@cache
+def network_of_game(game: str, folder: Path | None = None) -> GameNetwork:
+    """Return the network of a game, by its name without options, from another folder if one is given.
+
+    Raises NetworkError if that has none, and NetworkError or OSError if the network is damaged.
+    """
+    if folder is None:
+        return load_network(GAME_NETWORKS / f"{game}.npz")
+    path = folder / f"{game}.npz"
+    try:
+        return load_network(path)
+    except FileNotFoundError:
+        raise NetworkError(
+            f"expected a network at {path}, found none; `fibsbot train --game {game} -o {folder}` makes one"
+        ) from None
 
 
 @inner
@@ -208,7 +228,7 @@ def encode(rules: Rules, state: State, inputs: Inputs) -> None:
 
 
 @inner
-def forward(network: Network, buffers: Activations) -> None:
+def forward(network: GameNetwork, buffers: Activations) -> None:
     """Write the outputs for the inputs in the buffers, which may be those of a wider network."""
     hidden, outputs, inputs = buffers.hidden, buffers.outputs, buffers.inputs
     units = len(network.hidden_bias)
@@ -229,7 +249,7 @@ def forward(network: Network, buffers: Activations) -> None:
 
 
 @inner
-def points_of(network: Network, outputs: Values) -> float:
+def points_of(network: GameNetwork, outputs: Values) -> float:
     """Return the expected points of the player who is to roll."""
     total = 0.0
     for unit in range(3):
@@ -238,7 +258,7 @@ def points_of(network: Network, outputs: Values) -> float:
 
 
 @inner
-def value(rules: Rules, network: Network, buffers: Activations, state: State) -> float:
+def value(rules: Rules, network: GameNetwork, buffers: Activations, state: State) -> float:
     """Return the expected points of the player who is to roll, and leave the outputs in the buffers."""
     encode(rules, state, buffers.inputs)
     forward(network, buffers)
@@ -257,7 +277,7 @@ def bound(rules: Rules, state: State, outputs: Values) -> None:
 
 
 @inner
-def bounded_value(rules: Rules, network: Network, buffers: Activations, state: State) -> float:
+def bounded_value(rules: Rules, network: GameNetwork, buffers: Activations, state: State) -> float:
     """Return the expected points of the player who is to roll, by corrected outputs."""
     value(rules, network, buffers, state)
     bound(rules, state, buffers.outputs)
@@ -265,7 +285,7 @@ def bounded_value(rules: Rules, network: Network, buffers: Activations, state: S
 
 
 @compiled
-def evaluate_states(rules: Rules, network: Network, buffers: Activations, states: State, outputs: Values) -> None:
+def evaluate_states(rules: Rules, network: GameNetwork, buffers: Activations, states: State, outputs: Values) -> None:
     """Write the outputs for tables, one a row, seen by the player who is to roll."""
     for row in range(len(states)):
         bounded_value(rules, network, buffers, states[row])

@@ -17,14 +17,14 @@ import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import Floats32, Int64s
+from fibsbot.engine.family.evaluator import turn_over
 from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, next_random, play_game
-from fibsbot.engine.family.lookahead import turn_over
 from fibsbot.engine.family.moves import copy_state
 from fibsbot.engine.family.network import (
     INPUTS,
     OUTPUTS,
     Activations,
-    Network,
+    GameNetwork,
     encode,
     forward,
     new_network,
@@ -148,7 +148,7 @@ class FamilyTraining:
         if self._checkpoint.exists():
             saved = load_arrays(self._checkpoint)
             if str(saved.get("recipe")) == repr(recipe):
-                self.network = Network(*(np.ascontiguousarray(saved[name]) for name in Network._fields))
+                self.network = GameNetwork(*(np.ascontiguousarray(saved[name]) for name in GameNetwork._fields))
                 self.done = int(saved["done"])
         game = new_game_buffers(start_of(rules), self.network)
         self._buffers = LearnBuffers(
@@ -212,7 +212,9 @@ def _turn_target(target: Floats32) -> None:
 
 
 @inner
-def _update(network: Network, activations: Activations, errors: Floats32, target: Floats32, rate: np.float32) -> None:
+def _update(
+    network: GameNetwork, activations: Activations, errors: Floats32, target: Floats32, rate: np.float32
+) -> None:
     """Move the outputs for the inputs in the buffers towards the target."""
     hidden, inputs, outputs = activations.hidden, activations.inputs, activations.outputs
     units = len(hidden)
@@ -236,7 +238,7 @@ def _update(network: Network, activations: Activations, errors: Floats32, target
 
 
 @inner
-def _self_play(rules: Rules, network: Network, buffers: LearnBuffers, seed: int) -> int:
+def _self_play(rules: Rules, network: GameNetwork, buffers: LearnBuffers, seed: int) -> int:
     """Play and count a game of the network against itself; return the points of the first player."""
     game, counts = buffers.game, buffers.counts
     for which in range(2):
@@ -252,7 +254,7 @@ def _self_play(rules: Rules, network: Network, buffers: LearnBuffers, seed: int)
 @compiled
 def _learn(
     rules: Rules,
-    network: Network,
+    network: GameNetwork,
     buffers: LearnBuffers,
     table: ExactTable,
     exact: bool,  # noqa: FBT001 - compiled
@@ -274,7 +276,7 @@ def _learn(
 
 @inner
 def _learn_returns(
-    rules: Rules, network: Network, buffers: LearnBuffers, points: int, rate: np.float32, trace: np.float32
+    rules: Rules, network: GameNetwork, buffers: LearnBuffers, points: int, rate: np.float32, trace: np.float32
 ) -> None:
     """Learn from the last game, whose first player won these points, backwards from its end."""
     game, target = buffers.game, buffers.target
@@ -299,7 +301,9 @@ def _learn_returns(
 
 
 @inner
-def _learn_exactly(rules: Rules, network: Network, buffers: LearnBuffers, table: ExactTable, rate: np.float32) -> None:
+def _learn_exactly(
+    rules: Rules, network: GameNetwork, buffers: LearnBuffers, table: ExactTable, rate: np.float32
+) -> None:
     """Learn the exact chances after every play of random rolls in the last game."""
     game = buffers.game
     for roll in range(game.counts[0]):
@@ -318,7 +322,7 @@ def _learn_exactly(rules: Rules, network: Network, buffers: LearnBuffers, table:
 
 @inner
 def _learn_position(
-    rules: Rules, network: Network, buffers: LearnBuffers, table: ExactTable, state: State, rate: np.float32
+    rules: Rules, network: GameNetwork, buffers: LearnBuffers, table: ExactTable, state: State, rate: np.float32
 ) -> None:
     """Move the outputs for a position towards its exact chances."""
     target, activations = buffers.target, buffers.game.activations

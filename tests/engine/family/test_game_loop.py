@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from fibsbot.engine.family.evaluator import network_of_game
 from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
-from fibsbot.engine.family.network import Network, new_network
+from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame, name, play, roll, roll_contest, roll_opening, start_match
@@ -61,7 +60,7 @@ def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numb
     return state
 
 
-def compiled_pair(game: str, kind: int, network: Network) -> list[int]:
+def compiled_pair(game: str, kind: int, network: GameNetwork) -> list[int]:
     """Return what a player wins against `blots` in both games of a pair."""
     rules = load_ruleset(game)
     points = np.zeros(2, np.int64)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from fibsbot.engine.family.evaluator import TableEvaluator
-from fibsbot.engine.family.lookahead import CANDIDATES
+from fibsbot.engine.family.evaluator import CANDIDATES, TableEvaluator
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame, play, roll, start_match
 from fibsbot.games.plays import outcome, parts_of, resulting_tables, rolls, turn_over

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
 from fibsbot.cli import main
-from fibsbot.engine.family.evaluator import GAME_NETWORKS
-from fibsbot.engine.family.network import load_network, new_network, save_network
+from fibsbot.engine.family.network import GAME_NETWORKS, load_network, new_network, save_network
 from fibsbot.engine.network import NetworkError
 from fibsbot.engine.training import family
 from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
