@@ -35,7 +35,7 @@ from fibsbot.engine.engine import Engine
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.search import SearchLimits
-from fibsbot.engine.training.benchmark import CheckerBenchmark
+from fibsbot.engine.training.results import CheckerBenchmark
 from fibsbot.match import MatchState
 
 DATA: Final = Path(__file__).parent / "data"

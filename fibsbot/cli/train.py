@@ -21,9 +21,9 @@ from fibsbot.workers.pool import WorkerPool
 from fibsbot.workers.processes import WorkerLostError
 
 if TYPE_CHECKING:
-    from fibsbot.engine.training.benchmark import CheckerBenchmark
     from fibsbot.engine.training.optimizer import Backend
     from fibsbot.engine.training.recipe import Recipe
+    from fibsbot.engine.training.results import CheckerBenchmark
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that set, when numpy is loaded, its number of threads for matrix products."""
@@ -159,8 +159,8 @@ def _train_game(game: str, recipe: Path | None, folder: Path, *, as_json: bool) 
 
 
 def _read(recipe: Path, benchmark: Path | None) -> tuple[Recipe, CheckerBenchmark | None]:
-    from fibsbot.engine.training.benchmark import CheckerBenchmark  # noqa: PLC0415 - loads numpy, see _THREADS
     from fibsbot.engine.training.recipe import read_recipe  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.results import CheckerBenchmark  # noqa: PLC0415 - loads numpy, see _THREADS
 
     try:
         return read_recipe(recipe), CheckerBenchmark.read(benchmark) if benchmark else None
@@ -198,7 +198,7 @@ def _backend(name: str) -> Backend:
 
 
 def _pack(folder: Path, recipe: Path, target: Path) -> Path:
-    from fibsbot.engine.training.bundle import pack  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.results import pack  # noqa: PLC0415 - loads numpy
 
     try:
         return pack(folder, recipe, target)
@@ -207,7 +207,7 @@ def _pack(folder: Path, recipe: Path, target: Path) -> Path:
 
 
 def _unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
-    from fibsbot.engine.training.bundle import unpack  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.results import unpack  # noqa: PLC0415 - loads numpy
 
     try:
         unpack(packed, folder, recipe)

@@ -23,7 +23,6 @@ from fibsbot.engine.engine import HISTORY, PRECISION
 from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, save_arrays
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork, Sides, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
-from fibsbot.engine.training.benchmark import CheckerBenchmark
 from fibsbot.engine.training.decision_labels import DecisionLabeller, label_decisions, read_plays
 from fibsbot.engine.training.labels import (
     Chunk,
@@ -57,7 +56,14 @@ from fibsbot.engine.training.recipe import (
     Refinement,
     Round,
 )
-from fibsbot.engine.training.results import mean_path, network_path, pruner_path, race_path, refined_path
+from fibsbot.engine.training.results import (
+    CheckerBenchmark,
+    mean_path,
+    network_path,
+    pruner_path,
+    race_path,
+    refined_path,
+)
 from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
 from fibsbot.text import plural
 from fibsbot.workers.pool import WorkerPool

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fibsbot.engine.arrays import Boards, Outcomes, boards_of
-from fibsbot.engine.training.benchmark import CheckerBenchmark
+from fibsbot.engine.training.results import CheckerBenchmark
 from fibsbot.notation.position_ids import position_id
 from fibsbot.position import Position
 from tests.engine.toys import left_by
