@@ -35,7 +35,7 @@ from fibs_protocol.stream import MessageReader
 from fibsbot.cli import GC_THRESHOLD
 from fibsbot.formats import CHUNK
 from fibsbot.replay.batch import ReplayTask, replay_all, replay_source
-from fibsbot.replay.source_files import ReplaySource, find_sources
+from fibsbot.replay.match_files import ReplaySource, find_sources
 from fibsbot.workers.pool import LocalPool
 
 SESSION: Final = Path(__file__).parent.parent / "tests" / "data" / "bot" / "tigergammon.jsonl"

@@ -57,6 +57,20 @@ def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:
     return Play(tuple([_moves[move.source, move.target, downward] for move in moves]))
 
 
+def play_of_server_moves(moves: Iterable[FibsMove]) -> Play:
+    """Return the server's moves as a play; the moves themselves show the player's direction."""
+    moves = tuple(moves)
+    return play_from_fibs(moves, _direction(moves[0]) if moves else -1)
+
+
+def _direction(move: FibsMove) -> int:
+    if move.source is None:
+        return -1 if (move.target or 0) > 12 else 1
+    if move.target is None:
+        return -1 if move.source <= 12 else 1
+    return -1 if move.target < move.source else 1
+
+
 class _Moves(dict[tuple[int | None, int | None, bool], Move]):
     """Moves by source, target and whether the player goes from 24 to 1, each built once if a board has its points."""
 

@@ -18,8 +18,7 @@ from typing import IO, Final
 
 from attrs import frozen
 
-from fibsbot.replay.match_files import LARGEST_FILE, group_log_parts
-from fibsbot.replay.source_files import find_sources
+from fibsbot.replay.match_files import LARGEST_FILE, find_sources, group_log_parts
 from fibsbot.transcript import Transcript
 
 PIECE_BYTES: Final = 1 << 18

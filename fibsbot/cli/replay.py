@@ -23,7 +23,7 @@ from fibsbot.replay.batch import ReplayCounts, ReplayTask, SourceResult, process
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, PlayerSelection
 from fibsbot.replay.events import MatchEvent, Place, PlaceError
 from fibsbot.replay.keys import KeyReader
-from fibsbot.replay.source_files import ReplaySource, find_sources
+from fibsbot.replay.match_files import ReplaySource, find_sources
 from fibsbot.replay.terminal import FrameHistory, TerminalReplay, board_frames
 from fibsbot.replay.writers import (
     WorstDecision,

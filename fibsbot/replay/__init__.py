@@ -2,20 +2,16 @@
 
 From bytes to events:
 
-    match_files.py     what kind of file it is; reads files of other programs
-    captures.py        session logs and raw bytes as messages and commands
+    match_files.py     finds files and their formats; reads those of other programs, yields the events of each
+    captures.py        session logs and raw bytes as messages and commands; what a log has about decisions
     transcriber.py     messages and commands as events of matches
-    session_tracker.py the agent's own tracking beside it
-    session_matches.py which match is on, which may be resumed
-    match_builder.py   one match
+    session_tracker.py the agent's own tracking beside it; which match is on, which may be resumed
+    match_builder.py   one match, and what each message adds to a game
     game_builder.py    one game, entry by entry
-    decision_logs.py   what a log has about the user's decisions
-    game_messages.py   what each message adds to a game
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
     chouette_games.py  the games of a chouette
     events.py          the events, and places among them
-    source_files.py    the files to replay, and the events of each
 
 From events to output:
 

@@ -40,8 +40,7 @@ from fibsbot.replay.events import (
     TableMatchEnded,
     events_from,
 )
-from fibsbot.replay.match_files import CaptureError
-from fibsbot.replay.source_files import ReplaySource, SentContent, events_in
+from fibsbot.replay.match_files import CaptureError, ReplaySource, SentContent, events_in
 from fibsbot.replay.writers import (
     ComparisonWriter,
     EventWriter,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -25,10 +26,14 @@ from fibs_protocol.grammar import parse_command
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
+from fibsbot.evolve import evolve
 from fibsbot.formats import FormatError, read_chunks
+from fibsbot.match import CubeAction
 from fibsbot.records import session_log as log
 from fibsbot.replay import match_files
 from fibsbot.replay.match_files import CaptureError
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Cube, Entry, Resign, Throw
 
 
 @define  # the events that are many are not frozen: such a class takes twice as long to build
@@ -349,3 +354,32 @@ def _typed_command(text: str) -> c.Command | None:
     except CommandError:
         return None
     return command if isinstance(command, _TYPED_COMMANDS) else None
+
+
+# -- what a log has about the user's decisions -------------------------------------------------------------------------
+
+
+def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:
+    """Return an entry of the user with the equity and the time that the log has for it; the log record is used up."""
+    match entry:
+        case Throw(seat=Seat.A, dice=dice):
+            logs.pop("roll", None)
+            log = logs.pop("move", {})
+            logged = log.get("dice") or ()
+            fits = logged == list(dice) or sorted(map(str, logged)) == sorted(map(str, dice))
+        case Cube(seat=Seat.A, action=action):
+            log = logs.pop("roll" if action is CubeAction.DOUBLE else "doubled", {})
+            fits = log.get("answer") == action.value
+        case Resign(seat=seat, level=level):
+            log = logs.pop("roll" if seat is Seat.A else "resigned", {})
+            fits = seat is Seat.B or log.get("answer") == f"resign {level.value}"
+        case _:
+            return entry
+    if not fits:
+        return entry
+    equity, seconds = _finite_number(log.get("equity")), _finite_number(log.get("seconds"))
+    return evolve(entry, equity=equity, seconds=entry.seconds if seconds is None else seconds)
+
+
+def _finite_number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

@@ -18,12 +18,19 @@ from fibs_protocol.commands import Command
 from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU
-from fibsbot.replay import game_messages
+from fibsbot.fibs_numbering import play_of_server_moves
 from fibsbot.replay.board_view import BoardView
 from fibsbot.replay.events import ChouetteGame, DifferenceFound, EntryAdded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.replay.game_messages import GameEnd, Time
-from fibsbot.replay.match_builder import MatchBuilder
+from fibsbot.replay.match_builder import (
+    END_HANDLERS,
+    ENDINGS,
+    ENTRY_HANDLERS,
+    GameEnd,
+    MatchBuilder,
+    Time,
+    acting_seat,
+)
 from fibsbot.replay.session_tracker import SessionTracker
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat, Stage
@@ -134,18 +141,18 @@ class _SeatedGame:
         game = self.running_game
         if game is None:
             return
-        seat = game_messages.acting_seat(message, game, self.seat_of)
+        seat = acting_seat(message, game, self.seat_of)
         if seat is not None:
-            game_messages.ENTRY_HANDLERS[type(message)](game, seat, message, at)
+            ENTRY_HANDLERS[type(message)](game, seat, message, at)
 
     def _on_game_end(self, message: GameEnd, at: Time) -> None:
         winner, game = self.seat_of(message.winner), self.running_game
         if winner is None:
             return
         if game is None:
-            self.match.note_unseen_game(winner, message.points, game_messages.ENDINGS[type(message)])
+            self.match.note_unseen_game(winner, message.points, ENDINGS[type(message)])
         else:
-            game_messages.END_HANDLERS[type(message)](game, winner, message.points, at)
+            END_HANDLERS[type(message)](game, winner, message.points, at)
             self.match.end_game()
 
     def _on_score(self, message: m.Score, _: Time) -> None:
@@ -195,8 +202,8 @@ class _SeatedGame:
         m.ChouetteDropout: _on_dropout,
         m.ChouetteCaptain: _on_captain,
         m.ChouetteResult: _on_result,
-        **dict.fromkeys(game_messages.END_HANDLERS, _on_game_end),
-        **dict.fromkeys(game_messages.ENTRY_HANDLERS, _on_game_message),
+        **dict.fromkeys(END_HANDLERS, _on_game_end),
+        **dict.fromkeys(ENTRY_HANDLERS, _on_game_message),
     }
 
 
@@ -249,7 +256,7 @@ class ChouetteGames:
         seated.tracker.send(command)
         game = seated.running_game
         if game is not None and seated.acts:
-            game.note_sent_play(game_messages.play_of_server_moves(command.moves), at)
+            game.note_sent_play(play_of_server_moves(command.moves), at)
 
     def log_decision(self, fields: Mapping[str, Any]) -> None:
         """Process a decision in a session log."""

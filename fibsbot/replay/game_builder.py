@@ -18,7 +18,7 @@ from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import CHECKERS, Play
 from fibsbot.replay.board_view import BoardView, board_shows_state
-from fibsbot.replay.decision_logs import with_logged_details
+from fibsbot.replay.captures import with_logged_details
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import redoubles_left

@@ -1,25 +1,30 @@
-"""Match files: detect the format of a file, group the parts of a session log, read matches as transcripts.
+"""Files that matches are read from: found by path, their format detected, read as transcripts or as events.
 
-Quick to import: the parser of the server's messages is imported only when a capture is read.
+The parts of a session log are grouped. Quick to import: the parser of the server's messages is imported only when a
+capture is read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
+from attrs import evolve, field, frozen
+
 from fibsbot.draw.markup import clean
 from fibsbot.formats import Format, FormatError, decode_text, detect_format, read_chunks
 from fibsbot.formats.conversion import read_matches
 from fibsbot.records.session_log import is_session_log
-from fibsbot.transcript import Transcript
+from fibsbot.transcript import Transcript, walk
 
 if TYPE_CHECKING:
-    from fibsbot.replay.captures import CaptureEvent
+    from fibsbot.replay.captures import CaptureEvent, OffsetCallback
+    from fibsbot.replay.events import MatchEvent
 
 
 class CaptureError(ValueError):
@@ -199,3 +204,130 @@ def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcri
     if others and not found:
         games = clean(", ".join(others), 60)
         raise CaptureError(f"expected matches of backgammon, got only {games}, whose moves `fibsbot replay` lists")
+
+
+# -- sources of a replay -----------------------------------------------------------------------------------------------
+
+
+@frozen
+class SentContent:
+    """The content of a source, for a worker on another machine."""
+
+    parts: tuple[bytes, ...]
+    size: int
+    """Bytes on disk."""
+    error: str = ""
+    """Why it could not be read or sent; then there are no parts."""
+
+
+@frozen
+class ReplaySource:
+    """A file that is replayed, or several that continue each other."""
+
+    paths: tuple[Path, ...]
+    is_explicit: bool = True
+    """Whether it was named on the command line; else it was found in a folder."""
+    sent: SentContent | None = field(default=None, repr=False)
+    """In a worker on another machine."""
+
+    @property
+    def name(self) -> str:
+        """The name of its first file."""
+        return str(self.paths[0])
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk; 0 for a pipe and the like."""
+        return self.sent.size if self.sent else sum(_size(path) for path in self.paths)
+
+    def with_content(self) -> ReplaySource:
+        """Return the source with its content, or the error that it cannot be read."""
+        size = self.size
+        if size > LARGEST_SENT:
+            error = f"expected at most {LARGEST_SENT >> 20} MiB to send to a worker, got {size >> 20} MiB"
+            return evolve(self, sent=SentContent((), size, error))
+        try:
+            parts = tuple(_read_part(path) for path in self.paths)
+        except OSError as error:
+            return evolve(self, sent=SentContent((), size, error.strerror or str(error)))
+        return evolve(self, sent=SentContent(parts, size))
+
+
+LARGEST_SENT: Final = 2**26
+"""Bytes of a source that is sent to a worker, at most: scheduler and worker hold it in memory."""
+
+
+def _read_part(path: Path) -> bytes:
+    with open_log_part(path) as file:
+        return file.read()
+
+
+def find_sources(paths: Iterable[Path]) -> list[ReplaySource]:
+    """Return the sources to replay: files, and all files below folders by name; the parts of a log are one source."""
+    is_explicit = dict.fromkeys(path for path in paths if not path.is_dir())
+    found = list(is_explicit)
+    for path in paths:
+        if path.is_dir():
+            found += [it for it in _files_below(path) if it not in is_explicit]
+    return [ReplaySource(group, is_explicit=group[0] in is_explicit) for group in group_log_parts(dict.fromkeys(found))]
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        paths = (Path(place, name) for name in sorted(files))
+        yield from (path for path in paths if path.is_file())
+
+
+def events_in(source: ReplaySource, on_offset: OffsetCallback, *, logged_details: bool = True) -> Iterator[MatchEvent]:
+    """Yield the events of a source; without `logged_details`, entries lack the equities that a session log has.
+
+    Raises CaptureError or FormatError for a file of another kind, TranscriptError where a match breaks the rules, and
+    OSError where a file cannot be read.
+    """
+    sent = source.sent
+    if sent and sent.error:
+        raise OSError(0, sent.error)
+    one = len(source.paths) == 1
+    kind = (
+        find_content_format(source.paths[0].name, sent.parts) if sent else find_format(source.paths[0]) if one else None
+    )
+    if kind is None:
+        from fibsbot.replay.captures import read_captures, read_parts  # noqa: PLC0415 - slow to import: every message
+        from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
+
+        parts = (read_chunks(io.BytesIO(part)) for part in sent.parts) if sent else ()
+        yield from events_of_capture(
+            read_parts(parts, on_offset, decisions=logged_details)
+            if sent
+            else read_captures(source.paths, on_offset, decisions=logged_details)
+        )
+        return
+    matches = read_match_content(sent.parts[0], kind) if sent else read_match_file(source.paths[0], kind)
+    for number, transcript in enumerate(matches, 1):
+        yield from events_of_transcript(number, transcript)
+
+
+def events_of_transcript(match: int, transcript: Transcript) -> Iterator[MatchEvent]:
+    """Yield the events of a transcript. Raises TranscriptError where it breaks the rules."""
+    from fibsbot.replay.events import (  # noqa: PLC0415 - slow to import: every message of the server
+        EntryAdded,
+        GameBegan,
+        GameEnded,
+        MatchBegan,
+        MatchEnded,
+    )
+
+    yield MatchBegan(match, evolve(transcript, games=(), ended=None), transcript.started)
+    for game in transcript.games:
+        yield GameBegan(match, evolve(game, entries=(), result=None))
+        yield from (EntryAdded(match, step) for step in walk(game))
+        yield GameEnded(match, game)
+    yield MatchEnded(match, transcript)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -16,7 +16,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU
-from fibsbot.fibs_numbering import length_from_fibs
+from fibsbot.fibs_numbering import length_from_fibs, play_of_server_moves
 from fibsbot.replay.board_view import BoardView
 from fibsbot.replay.captures import (
     CaptureEvent,
@@ -29,20 +29,26 @@ from fibsbot.replay.captures import (
 from fibsbot.replay.chouette_games import ChouetteGames
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.replay.game_messages import (
+from fibsbot.replay.match_builder import (
     END_HANDLERS,
     ENDINGS,
     ENTRY_HANDLERS,
     GameEnd,
+    MatchBuilder,
     Time,
     acting_seat,
-    play_of_server_moves,
     players_of_end,
 )
-from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
-from fibsbot.replay.session_matches import ENTERED, SessionMatches, TableMatches, match_key
-from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
+from fibsbot.replay.session_tracker import (
+    ENTERED,
+    REGULAR_MESSAGES,
+    RegularTurns,
+    SessionMatches,
+    SessionTracker,
+    TableMatches,
+    match_key,
+)
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Seat

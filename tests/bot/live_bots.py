@@ -20,7 +20,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all
 from fibsbot.replay.comparison import ComparisonOptions
-from fibsbot.replay.source_files import find_sources
+from fibsbot.replay.match_files import find_sources
 from fibsbot.server.limits import ServerLimits
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.questions import LastResort

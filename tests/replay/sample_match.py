@@ -12,7 +12,7 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.events import DifferenceFound, MatchBegan, MatchEnded, MatchEvent
-from fibsbot.replay.source_files import events_of_transcript
+from fibsbot.replay.match_files import events_of_transcript
 from fibsbot.rules.game import next_game, start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import GameState, Seat, Stage

@@ -19,10 +19,10 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from fibsbot.replay import batch, source_files
+from fibsbot.replay import batch, match_files
 from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all, replay_content, replay_source
 from fibsbot.replay.comparison import ComparisonOptions
-from fibsbot.replay.source_files import ReplaySource, find_sources
+from fibsbot.replay.match_files import ReplaySource, find_sources
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.workers.pool import LocalPool, WorkerPool
 from fibsbot.workers.processes import WorkerLostError
@@ -141,7 +141,7 @@ def test_a_comparison_with_another_program_is_refused_on_other_machines(files: P
 
 
 def test_a_file_that_is_too_large_to_be_sent_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_files, "LARGEST_SENT", 100)
+    monkeypatch.setattr(match_files, "LARGEST_SENT", 100)
     _, result = replay_content(ReplayTask(), ReplaySource((files / "c.txt",)).with_content())
     assert "expected at most 0 MiB to send to a worker, got 0 MiB" == result.error
 

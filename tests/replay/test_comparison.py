@@ -19,7 +19,7 @@ from fibsbot.replay.comparison import (
     StrategyComparison,
 )
 from fibsbot.replay.events import EntryAdded
-from fibsbot.replay.source_files import events_of_transcript
+from fibsbot.replay.match_files import events_of_transcript
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat

@@ -28,7 +28,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Position
 from fibsbot.replay.batch import ReplayTask, replay_all
 from fibsbot.replay.comparison import ComparisonOptions, PlayerSelection
-from fibsbot.replay.source_files import find_sources
+from fibsbot.replay.match_files import find_sources
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 from fibsbot.transcript import Transcript
 from fibsbot.workers.pool import InProcessPool, LocalPool, WorkerPool, open_pool
