@@ -66,7 +66,7 @@ COMMANDS: Final = {
     "run": ("fibsbot.cli.run:run", "Run all accounts of a configuration file until stopped."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
     "show": ("fibsbot.cli.rules:show", "Draw a position."),
-    "soak": ("fibsbot.cli.soak:soak", "Play many matches, bot against bot, and report failures."),
+    "soak": ("fibsbot.cli.demo:soak", "Play many matches, bot against bot, and report failures."),
     "stats": ("fibsbot.cli.stats:stats", "Summarise match results."),
     "status": ("fibsbot.cli.status:status", "Show what the running bots are doing."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),

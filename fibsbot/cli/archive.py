@@ -1,21 +1,275 @@
-"""`fibsbot archive`: an archive of matches as Parquet files: add, study, query."""
+"""`fibsbot archive`: an archive of matches as Parquet files: add, study, query, and ready questions."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import datetime as dt
+import itertools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from fibsbot.cli import UserError
-from fibsbot.cli.archive_output import archive_errors, archive_option, opened, print_rows
-from fibsbot.cli.archive_questions import QUESTIONS
-from fibsbot.cli.options import WorkerOptions, configured_store, store_errors, worker_options
-from fibsbot.cli.output import progress_bar
+from fibsbot.archive.dataset import ArchiveError, MissingDuckDBError
+from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_archive
+from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli.options import FILE, FOLDER, WorkerOptions, configured_store, store_errors, worker_options
+from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
+from fibsbot.files import replacing
 from fibsbot.text import plural
+
+if TYPE_CHECKING:
+    from fibsbot.archive.questions import Answer, Questions
+
+
+# -- what the commands share -------------------------------------------------------------------------------------------
+
+
+FILE_WIDTH: Final = 1000
+"""Columns of a table that is not shown on a terminal, so that each row is one line."""
+UNBROKEN: Final = frozenset({"position"})
+"""Columns that are copied into other commands, and so stay in one piece on a narrow terminal."""
+MAX_ROWS: Final = 1000
+"""Rows that are shown as a table for people."""
+
+archive_option: Final = click.option(
+    "--archive",
+    "folder",
+    metavar="DIR",
+    default=DEFAULT_FOLDER,
+    show_default=True,
+    type=FOLDER,
+    help="Folder of the archive.",
+)
+
+
+@contextlib.contextmanager
+def archive_errors() -> Iterator[None]:
+    """Turn the errors of an archive into those of the command line."""
+    try:
+        yield
+    except MissingDuckDBError as error:
+        raise ConfigError(str(error)) from None
+    except (ArchiveError, QueryError) as error:
+        raise UserError(str(error)) from None
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[Archive]:
+    """Open an archive for reading."""
+    with archive_errors(), open_archive(folder) as found:
+        yield found
+
+
+def print_rows(
+    columns: list[str], rows: Iterator[tuple[Any, ...]], *, as_json: bool = False, as_csv: bool = False
+) -> None:
+    """Print rows as a table for people, as JSON lines or as CSV."""
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(dict(zip(columns, row, strict=True)), default=str))
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+        return
+    shown = list(itertools.islice(rows, MAX_ROWS + 1))
+    print_table(columns, [tuple(map(_text, row)) for row in shown[:MAX_ROWS]])
+    if len(shown) > MAX_ROWS:
+        click.echo(f"more than {MAX_ROWS:,} rows: --json or --csv prints all, LIMIT fewer", err=True)
+
+
+def print_table(columns: list[str], rows: list[tuple[str, ...]], left: list[bool] | None = None) -> None:
+    """Print texts as a table; `left` says which columns are not numbers, by default all."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column, is_text in zip(columns, left or [True] * len(columns), strict=True):
+        table.add_column(
+            escape(clean(column, 60)),
+            overflow="fold",
+            justify="left" if is_text else "right",
+            no_wrap=column in UNBROKEN,
+        )
+    for row in rows:
+        table.add_row(*map(escape, row))
+    is_terminal = sys.stdout.isatty()
+    width = None if is_terminal or "COLUMNS" in os.environ else FILE_WIDTH
+    Console(highlight=False, soft_wrap=not is_terminal, width=width).print(table)
+
+
+def _text(value: Any) -> str:
+    """Return a value for people."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    if isinstance(value, dt.datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S}"
+    return clean(str(value), 200)
+
+
+# -- ready questions ---------------------------------------------------------------------------------------------------
+
+
+COUNT: Final = 20
+"""Positions that are shown where nothing else is asked for."""
+
+
+_count_option: Final = click.option(
+    "-n",
+    "--count",
+    metavar="N",
+    default=COUNT,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Number of positions that are shown.",
+)
+
+
+def _question(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that all questions have."""
+    options = (
+        archive_option,
+        click.option(
+            "--plies",
+            metavar="N",
+            type=click.IntRange(0, MAX_PLIES),
+            help="Use the judgements at N plies.  [default: those of the judge that has judged most]",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            "target",
+            metavar="PAGE",
+            type=FILE,
+            help="Write an HTML page with boards.",
+        ),
+        click.option("--force", is_flag=True, help="Replace an existing page."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row, each on a line."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _ask(ask: Callable[[Questions], Answer], folder: Path, options: dict[str, Any]) -> None:
+    """Ask a question, and print the answer or write it as a page."""
+    target, as_json = options["target"], options["as_json"]
+    if target is not None:
+        if as_json:
+            raise UserError("expected --json or -o, got both")
+        check_free(target, force=options["force"])
+        check_writable(target)
+    with opened(folder) as found:
+        from fibsbot.archive.patterns import PatternError  # noqa: PLC0415 - slow to import: numpy
+        from fibsbot.archive.questions import Questions  # noqa: PLC0415
+
+        try:
+            answer = ask(Questions.of(found, options["plies"], pictures=target is not None))
+        except PatternError as error:
+            raise UserError(str(error)) from None
+    if target is not None:
+        from fibsbot.archive.pages import answer_page  # noqa: PLC0415 - reports of matches
+
+        with replacing(target) as part:
+            part.write_text(answer_page(answer), "utf-8")
+        click.echo(f"{target}: {target.stat().st_size // 1000} kB")
+    elif as_json:
+        _print_json(answer)
+    else:
+        _print(answer)
+
+
+def _print_json(answer: Answer) -> None:
+    for section in answer.sections:
+        for row in section.rows:
+            click.echo(json.dumps({"section": section.heading, **dict(zip(section.columns, row, strict=True))}))
+
+
+def _print(answer: Answer) -> None:
+    from fibsbot.archive.pages import format_value, text_columns  # noqa: PLC0415
+
+    click.echo(answer.title)
+    if answer.judge:
+        click.echo(f"Judged by {answer.judge}")
+    for section in answer.sections:
+        click.echo(f"\n{section.heading}")
+        if section.note:
+            click.echo(section.note)
+        if section.columns:
+            rows = [tuple(map(format_value, section.columns, row)) for row in section.rows]
+            print_table(list(section.columns), rows, text_columns(section))
+
+
+@click.command()
+@_question
+def openings(folder: Path, **options: Any) -> None:
+    """Show what people play with each opening roll and in reply.
+
+    For each of the 15 opening rolls: the plays, how often each was made, and what it cost against the engine's choice;
+    and the replies to the most frequent play with each of the 21 rolls.
+    """
+    _ask(lambda questions: questions.openings(), folder, options)
+
+
+@click.command()
+@click.argument("name")
+@_question
+def profile(name: str, folder: Path, **options: Any) -> None:
+    """Show how well a player plays each kind of position."""
+    _ask(lambda questions: questions.profile(name), folder, options)
+
+
+@click.command()
+@_question
+def takes(folder: Path, **options: Any) -> None:
+    """Compare the take points that people use with the right ones."""
+    _ask(lambda questions: questions.takes(), folder, options)
+
+
+@click.command()
+@_question
+def luck(folder: Path, **options: Any) -> None:
+    """Compare luck, performance and rating."""
+    _ask(lambda questions: questions.luck(), folder, options)
+
+
+@click.command()
+@_count_option
+@_question
+def blunders(count: int, folder: Path, **options: Any) -> None:
+    """Show the largest errors."""
+    _ask(lambda questions: questions.blunders(count), folder, options)
+
+
+@click.command()
+@click.argument("position", metavar="ID|PATTERN")
+@_count_option
+@_question
+def similar(position: str, count: int, folder: Path, **options: Any) -> None:
+    """Find positions like one, or that fit a pattern.
+
+    ID is a Position ID of GNU Backgammon. A pattern is a list of terms with commas between them, such as `4 behind,
+    5-point held, opponent 1 on bar`; docs/archive.md has all terms.
+    """
+    _ask(lambda questions: questions.similar(position, count), folder, options)
+
+
+QUESTIONS: Final = (openings, profile, takes, luck, blunders, similar)
+
+
+# -- the commands ------------------------------------------------------------------------------------------------------
+
 
 MAX_PROBLEMS: Final = 20
 """Files that could not be read that are listed; the table `sources` has all."""

@@ -34,7 +34,7 @@ from fibsbot.cli.positions import (
     read_position,
     search_limits,
 )
-from fibsbot.cli.rollout_output import RolloutOutput, running_result
+from fibsbot.cli.rollout_output import OPENING_WITHIN, OpeningRollouts, RolloutOutput, running_result
 from fibsbot.engine import MAX_TRIALS
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
@@ -160,8 +160,6 @@ def rollout(  # noqa: PLR0913 - one argument an option
             found = rolling.run(asked.state, output, cube=asked.cube)
             _print_result(asked, found, engine.name, as_json=as_json)
             return
-        from fibsbot.cli.opening_rollouts import OPENING_WITHIN, OpeningRollouts  # noqa: PLC0415 - for --openings only
-
         choice = PlayChoice(plays, OPENING_WITHIN if within is None else within)
         state = read_position(where) if where else MatchState(Position.start())
         OpeningRollouts(state, Rolling(plan, pool, engine, networks, choice), output, as_json).run()

@@ -87,8 +87,8 @@ def test_the_command_prints_one_json_object_and_its_status_is_0_without_problems
 
 
 def test_the_command_prints_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.cli.soak.load", lambda _: Raising())
-    monkeypatch.setattr("fibsbot.cli.soak.check", lambda *_: ())  # as if it failed in the match only
+    monkeypatch.setattr("fibsbot.cli.demo.load", lambda _: Raising())
+    monkeypatch.setattr("fibsbot.cli.demo.check", lambda *_: ())  # as if it failed in the match only
     result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent-strategy", "random"])
     assert result.exit_code == 1
     assert "Not everything went well" in result.stdout
