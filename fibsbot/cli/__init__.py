@@ -50,10 +50,10 @@ COMMANDS: Final = {
         "Explain whether an invitation would be accepted, with all reasons against it.",
     ),
     "export": ("fibsbot.cli.export:export", "Export matches to other formats."),
-    "external": ("fibsbot.cli.external:external", "Run as an external player for gnubg."),
+    "external": ("fibsbot.cli.strategies:external", "Run as an external player for gnubg."),
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
     "order": ("fibsbot.cli.status:order", "Control running bots."),
-    "parse": ("fibsbot.cli.parse:parse", "Parse what a server sent; print one JSON object per message."),
+    "parse": ("fibsbot.cli.export:parse", "Parse what a server sent; print one JSON object per message."),
     "perft": ("fibsbot.cli.rules:perft", "Count the positions that the rules can reach."),
     "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
     "report": (
@@ -71,8 +71,8 @@ COMMANDS: Final = {
     "status": ("fibsbot.cli.status:status", "Show what the running bots are doing."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
     "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
-    "ubgi": ("fibsbot.cli.external:ubgi", "Run as a UBGI engine on stdin and stdout."),
-    "worker": ("fibsbot.cli.worker:worker", "Run a worker of a Dask scheduler until stopped."),
+    "ubgi": ("fibsbot.cli.strategies:ubgi", "Run as a UBGI engine on stdin and stdout."),
+    "worker": ("fibsbot.cli.serve:worker", "Run a worker of a Dask scheduler until stopped."),
 }
 """Each command: where it is and its one-line help, which is also its docstring's first sentence."""
 

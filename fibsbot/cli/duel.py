@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from attrs import define, evolve
+from click.core import ParameterSource
 from rich.progress import Progress, TaskID
 
 from fibsbot.analysis.results import Z_95
@@ -32,11 +33,15 @@ from fibsbot.cli.output import counting_bar, sigterm_as_interrupt
 from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
-from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
+from fibsbot.strategies import DEFAULT_STRATEGY, base_name, luck_evaluator
 from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
+
+if TYPE_CHECKING:
+    from fibsbot.arena.duel.table_games import TableDuelPlan
+
 
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""
@@ -144,7 +149,6 @@ def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
 ) -> None:
     """Play a duel in a tables game and exit, unless strategies for backgammon play it, as only its set-up differs."""
     from fibsbot.arena.duel.table_games import TableDuelPlan  # noqa: PLC0415 - needed for --game only
-    from fibsbot.cli.table_duel import check_table_duel, table_duel  # noqa: PLC0415
     from fibsbot.games import load_ruleset  # noqa: PLC0415
     from fibsbot.games.backgammons import is_another_set_up  # noqa: PLC0415
     from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES  # noqa: PLC0415
@@ -346,3 +350,71 @@ def _time(seconds: float | None) -> str:
 
 def _decisions(report: dict[str, Any]) -> str:
     return f"{sum(it['judged'] for it in report['performances']):,}"
+
+
+# -- tables games ------------------------------------------------------------------------------------------------------
+
+
+_OF_WORKERS: Final = {"scheduler", "jobs", "tls_ca_file", "tls_cert", "tls_key"}
+_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"} | _OF_WORKERS
+"""The parameters that apply to tables games."""
+
+
+def check_table_duel(context: click.Context, *names: str) -> None:
+    """Raise UsageError or UserError unless these strategies and options go with --game."""
+    from fibsbot.strategies.table_games import (  # noqa: PLC0415 - needed for --game only
+        TABLE_STRATEGIES,
+        UnknownTableStrategyError,
+        load_table_strategy,
+    )
+
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in _WITH_GAME and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
+    for name in names:
+        if base_name(name) not in TABLE_STRATEGIES:
+            raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")
+        try:
+            load_table_strategy(name)
+        except UnknownTableStrategyError as error:
+            raise UserError(str(error)) from None
+
+
+def table_duel(plan: TableDuelPlan, workers: WorkerOptions, *, as_json: bool) -> int:
+    """Play a duel in a tables game and print its result; return the exit status."""
+    from fibsbot.arena.duel.table_games import TableDuelSummary, play_table_duel  # noqa: PLC0415 - needed for --game only
+    from fibsbot.engine.network import NetworkError  # noqa: PLC0415
+
+    tally = TableDuelSummary(plan)
+    try:
+        with sigterm_as_interrupt(), counting_bar() as progress, workers.open_if_chosen() as pool:
+            task = progress.add_task(" - ".join(plan.strategies), total=2 * plan.pairs, running="")
+
+            def show(now: PoolProgress) -> None:
+                progress.update(task, completed=len(tally.points), running=plural(now.workers, "worker"))
+
+            for points in play_table_duel(plan, pool=pool, on_progress=show):
+                tally.points += points
+    except KeyboardInterrupt:
+        pass
+    except (NetworkError, OSError, DuelError) as error:
+        raise UserError(str(error)) from None
+    report = tally.report()
+    click.echo(json.dumps(report) if as_json else format_table_report(report))
+    return 0 if report["finished"] else EXIT_INTERRUPTED
+
+
+def format_table_report(report: dict[str, Any]) -> str:
+    """Return the result of a duel in a tables game as text."""
+    a, b = report["strategies"]
+    lines = [f"{report['game']}: {a} against {b}, {report['games']:,} games, seed {report['seed']}"]
+    share, points = report["share"], report["points"]
+    if share:
+        drawn = f", {report['draws']:,} drawn, which count a half" if report["draws"] else ""
+        low, high = 100 * share["low"], 100 * share["high"]
+        lines += [
+            f"{a} wins {100 * share['mean']:.1f} % (95 % interval {low:.1f} to {high:.1f}){drawn}",
+            f"{points['mean']:+.3f} points per game (95 % interval {points['low']:+.3f} to {points['high']:+.3f})",
+        ]
+    return "\n".join(lines)

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
-from fibsbot.cli.parse import parse
+from fibsbot.cli.export import parse
 from fibsbot.records.session_log_writer import SessionLogWriter
 
 DATA = Path(__file__).parents[1] / "data" / "protocol"
