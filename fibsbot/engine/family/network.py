@@ -47,7 +47,7 @@ Values: TypeAlias = Floats32
 
 
 class GameNetwork(NamedTuple):
-    """The weights."""
+    """The weights of the network of a tables game."""
 
     input_weights: Floats32
     """Shape (INPUTS, hidden)."""
