@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -66,6 +67,13 @@ def replacing(target: Path) -> Iterator[Path]:
             part.rmdir() if part.is_dir() else part.unlink(missing_ok=True)
         raise
     write_to_disk(target.parent)
+
+
+def check_writable(target: Path) -> None:
+    """Raise OSError unless a file can be made beside `target`, whose folder is created if need be."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=target.parent):
+        pass
 
 
 def write_to_disk(path: Path) -> None:

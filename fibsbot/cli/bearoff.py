@@ -22,6 +22,7 @@ from fibsbot.engine.bearoff.storage import (
     path_for,
     read_tables,
 )
+from fibsbot.files import check_writable
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.text import short_duration
 
@@ -71,7 +72,12 @@ def _note(text: str) -> None:
 
 
 def _build(checkers: int, workers: WorkerOptions) -> TableFile:
-    """Compute tables and keep them."""
+    """Compute tables and keep them; a folder that takes no file is refused before anything is computed."""
+    path = path_for(checkers)
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise UserError(f"cannot keep the bear-off tables as {path}: {error.strerror or error}") from error
     with workers.open_if_chosen() as pool:
         _, built = compute_and_save(checkers, None, _note, pool)
     if built is None:

@@ -101,4 +101,13 @@ def test_where_tables_cannot_be_kept_the_position_is_answered_all_the_same(tmp_p
     assert 0 == result.exit_code
     assert "52.778" in result.stdout
     assert result.stderr.startswith("fibsbot bearoff: cannot keep the bear-off tables as ")
-    assert EXIT_USAGE == run(tmp_path / "file", "--build").exit_code
+
+
+def test_a_folder_that_takes_no_tables_is_refused_before_they_are_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("fibsbot.cli.bearoff.compute_and_save", None)
+    result = run(tmp_path / "file", "--build")
+    assert EXIT_USAGE == result.exit_code
+    assert re.search(r"cannot keep the bear-off tables as \S+file/\S+: (File exists|Not a directory)$", result.stderr)
