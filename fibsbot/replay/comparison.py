@@ -17,10 +17,9 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.evaluator import Evaluator
-from fibsbot.strategies.loader import StrategyError
+from fibsbot.strategies.loader import ReusedStrategies, StrategyError
 from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
-from fibsbot.strategies.reused import ReusedStrategies
 from fibsbot.text import describe_error
 from fibsbot.transcript import Decision, Resign, Transcript
 from fibsbot.transcript.model import Answer

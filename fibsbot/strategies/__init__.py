@@ -3,12 +3,11 @@
 What a strategy is, and how it is asked:
 
     base.py             the interface
-    evaluator.py        the interface of those that also value positions
+    evaluator.py        the interface of those that also value positions; whether to reject the first roll
     questions.py        questions and answers
     table_questions.py  those of other games
-    loader.py           finds and loads strategies
+    loader.py           finds and loads strategies, and keeps them for piece after piece in a worker
     pool.py             asks them in threads, with deadlines and fallbacks
-    reused.py           keeps them for piece after piece in a worker
 
 The strategies, besides the packages `heuristic` and `gnubg`:
 
@@ -16,11 +15,8 @@ The strategies, besides the packages `heuristic` and `gnubg`:
     engine_options.py   its options, and those of `gnubg`
     random_play.py      `random`
     ubgi.py             `ubgi:COMMAND`
-    table_games.py      simple strategies for other games
-    table_engine.py     `engine` for other games: the engine or a network
-    table_network.py    the network of a game
-    table_backgammon.py strategies for backgammon in games that are backgammon from another set-up
-    rejection.py        whether to reject the first roll
+    table_games.py      the interface for other games, and simple strategies
+    table_engine.py     `engine` for other games: the engine or the network of a game
 
 The package `child_process` runs engines as child processes.
 """

@@ -18,9 +18,8 @@ from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue, gains_by_rejecting
 from fibsbot.strategies.heuristic.strategy import is_beavered
-from fibsbot.strategies.rejection import gains_by_rejecting
 
 HOPELESS: Final = 0.02
 """Chance to win, without looking ahead, above which resigning is not considered."""

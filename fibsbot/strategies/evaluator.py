@@ -1,17 +1,18 @@
 """The interface of an evaluator: a strategy that also values positions, plays and cube actions.
 
 Analysis needs it: errors and luck are differences of equities. A strategy that has these methods is an evaluator; it
-need not be registered as one.
+need not be registered as one. `gains_by_rejecting` decides by such values whether to reject the first roll.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from fibsbot.match import MatchState
+from fibsbot.engine.match_equity import equity_scale, points_scale
+from fibsbot.match import ROLL_WAYS, ROLLS, MatchState
 from fibsbot.position import Play
 
 Chances: TypeAlias = tuple[float, float, float, float, float, float]
@@ -156,3 +157,29 @@ class PositionEvaluator(Evaluator, Protocol):
     def value_position(self, state: MatchState) -> PositionValue:
         """Return the value to the player on roll, as `value` does, with plies and chances; phase ROLL."""
         ...
+
+
+def gains_by_rejecting(state: MatchState, values_of_rolls: Callable[[MatchState], Sequence[float]]) -> bool:
+    """Return whether a new roll with the doubled cube, which has to be played, is worth more than the present one.
+
+    `values_of_rolls` returns the normalised equity of the best play of each of the 21 rolls of a state. That the
+    opponent may reject a roll, too, is left out of account.
+    """
+    high, low = sorted(state.dice or (0, 0), reverse=True)
+    if (high, low) not in ROLLS:
+        return False
+    kept = values_of_rolls(state)[ROLLS.index((high, low))]
+    raised = evolve(state, cube=2 * state.cube, may_reject=False)
+    again = sum(ways * value for ways, value in zip(ROLL_WAYS, values_of_rolls(raised), strict=True)) / sum(ROLL_WAYS)
+    scales = _scale(state), _scale(raised)
+    if None in scales or not state.length:
+        return 2 * again > kept
+    (middle, half), (raised_middle, raised_half) = (scale or (0.0, 1.0) for scale in scales)
+    return raised_middle + raised_half * again > middle + half * kept
+
+
+def _scale(state: MatchState) -> tuple[float, float] | None:
+    """Return the match chances that equity 0 and a difference of 1 stand for; None if the game decides nothing."""
+    if not state.length:
+        return None
+    return (points_scale if state.point_game else equity_scale)(state.away, state.cube)

@@ -26,8 +26,7 @@ from fibsbot.strategies.questions import (
     ResignAnswer,
     StrategyAnswer,
 )
-from fibsbot.strategies.table_backgammon import BackgammonTableStrategy
-from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
+from fibsbot.strategies.table_games import BackgammonTableStrategy, TableStrategy, load_table_strategy
 
 DEFAULT_TABLE_STRATEGY: Final = "engine"
 """Plays for strategies that know backgammon only."""

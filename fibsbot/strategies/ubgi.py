@@ -28,8 +28,7 @@ from fibsbot.strategies.child_process.engine_process import (
     SorryError,
     find_program,
 )
-from fibsbot.strategies.child_process.text_strategy import AnswerT, TextStrategy
-from fibsbot.strategies.child_process.wire_format import board_line, parse_word
+from fibsbot.strategies.child_process.wire_format import AnswerT, TextStrategy, board_line, parse_word
 from fibsbot.strategies.heuristic.strategy import is_beavered
 
 __all__ = ["UbgiStrategy"]

@@ -97,7 +97,7 @@ def test_the_objects_of_a_capture(watched: str) -> None:
 
 
 def test_what_a_strategy_would_have_done(match: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.strategies.reused.load", lambda _: ScriptedStrategy())
+    monkeypatch.setattr("fibsbot.strategies.loader.load", lambda _: ScriptedStrategy())
     result = replay(match, "--strategy", "puppet", "--both")
     assert 0 == result.exit_code
     check("replay_decided.golden", result.stdout)

@@ -14,7 +14,7 @@ from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
-from fibsbot.strategies import reused
+from fibsbot.strategies import loader
 from fibsbot.strategies.loader import load
 from tests.arena.duel_strategies import install
 from tests.bot.live_bots import CHEAP
@@ -143,7 +143,7 @@ def test_a_file_that_is_no_match_is_reported_before_the_engine_gets_ready(
 ) -> None:
     readme = Path(__file__).parents[2] / "README.md"
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reused, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    monkeypatch.setattr(loader, "load", lambda name: pytest.fail(f"{name} was loaded"))
     result = CliRunner().invoke(main, [command, str(readme), *(target if command == "report" else [])])
     told = f"Error: {readme}: expected a session log or a capture, got a text without any line of a server\n"
     assert (EXIT_USAGE, told) == (result.exit_code, result.stderr)
@@ -156,7 +156,7 @@ def test_a_store_without_such_a_match_is_reported_before_the_engine_gets_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: Path, command: str, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reused, "load", lambda name: pytest.fail(f"{name} was loaded"))
+    monkeypatch.setattr(loader, "load", lambda name: pytest.fail(f"{name} was loaded"))
     words = [str(store) if it == "STORE" else it for it in arguments]
     result = CliRunner().invoke(main, [command, *words])
     assert (EXIT_USAGE, 1) == (result.exit_code, len(result.stderr.splitlines()))

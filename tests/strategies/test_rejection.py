@@ -9,6 +9,7 @@ from fibsbot.match import ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.evaluator import gains_by_rejecting
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.questions import (
     InvalidAnswerError,
@@ -18,7 +19,6 @@ from fibsbot.strategies.questions import (
     ask_strategy,
 )
 from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.strategies.rejection import gains_by_rejecting
 
 FIRST = MatchState(Position.start(), phase=Phase.MOVE, dice=(4, 1), may_reject=True)
 

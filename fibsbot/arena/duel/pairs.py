@@ -24,7 +24,7 @@ from fibsbot.formats.mat import write_mat
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.evaluator import Evaluator
-from fibsbot.strategies.loader import StrategyError, check_portable
+from fibsbot.strategies.loader import Forgetful, ReusedStrategies, Seeded, StrategyError, check_portable
 from fibsbot.strategies.pool import MAX_HANGING, StrategyFactory, StrategyOutcome, StrategyWorker
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -34,7 +34,6 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     StrategyFailedError,
 )
-from fibsbot.strategies.reused import Forgetful, ReusedStrategies, Seeded
 from fibsbot.transcript import Player, Transcript
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
 from fibsbot.workers.processes import WorkError

@@ -4,6 +4,5 @@ The modules:
 
     engine_process.py starts, asks and restarts an engine
     launcher.py       runs between us and the engine, and ends it when we end
-    text_strategy.py  strategies that get decisions as text
-    wire_format.py    positions and plays as text
+    wire_format.py    positions and plays as text, and strategies that ask so
 """

@@ -1,14 +1,18 @@
-"""Positions and plays for other engines: `board:` lines of FIBS, and plays such as `bar/22 24/18 6/off`.
+"""Decisions as text for other engines: `board:` lines of FIBS, and plays such as `bar/22 24/18 6/off`.
 
 In a board line (docs/protocol.md) the player who decides is always O, who moves from 24 to 1, so that its cells are
 the player's points. It cannot express the Jacoby rule, a match without a cube, or the level of an offered resignation.
 In a play every step of every checker is written out, without `*` and `(2)`.
+
+`TextStrategy` is the base of strategies whose engine answers each decision by a line of text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from attrs import evolve
@@ -21,7 +25,9 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import BAR, OFF, Move, Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_play
+from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.child_process.engine_process import DeclinedError, EngineError
+from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 
 NAMES = ("You", "Opponent")
 
@@ -116,3 +122,34 @@ def parse_word(words: Mapping[str, MeaningT], text: str) -> MeaningT:
     if text not in words:
         raise EngineError(f"expected {' or '.join(words)}, got {text[:80]!r}")
     return words[text]
+
+
+OFFERS: Final = {"roll": CubeAction.ROLL, "double": CubeAction.DOUBLE}
+AnswerT = TypeVar("AnswerT")
+
+
+class TextStrategy(ABC):
+    """A strategy that asks an engine; `heuristic` decides what the engine has no words for."""
+
+    def __init__(self) -> None:
+        self._heuristic = HeuristicStrategy()
+
+    @abstractmethod
+    def _decide(self, state: MatchState, parse: Callable[[str], AnswerT]) -> AnswerT:
+        """Return the parsed answer of the engine to a decision. Raises EngineError."""
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        """Choose one of the plays."""
+        return PlayAnswer(self._decide(state, lambda answer: parse_play_choice(answer, state, plays)))
+
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Double or roll."""
+        return CubeAnswer(self._decide(state, partial(parse_word, OFFERS)))
+
+    def resign(self, state: MatchState) -> int:
+        """Resign a game that no dice can save; engines never resign."""
+        return self._heuristic.resign(state)
+
+    def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
+        """Accept every opponent and length that the policy accepts."""
+        return None

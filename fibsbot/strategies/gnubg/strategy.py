@@ -14,8 +14,7 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.child_process.engine_process import RestartingEngine
-from fibsbot.strategies.child_process.text_strategy import AnswerT, TextStrategy
-from fibsbot.strategies.child_process.wire_format import parse_word
+from fibsbot.strategies.child_process.wire_format import AnswerT, TextStrategy, parse_word
 from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
 from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess
 from fibsbot.strategies.gnubg.values import GnubgValues

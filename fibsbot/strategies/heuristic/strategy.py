@@ -18,11 +18,10 @@ from fibsbot.rules.laws import point_game_score, win_level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import evaluator
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue, gains_by_rejecting
 from fibsbot.strategies.heuristic.contact import contact_chances
 from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, PointsEquity, chance_after, points_equity
 from fibsbot.strategies.heuristic.race import certain_loss, race_chances
-from fibsbot.strategies.rejection import gains_by_rejecting
 
 
 def position_chances(position: Position) -> OutcomeChances:
