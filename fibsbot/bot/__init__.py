@@ -5,7 +5,7 @@ The agent and its interface:
     agent.py              the function: passes each event to the parts below
     events_and_actions.py what it takes and returns
     context.py            the state that its parts share; `@on(...)` registers their methods
-    settings.py           the settings of an agent and of its run
+    settings.py           the settings of an agent and of its run; what operators may order
 
 What it knows of a match:
 
@@ -26,13 +26,11 @@ What it decides and sends:
 Between matches:
 
     login.py              login, registration, logout
-    lobby.py              what is done in which order
+    lobby.py              what is done in which order; whom to invite
     invitations.py        invitations sent and received
-    opponent_search.py    whom to invite
     saved_matches.py      which matches to resume, and when
     players.py            who is logged in
     chat.py               greetings and answers
-    orders.py             what operators may order
 
 Live:
 

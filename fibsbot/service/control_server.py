@@ -4,7 +4,7 @@
     {"order": "status"}                             {"ok": true, "status": {...}}
     {"order": "dance"}                              {"ok": false, "error": "expected ..."}
 
-The orders are those of `fibsbot/bot/orders.py`; without an account an order is for all. Only the owner of the process
+The orders are those of `fibsbot/bot/settings.py`; without an account an order is for all. Only the owner of the process
 can open the socket. All input is bounded, and no client can delay the bots.
 """
 
@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import structlog
 
-from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.settings import Order, parse_order
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError
 from fibsbot.text import one_line

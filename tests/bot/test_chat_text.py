@@ -20,8 +20,7 @@ from fibsbot.bot.chat import (
 )
 from fibsbot.bot.command_queue import MAX_CHAT_LENGTH, chat_line
 from fibsbot.bot.context import Counters
-from fibsbot.bot.orders import Order, parse_order
-from fibsbot.bot.settings import ChatSettings
+from fibsbot.bot.settings import ChatSettings, Order, parse_order
 
 
 @given(st.text())
