@@ -16,7 +16,7 @@ from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import FiniteRange, PlayerName, load_config_file
 from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.checks import CheckResult, check, config_warnings
-from fibsbot.config.fields import format_problems
+from fibsbot.config.settings import format_problems
 from fibsbot.policy import (
     Direction,
     MatchRequest,

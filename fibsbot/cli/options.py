@@ -224,7 +224,7 @@ def laws_from(  # noqa: PLR0913 - one argument an option
 def load_config_file(path: Path | None) -> Config:
     """Return the settings of a configuration file, or the defaults without one; raise ConfigError."""
     from fibsbot.config import Config, ConfigProblemsError, load_config  # noqa: PLC0415 - the settings of a whole bot
-    from fibsbot.config.fields import format_problems  # noqa: PLC0415
+    from fibsbot.config.settings import format_problems  # noqa: PLC0415
 
     try:
         return load_config(path) if path else Config()

@@ -22,10 +22,9 @@ from fibsbot.cli.options import FOLDER, FiniteRange, PlayerName, load_config_fil
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.client.settings import ServerSettings, connection_error_text
 from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError
-from fibsbot.config.build import run_settings
+from fibsbot.config.build import find_password, run_settings
 from fibsbot.config.checks import config_warnings, games_to_play
-from fibsbot.config.passwords import VARIABLE, find_password
-from fibsbot.config.settings import AccountConfig
+from fibsbot.config.settings import DEFAULT_VARIABLE, AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.policy import Lengths
 from fibsbot.strategies import FALLBACK_STRATEGY
@@ -88,7 +87,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
 @click.option(
     "--password-file",
     type=click.Path(path_type=Path),
-    help=f"File whose first line is the password.  [default: the configuration file's, or ${VARIABLE}]",
+    help=f"File whose first line is the password.  [default: the configuration file's, or ${DEFAULT_VARIABLE}]",
 )
 @click.option("--register", is_flag=True, default=None, help="Create the account if the server has none of this name.")
 @click.option("--invite", metavar="NAME", type=PlayerName(), help="Player to invite whenever no match is on.")

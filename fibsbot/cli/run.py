@@ -16,7 +16,7 @@ from fibsbot.cli import EXIT_CONFIG, ConfigError, RunError
 from fibsbot.config import Config, ConfigProblemsError, load_config
 from fibsbot.config.build import account_settings, compare_configs
 from fibsbot.config.checks import check, config_warnings
-from fibsbot.config.fields import format_problems
+from fibsbot.config.settings import format_problems
 from fibsbot.log import LogFormat, configure_log
 from fibsbot.records.store import StoreError
 from fibsbot.service.account import BotAccount

@@ -2,18 +2,15 @@
 
 The modules:
 
-    settings.py  the sections of a file, and the settings of an account in it
-    fields.py    each section and setting by its declaration; problems of a file
+    settings.py  the sections of a file, how they are declared, and the problems that it can have
     parser.py    reads a file
     checks.py    warns of what is valid but probably a mistake, and checks paths
-    passwords.py finds the password of an account
-    build.py     makes the settings of each account's run; applies a changed file
+    build.py     makes the settings of each account's run, with its password; applies a changed file
     document.py  writes the sample file and docs/configuration.md
 """
 
-from fibsbot.config.fields import ConfigProblem, ConfigProblemsError
 from fibsbot.config.parser import load_config, parse_config
-from fibsbot.config.settings import Config
+from fibsbot.config.settings import Config, ConfigProblem, ConfigProblemsError
 from fibsbot.service.settings import UnknownAccountError
 
 __all__ = [

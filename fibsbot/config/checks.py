@@ -17,11 +17,9 @@ from typing import Any, Final, TypeAlias
 from attrs import field, frozen
 
 from fibsbot.bot.settings import RunSettings, SeekSettings
-from fibsbot.config.build import account_paths, account_settings
-from fibsbot.config.fields import ConfigProblem, ConfigProblemsError
+from fibsbot.config.build import FoundPassword, account_paths, account_settings, find_password
 from fibsbot.config.parser import config_from_tables, read_toml
-from fibsbot.config.passwords import FoundPassword, find_password
-from fibsbot.config.settings import AccountConfig, Config
+from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load

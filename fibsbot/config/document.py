@@ -9,8 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import Any, Final
 
-from fibsbot.config.fields import Section, SettingField, sections_of, settings_of
-from fibsbot.config.settings import Config
+from fibsbot.config.settings import Config, Section, SettingField, sections_of, settings_of
 from fibsbot.policy import Lengths
 
 WIDTH: Final = 100

@@ -16,7 +16,10 @@ from cattrs import ClassValidationError, Converter
 from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, override
 
-from fibsbot.config.fields import (
+from fibsbot.config.settings import (
+    DEFAULT_VARIABLE,
+    AccountConfig,
+    Config,
     ConfigProblem,
     ConfigProblemsError,
     SettingField,
@@ -24,8 +27,6 @@ from fibsbot.config.fields import (
     sections_of,
     settings_of,
 )
-from fibsbot.config.passwords import VARIABLE
-from fibsbot.config.settings import AccountConfig, Config
 from fibsbot.policy import Lengths, NamePattern
 from fibsbot.setting import SettingsClass
 from fibsbot.text import one_line
@@ -125,7 +126,7 @@ ACCOUNT: Final = "account"
 PASSWORD: Final = "password"  # noqa: S105 - the word
 PASSWORD_HELP: Final = (
     f"{', '.join(it.name for it in settings_of(AccountConfig) if it.name.startswith('password_'))} to say where it is,"
-    f" or the variable {VARIABLE}"
+    f" or the variable {DEFAULT_VARIABLE}"
 )
 """Said where a file contains a password."""
 

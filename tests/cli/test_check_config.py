@@ -16,7 +16,7 @@ from fibsbot.cli import main
 from fibsbot.config import Config
 from fibsbot.config.checks import check
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file
-from fibsbot.config.fields import format_problems
+from fibsbot.config.settings import format_problems
 from fibsbot.match import MatchState
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort

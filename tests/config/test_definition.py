@@ -17,9 +17,8 @@ from fibsbot.client.settings import BackoffSettings
 from fibsbot.config import Config, load_config
 from fibsbot.config.build import account_settings, run_settings
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file, settings_page
-from fibsbot.config.fields import SettingField, sections_of, settings_of
 from fibsbot.config.parser import config_from_tables
-from fibsbot.config.settings import AccountConfig
+from fibsbot.config.settings import AccountConfig, SettingField, sections_of, settings_of
 from fibsbot.policy import Lengths, NamePattern
 from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings

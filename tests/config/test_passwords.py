@@ -18,7 +18,7 @@ from keyring.errors import KeyringLocked
 
 from fibsbot import redaction
 from fibsbot.config import ConfigProblemsError
-from fibsbot.config.passwords import FoundPassword, find_password
+from fibsbot.config.build import FoundPassword, find_password
 from fibsbot.config.settings import AccountConfig
 from tests.forked import start
 
@@ -187,7 +187,7 @@ def test_a_missing_keyring_package_is_reported_with_a_remedy(monkeypatch: pytest
 def test_keyring_is_imported_only_if_it_is_used() -> None:
     """Nor is it by what the process has imported that this one is forked from."""
     imported = start("tests.config.imported_modules", "fibsbot.cli.play", "fibsbot.cli.configuration").finish().stdout
-    assert "fibsbot.config.passwords" in imported.splitlines()
+    assert "fibsbot.config.build" in imported.splitlines()
     assert "keyring" not in imported.splitlines()
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fibsbot.config import Config, parse_config
 from fibsbot.config.build import ConfigChanges, compare_configs
-from fibsbot.config.fields import sections_of, settings_of
 from fibsbot.config.parser import config_from_tables
+from fibsbot.config.settings import sections_of, settings_of
 from tests.examples import examples
 
 FIXED = {
