@@ -27,7 +27,7 @@ from attrs import evolve
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.store.state_json import write_play, write_state
+from fibsbot.records.store.transcripts import write_play, write_state
 from fibsbot.records.store.writer import BATCH
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS

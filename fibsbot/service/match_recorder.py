@@ -17,7 +17,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.store.state_json import write_play, write_state
+from fibsbot.records.store.transcripts import write_play, write_state
 from fibsbot.replay import events
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import GameState, Seat

@@ -14,7 +14,7 @@ from fibsbot.formats.mat import read_mat, write_mat
 from fibsbot.formats.oldmoves import read_oldmoves, write_oldmoves
 from fibsbot.formats.sgf import read_sgf, write_sgf
 from fibsbot.formats.transcript_json import read_json, write_json
-from fibsbot.records.store.state_json import read_state, write_state
+from fibsbot.records.store.transcripts import read_state, write_state
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.events import DifferenceFound, MatchEnded

@@ -17,7 +17,7 @@ from fibsbot.records.store.account_rows import AccountRows, open_accounts
 from fibsbot.records.store.match_lifecycle import ChouetteGameEnd, GameEnd, MatchEnd, SeenMatch
 from fibsbot.records.store.record_queue import PendingRecord, Priority, RecordFields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
-from fibsbot.records.store.state_json import read_dice, read_play, read_state, write_play, write_state
+from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play, write_state
 from fibsbot.records.stored_rows import Fact
 from fibsbot.rules.laws import Level
 

@@ -241,7 +241,7 @@ SHEETS: Final = Table(
     Column("state", Text, nullable=False),
     Index(None, "game_id"),
 )
-"""The part of a game that was seen between two interruptions: its first state (`state`, JSON; see state_json.py), and
+"""The part of a game that was seen between two interruptions: its first state (`state`, JSON; see transcripts.py), and
 its entries. `key` is the unique key in the records."""
 
 ENTRIES: Final = Table(

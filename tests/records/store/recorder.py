@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from attrs import define, field
 
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.store.state_json import write_state
+from fibsbot.records.store.transcripts import write_state
 from fibsbot.records.stored_rows import RatingPoint, StoredDecision, StoredGame, StoredMatch, StoredOpponent
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from fibsbot.cli import main
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.store.state_json import write_state
+from fibsbot.records.store.transcripts import write_state
 from fibsbot.records.stored_rows import CHOUETTE, MatchOutcome
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS

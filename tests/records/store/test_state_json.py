@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.position import Play
-from fibsbot.records.store.state_json import read_dice, read_play, read_state, write_play, write_state
+from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play, write_state
 from fibsbot.rules.game import resign, start_match
 from fibsbot.rules.laws import LAWS_1931, MODERN, AutomaticRaise, Laws, Level
 from fibsbot.rules.state import GameState, Seat

@@ -14,7 +14,7 @@ from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import ENTRIES, SHEETS
-from fibsbot.records.store.state_json import write_state
+from fibsbot.records.store.transcripts import write_state
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import GameState, Seat
