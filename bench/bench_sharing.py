@@ -25,7 +25,8 @@ from typing import Final
 
 from attrs import define
 
-from fibsbot.bot.settings import AgentSettings, Order, PlaySettings, RunSettings, Timings
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.records.store import Store

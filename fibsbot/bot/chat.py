@@ -24,8 +24,9 @@ from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.events_and_actions import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
+from fibsbot.bot.orders import Order, parse_order
 from fibsbot.bot.players import Players
-from fibsbot.bot.settings import ChatSettings, Order, parse_order
+from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import describe_policy, is_bot
 from fibsbot.text import format_duration, plural
 

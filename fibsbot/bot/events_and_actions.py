@@ -14,7 +14,8 @@ from attrs import field, frozen
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
-from fibsbot.bot.settings import AgentSettings, Order
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import Dice, Phase
 from fibsbot.position import Position
 from fibsbot.strategies.questions import Question, StrategyAnswer

@@ -1,12 +1,11 @@
-"""Settings of an agent and of its run, and the orders that operators give it, by `tell` or over the control socket."""
+"""Settings of an agent and of its run."""
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
@@ -211,30 +210,3 @@ class RunSettings:
     """File of the session log; None: there is none."""
     rotation: Rotation | None = None
     """When the session log begins a new file; None: never."""
-
-
-class Order(enum.Enum):
-    """An order of an operator (docs/chat.md); the value is the word that gives it."""
-
-    STATUS = "status", "say what the bot is doing"
-    PAUSE = "pause", "start no new match until `resume`"
-    RESUME = "resume", "start matches again after `pause`"
-    FINISH = "finish", "finish the match, then log out"
-    QUIT = "quit", "log out at once; the server saves the match"
-
-    help: str
-    """A short description."""
-
-    def __new__(cls, word: str, text: str) -> Self:
-        """Create a member whose value is the word alone."""
-        order = object.__new__(cls)
-        order._value_ = word
-        order.help = text
-        return order
-
-
-def parse_order(text: str) -> Order | None:
-    """Parse an order: one word in any case; return None for anything else."""
-    word = text.strip().lower()
-    word = "finish" if word == "last" else word  # the older word
-    return next((order for order in Order if order.value == word), None)

@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from fibsbot.bot.settings import Order, parse_order
+from fibsbot.bot.orders import Order, parse_order
 from fibsbot.cli import UserError
 from fibsbot.cli.options import load_config_file
 from fibsbot.config import Config

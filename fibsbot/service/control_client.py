@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fibsbot.bot.settings import Order
+from fibsbot.bot.orders import Order
 
 ControlAnswer: TypeAlias = dict[str, Any]
 

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import structlog
 
-from fibsbot.bot.settings import Order, parse_order
+from fibsbot.bot.orders import Order, parse_order
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError
 from fibsbot.text import one_line

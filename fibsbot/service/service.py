@@ -18,7 +18,8 @@ from attrs import evolve
 from fibsbot import __version__
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.settings import Order, RunSettings
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks

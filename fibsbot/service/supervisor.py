@@ -15,7 +15,8 @@ from attrs import field, frozen
 
 from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.events_and_actions import SettingsChanged, event_for_order
-from fibsbot.bot.settings import Order, RunSettings
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.settings import ServiceSettings, UnknownAccountError

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from fibs_protocol.session import State
 from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, WELCOME, Topic
 from fibsbot.bot.command_queue import CHAT_MAX_AGE, MAX_CHAT, MAX_CHAT_LENGTH
-from fibsbot.bot.settings import ChatSettings, Order, Timings
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
 from fibsbot.setting import DAY
 from tests.bot.agent_script import AFTER_61, ME, ROLLED_64, TIME, Script, after, board

@@ -20,7 +20,8 @@ from fibsbot.bot.chat import (
 )
 from fibsbot.bot.command_queue import MAX_CHAT_LENGTH, chat_line
 from fibsbot.bot.context import Counters
-from fibsbot.bot.settings import ChatSettings, Order, parse_order
+from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.settings import ChatSettings
 
 
 @given(st.text())

@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.bot.settings import Order
+from fibsbot.bot.orders import Order
 from fibsbot.cli import main
 from fibsbot.cli.status import order as order_command
 from fibsbot.service.control_server import ControlServer

@@ -10,7 +10,8 @@ from typing import Any
 
 from aiohttp import ClientResponse, ClientSession
 
-from fibsbot.bot.settings import Order, RunSettings
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.server.server import Server
 from fibsbot.service.service import Service
 from fibsbot.strategies.questions import LastResort

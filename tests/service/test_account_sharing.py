@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fibsbot.bot.context import AgentMemory
-from fibsbot.bot.settings import Order
+from fibsbot.bot.orders import Order
 from fibsbot.records.store import AccountLeases
 from fibsbot.server.server import Server
 from fibsbot.service.account import ELSEWHERE

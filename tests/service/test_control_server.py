@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from fibsbot.bot.settings import Order
+from fibsbot.bot.orders import Order
 from fibsbot.service import control_server as control_module
 from fibsbot.service.control_client import ControlError, send_order
 from fibsbot.service.control_server import MAX_CLIENTS, MAX_ORDER_BYTES, ControlServer, parse_request

@@ -22,7 +22,8 @@ from fibs_protocol.grammar import parse
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.match_tracker import apply_message
-from fibsbot.bot.settings import AgentSettings, Order
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.match import MatchState
 from fibsbot.position import Play, Position

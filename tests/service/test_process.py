@@ -20,7 +20,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.settings import Order, RunSettings
+from fibsbot.bot.orders import Order
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings
 from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server

@@ -18,8 +18,9 @@ from structlog.testing import capture_logs
 
 from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.events_and_actions import End, Event
+from fibsbot.bot.orders import Order
 from fibsbot.bot.runner import Observer, Runner
-from fibsbot.bot.settings import Order, RunSettings
+from fibsbot.bot.settings import RunSettings
 from fibsbot.client.settings import BackoffSettings
 from fibsbot.match import MatchState
 from fibsbot.position import Play

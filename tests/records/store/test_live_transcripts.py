@@ -16,7 +16,7 @@ import pytest
 from attrs import evolve
 from sqlalchemy import func, select
 
-from fibsbot.bot.settings import Order
+from fibsbot.bot.orders import Order
 from fibsbot.match import MatchState
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
