@@ -5,7 +5,7 @@ The agent and its interface:
     agent.py              the function: passes each event to the parts below
     events_and_actions.py what it takes and returns
     context.py            the state that its parts share; `@on(...)` registers their methods
-    settings.py           the settings of an agent and of its run; what operators may order
+    settings.py           the settings of an agent and of its run
 
 What it knows of a match:
 
@@ -31,6 +31,7 @@ Between matches:
     saved_matches.py      which matches to resume, and when
     players.py            who is logged in
     chat.py               greetings and answers
+    orders.py             what operators may order
 
 Live:
 
