@@ -207,23 +207,26 @@ def test_a_message_glued_to_an_accepted_double() -> None:
     assert 2 == script.key.cube
 
 
-@pytest.mark.parametrize("resumed", [True, False])
-def test_a_missing_automatic_roll_is_requested_after_a_while(*, resumed: bool) -> None:
-    # Without access to the cube the server rolls by itself, but not after a resume or a rejected resignation.
-    theirs = board(cells=AFTER_61, cube=2, may="0:1")
-    if resumed:
-        script = Script().to_lobby()
-        assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
-        assert [] == script.server(theirs)
-    else:
-        script = Script().to_lobby()
-        script.server("ford has joined you. Your running match was loaded.", theirs)
-        script.server("ford wants to resign. You will win 2 points. Type 'accept' or 'reject'.")
-        assert ["reject"] == script.verdict(accepted=False)
-        assert ["board"] == script.server("You reject. The game continues.")
-        assert [] == script.server(theirs)
+NO_CUBE = board(cells=AFTER_61, cube=2, may="0:1")
+"""Our turn without access to the cube: the server rolls by itself, but not after a resume or a rejected resignation."""
+
+
+def test_a_missing_automatic_roll_is_requested_after_a_while() -> None:
+    script = Script().to_lobby()
+    assert ["board"] == script.server("ford has joined you. Your running match was loaded.")
+    assert [] == script.server(NO_CUBE)
     assert ["board"] == script.wait(8.1)
-    script.server(theirs)
+    script.server(NO_CUBE)
+    assert ["roll"] == script.roll()
+
+
+def test_after_a_rejected_resignation_we_roll_at_once() -> None:
+    script = Script().to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", NO_CUBE)
+    script.server("ford wants to resign. You will win 2 points. Type 'accept' or 'reject'.")
+    assert ["reject"] == script.verdict(accepted=False)
+    assert ["board"] == script.server("You reject. The game continues.")
+    script.server(NO_CUBE)
     assert ["roll"] == script.roll()
 
 
