@@ -1,0 +1,33 @@
+"""Orders of operators, the same by `tell` and over the control socket (docs/chat.md)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Self
+
+
+class Order(enum.Enum):
+    """An order; the value is the word that gives it."""
+
+    STATUS = "status", "say what the bot is doing"
+    PAUSE = "pause", "start no new match until `resume`"
+    RESUME = "resume", "start matches again after `pause`"
+    FINISH = "finish", "finish the match, then log out"
+    QUIT = "quit", "log out at once; the server saves the match"
+
+    help: str
+    """A short description."""
+
+    def __new__(cls, word: str, text: str) -> Self:
+        """Create a member whose value is the word alone."""
+        order = object.__new__(cls)
+        order._value_ = word
+        order.help = text
+        return order
+
+
+def parse_order(text: str) -> Order | None:
+    """Parse an order: one word in any case; return None for anything else."""
+    word = text.strip().lower()
+    word = "finish" if word == "last" else word  # the older word
+    return next((order for order in Order if order.value == word), None)
