@@ -51,6 +51,7 @@ class Variety:
     """Share of the games in which each side draws a temperature between `LEAST_TEMPERATURE` and `MOST_TEMPERATURE`.
 
     It chooses its plays by the softmax of their equities at 0-ply: close plays are often swapped, blunders are rare.
+    Only games whose positions are labelled are played so, not those of decisions, nor those for the first networks.
     """
 
 
