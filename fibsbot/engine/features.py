@@ -31,7 +31,10 @@ RAW_INPUTS: Final = OFF_INPUT + 1
 
 
 class SideFeature(enum.IntEnum):
-    """Features of one side that players look at; the value is the index among the side's inputs."""
+    """Features of one side that players look at; the value is the index among the side's inputs.
+
+    Compiled functions write `.value`: numba before 0.68 takes no member of an enumeration as an index.
+    """
 
     PIPS = RAW_INPUTS
     """Pip count / 100."""
@@ -168,9 +171,9 @@ def write_shots(sides: Boards, inputs: Inputs) -> None:
             two |= rolls & some
             some |= rolls
         # `two` is a subset of `some`. For either alone numba would infer another type from the initial 0.
-        inputs[row, SideFeature.HIT] = _weight(some | two) / 36
-        inputs[row, SideFeature.DOUBLE_HIT] = _weight(some & two) / 36
-        inputs[row, SideFeature.HIT_PIPS] = cost / 36 / 12
+        inputs[row, SideFeature.HIT.value] = _weight(some | two) / 36
+        inputs[row, SideFeature.DOUBLE_HIT.value] = _weight(some & two) / 36
+        inputs[row, SideFeature.HIT_PIPS.value] = cost / 36 / 12
 
 
 @inner
@@ -329,24 +332,24 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
     off = CHECKERS - checkers
     inputs[BAR_INPUT] = board[BAR] * 0.5
     inputs[OFF_INPUT] = off / 15
-    inputs[SideFeature.PIPS] = pips / 100
-    inputs[SideFeature.REARMOST] = rearmost / 24
-    inputs[SideFeature.REAR] = rear / 6
-    inputs[SideFeature.OUTFIELD] = outfield / 10
-    inputs[SideFeature.CROSSOVERS] = crossovers / 20
-    inputs[SideFeature.TO_COME_HOME] = to_come / 100
-    inputs[SideFeature.DEEP] = deep / 8
-    inputs[SideFeature.STACKED] = stacked / 6
-    inputs[SideFeature.SPARE] = spare / 60
-    inputs[SideFeature.OFF] = 1.0 if off > 0 else 0.0
-    inputs[SideFeature.OFF_HALF] = 1.0 if off > 7 else 0.0
+    inputs[SideFeature.PIPS.value] = pips / 100
+    inputs[SideFeature.REARMOST.value] = rearmost / 24
+    inputs[SideFeature.REAR.value] = rear / 6
+    inputs[SideFeature.OUTFIELD.value] = outfield / 10
+    inputs[SideFeature.CROSSOVERS.value] = crossovers / 20
+    inputs[SideFeature.TO_COME_HOME.value] = to_come / 100
+    inputs[SideFeature.DEEP.value] = deep / 8
+    inputs[SideFeature.STACKED.value] = stacked / 6
+    inputs[SideFeature.SPARE.value] = spare / 60
+    inputs[SideFeature.OFF.value] = 1.0 if off > 0 else 0.0
+    inputs[SideFeature.OFF_HALF.value] = 1.0 if off > 7 else 0.0
     if off > 10:
-        inputs[SideFeature.OFF_LAST] = (off - 10) / 5
+        inputs[SideFeature.OFF_LAST.value] = (off - 10) / 5
     if checkers:
         mean = pips / checkers
-        inputs[SideFeature.SPREAD] = max(squares / checkers - mean * mean, 0.0) ** 0.5 / 10
+        inputs[SideFeature.SPREAD.value] = max(squares / checkers - mean * mean, 0.0) ** 0.5 / 10
         if rearmost < 7:
-            inputs[SideFeature.ROLLS] = (checkers + 1) // 2 / 8
+            inputs[SideFeature.ROLLS.value] = (checkers + 1) // 2 / 8
 
 
 @inner
@@ -359,15 +362,15 @@ def _write_points(board: Board, inputs: Inputs) -> None:
     while made:  # the highest point of each prime of more than `longest` points
         longest, place = longest + 1, lowest_bit(made)
         made &= made << 1
-    inputs[SideFeature.HOME] = home / 6
-    inputs[SideFeature.HOME_SQUARED] = home * home / 36
-    inputs[SideFeature.PRIME] = longest / 6
+    inputs[SideFeature.HOME.value] = home / 6
+    inputs[SideFeature.HOME_SQUARED.value] = home * home / 36
+    inputs[SideFeature.PRIME.value] = longest / 6
     if longest > 2:
-        inputs[SideFeature.PRIME_PLACE] = place / 24
-    inputs[SideFeature.ANCHORS] = anchors / 3
-    inputs[SideFeature.FOREMOST_ANCHOR] = foremost / 7
-    inputs[SideFeature.DEEPEST_ANCHOR] = deepest / 7
-    inputs[SideFeature.BACK_GAME] = 1.0 if anchors > 1 else 0.0
+        inputs[SideFeature.PRIME_PLACE.value] = place / 24
+    inputs[SideFeature.ANCHORS.value] = anchors / 3
+    inputs[SideFeature.FOREMOST_ANCHOR.value] = foremost / 7
+    inputs[SideFeature.DEEPEST_ANCHOR.value] = deepest / 7
+    inputs[SideFeature.BACK_GAME.value] = 1.0 if anchors > 1 else 0.0
 
 
 @compiled
@@ -391,16 +394,16 @@ def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
                 free += count * escape * (point - 6)
                 stuck += count * (1 - escape)
         if rearmost > 12:
-            theirs[SideFeature.ESCAPE] = escape
-            theirs[SideFeature.LEAST_ESCAPE] = least
-            theirs[SideFeature.CONTAINMENT] = caught / 12
+            theirs[SideFeature.ESCAPE.value] = escape
+            theirs[SideFeature.LEAST_ESCAPE.value] = least
+            theirs[SideFeature.CONTAINMENT.value] = caught / 12
         if rearmost <= last:
-            own[SideFeature.RACE] = 1.0
+            own[SideFeature.RACE.value] = 1.0
             continue
-        own[SideFeature.FREE] = free / 100
-        own[SideFeature.STUCK] = stuck / 8
+        own[SideFeature.FREE.value] = free / 100
+        own[SideFeature.STUCK.value] = stuck / 8
         if board[BAR]:
             closed = 0
             for point in range(19, BAR):
                 closed += board[point] < -1
-            own[SideFeature.DANCE] = closed * closed / 36
+            own[SideFeature.DANCE.value] = closed * closed / 36
