@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
 
-.PHONY: demo test test-fast test-thorough test-wheel coverage lint format bench lock clean help
+.PHONY: demo test test-fast test-thorough test-wheel test-oldest coverage lint format bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,9 @@ test-thorough: $(STAMP) ## Run all tests, with many more examples of each proper
 
 test-wheel: $(STAMP) ## Build the wheel, install it into an empty environment and play from there
 	PYTHON=$(CURDIR)/$(BIN)/python MYPY=$(CURDIR)/$(BIN)/mypy .ci/wheel
+
+test-oldest: ## Run the quick tests with the oldest versions that pyproject.toml allows
+	PYTHON=$(PYTHON) .ci/oldest
 
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
