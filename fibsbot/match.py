@@ -100,6 +100,12 @@ class MatchState:
             return (0, 0)
         return (self.length - self.score[0], self.length - self.score[1])
 
+    @property
+    def may_double(self) -> bool:
+        """Whether the player may double before the roll, as far as cube, score and the Crawford rule say."""
+        dead = bool(self.length) and self.score[0] + self.cube >= self.length
+        return self.owner is not Owner.OPPONENT and not (self.crawford or self.cubeless or dead)
+
     def swapped(self) -> MatchState:
         """Return the same match seen by the other player; phase, dice and offers are left as they are."""
         return evolve(self, position=self.position.swapped(), score=self.score[::-1], owner=Owner(-self.owner.value))

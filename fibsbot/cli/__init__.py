@@ -14,6 +14,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
 import click
@@ -141,16 +142,19 @@ def run_command_line() -> int:
 
 
 def _status() -> int:
-    """Run the command; return the exit status, even if the reader of its output has closed it."""
+    """Run the command; return the exit status, even if its output cannot be written to the end."""
     out = replace_streams()
     try:
         status = _run()
         if not sys.stdout.closed:  # a command that serves a program closes it when that program has gone
             sys.stdout.flush()
     except BaseException:
-        if out is None or not out.reader_gone:
+        if out.lost is None:
             raise
         status = EXIT_READER_GONE  # whatever follows from it is of no interest to anybody
+    if out.lost is not None and not isinstance(out.lost, BrokenPipeError):
+        click.echo(f"fibsbot: cannot write the output: {out.lost.strerror or describe_error(out.lost)}", err=True)
+        status = EXIT_FAILED
     return status
 
 
@@ -203,21 +207,25 @@ EXIT_READER_GONE: Final = 141
 """What a shell says of a program that SIGPIPE has ended."""
 
 
-class ReaderGoneError(BaseException):
-    """Standard output was closed by its reader. Not an Exception, so that it is not taken for a failed connection."""
+class OutputLostError(BaseException):
+    """Standard output cannot be written: its reader has closed it, or its disk is full.
+
+    Not an Exception, so that it is not taken for a failed connection.
+    """
 
 
 class Stream:
     """A file for people, without passwords; in everything else it is the file.
 
-    When its reader goes away, as `head` does, what is written from then on is lost.
+    When its reader goes away, as `head` does, or its disk is full, what is written from then on is lost.
     """
 
     def __init__(self, file: TextIO, *, ends: bool) -> None:
-        """Write to this file; `ends`: raise ReaderGoneError when its reader has gone."""
+        """Write to this file; `ends`: raise OutputLostError when that fails."""
         self._file = file
         self._ends = ends
-        self.reader_gone = False
+        self.lost: OSError | None = None
+        """Why what is written is lost; None while it is not."""
 
     def write(self, text: str) -> int:
         """Write a text; return how many characters it has."""
@@ -233,6 +241,11 @@ class Stream:
         """Write what waits in the buffer."""
         self._try(self._file.flush)
 
+    def write_bytes(self, content: bytes) -> None:
+        """Write bytes as they are, whatever the encoding of the file."""
+        self.flush()
+        self._try(lambda: self._file.buffer.write(content))
+
     def __getattr__(self, name: str) -> Any:
         """Return what the file has under this name."""
         return getattr(self._file, name)
@@ -240,23 +253,27 @@ class Stream:
     def _try(self, write: Callable[[], object]) -> None:
         try:
             write()
-        except BrokenPipeError:
+        except OSError as error:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._file.fileno())
             os.close(nowhere)
-            self.reader_gone = True
+            self.lost = error
             if self._ends:
-                raise ReaderGoneError from None
+                raise OutputLostError from None
 
 
-def replace_streams() -> Stream | None:
-    """Put both streams of this process behind a Stream; return standard output, None where there is none."""
-    out = None
-    if sys.stdout is not None:
-        out = Stream(sys.stdout, ends=True)
-        sys.stdout = cast("TextIO", out)
-    if sys.stderr is not None:
-        sys.stderr = cast("TextIO", Stream(sys.stderr, ends=False))
+def replace_streams() -> Stream:
+    """Put both output streams of this process behind a Stream; return standard output.
+
+    A stream that was closed before we began is a device that is empty and takes everything, so that what we open later
+    is not taken for it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
+    out = Stream(sys.stdout, ends=True)
+    sys.stdout = cast("TextIO", out)
+    sys.stderr = cast("TextIO", Stream(sys.stderr, ends=False))
     return out
 
 

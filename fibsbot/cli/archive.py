@@ -7,9 +7,12 @@ import csv
 import datetime as dt
 import itertools
 import json
+import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,8 +79,10 @@ def print_rows(
 ) -> None:
     """Print rows as a table for people, as JSON lines or as CSV."""
     if as_json:
+        if twice := [name for name, times in Counter(columns).items() if times > 1]:
+            raise UserError(f"expected a different name for each column with --json, got {twice[0]} twice")
         for row in rows:
-            click.echo(json.dumps(dict(zip(columns, row, strict=True)), default=str))
+            click.echo(json.dumps(dict(zip(columns, map(_json_value, row), strict=True)), allow_nan=False))
         return
     if as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -105,6 +110,19 @@ def print_table(columns: list[str], rows: list[tuple[str, ...]], left: list[bool
     is_terminal = sys.stdout.isatty()
     width = None if is_terminal or "COLUMNS" in os.environ else FILE_WIDTH
     Console(highlight=False, soft_wrap=not is_terminal, width=width).print(table)
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value of the archive as JSON has it: a number that is none as null, bytes as hexadecimal digits."""
+    if isinstance(value, float | Decimal):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [_json_value(it) for it in value]
+    if isinstance(value, dict):
+        return {str(key): _json_value(it) for key, it in value.items()}
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def _text(value: Any) -> str:

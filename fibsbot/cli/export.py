@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
-from fibsbot.cli.output import check_free, progress_bar, saved_stdin
+from fibsbot.cli.output import check_free, progress_bar, saved_stdin, write_bytes
 from fibsbot.draw.markup import clean
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError, read_chunks
@@ -262,7 +262,7 @@ def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None
             kind = writing.kind.value
             raise UserError(f"there are several matches: expected --match N, or a file or folder to write {kind} to")
         for piece in writing.pieces(chain(matches, found)):
-            sys.stdout.buffer.write(piece.encode())
+            write_bytes(piece.encode())
         return
     path = Path(target)
     if path.is_dir() or target.endswith(os.sep):

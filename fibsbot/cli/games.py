@@ -17,7 +17,7 @@ from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
 from fibsbot.draw.svg import ViewOptions
 from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
-from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
 from fibsbot.games import game as games
 from fibsbot.games.game import TableGame
 from fibsbot.games.plays import check_play, legal_plays, perft
@@ -44,6 +44,8 @@ def rules(game: str | None) -> None:
         lines = list_games()
     elif game.lower() in pages:
         lines = describe_page(pages[game.lower()])
+    elif game.lower().partition(":")[0] not in GAMES:
+        raise UserError(str(unknown_game(game, *pages)))
     else:
         lines = describe_rules(read_ruleset(game))
     click.echo("\n".join(lines))

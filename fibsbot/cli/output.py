@@ -26,7 +26,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fibsbot.cli import UserError
+from fibsbot.cli import Stream, UserError
 from fibsbot.files import os_errors_as
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
@@ -135,6 +135,14 @@ def saved_stdin() -> Iterator[Path]:
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         yield path
+
+
+def write_bytes(content: bytes) -> None:
+    """Write bytes to standard output as they are."""
+    if isinstance(out := sys.stdout, Stream):
+        out.write_bytes(content)
+    else:
+        sys.stdout.buffer.write(content)
 
 
 def check_free(target: Path, *, force: bool) -> None:

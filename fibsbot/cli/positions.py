@@ -52,9 +52,9 @@ def read_dice(text: str) -> Dice:
 
 def ids_of(state: MatchState) -> dict[str, str]:
     """Return the XGID and the GNUbg ID of a state, as far as they can express it."""
-    ids = {"gnubg_id": format_gnubg_id(state)}
-    if state.phase is not Phase.RESIGNED:
-        ids = {"xgid": str(Xgid.of(state)), **ids}
+    ids = {} if state.phase is Phase.RESIGNED else {"xgid": str(Xgid.of(state))}
+    with contextlib.suppress(NotationError):
+        ids["gnubg_id"] = format_gnubg_id(state)
     return ids
 
 

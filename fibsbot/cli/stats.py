@@ -30,7 +30,7 @@ from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.draw.plot_text import curve_text
 from fibsbot.draw.themes import SERIES
 from fibsbot.files import os_errors_as
-from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
 from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Fact, StoredMatch
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import format_percent, plural
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS: Final = 80
 """Columns used at most, however wide the terminal is."""
+CURVE_WIDTH: Final = 72
+"""Those of a curve."""
 
 
 @click.command()
@@ -114,15 +116,15 @@ def stats(  # noqa: PLR0913 - one argument per option
     for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
-        console.print(
-            account_tables(results, it, engine=evaluator, top=top, unicode=console.encoding.startswith("utf"))
-        )
+        console.print(account_tables(results, it, engine=evaluator, top=top, console=console))
 
 
 def _game(name: str) -> str:
     """Return a game's full name. Raises UserError for an unknown one."""
     if name.lower() in {BACKGAMMON, CHOUETTE}:
         return name.lower()
+    if name.lower().partition(":")[0] not in GAMES:
+        raise UserError(str(unknown_game(name, BACKGAMMON, CHOUETTE)))
     try:
         return load_ruleset(name).full_name
     except UnknownGameError as error:
@@ -268,9 +270,9 @@ HOUR: Final = 3600
 
 
 def account_tables(
-    results: AccountResults, adjusted: LuckAdjustedResults | None, *, engine: str, top: int, unicode: bool
+    results: AccountResults, adjusted: LuckAdjustedResults | None, *, engine: str, top: int, console: Console
 ) -> Group:
-    """Return all statistics of an account, with at most `top` opponents."""
+    """Return all statistics of an account, with at most `top` opponents, for a console."""
     parts: list[RenderableType] = [Text(clean(results.account, NAME_WIDTH), style="bold")]
     if results.empty:
         return Group(*parts, Text("nothing yet"))
@@ -289,7 +291,7 @@ def account_tables(
     if results.online.connections or results.online.attempts:
         parts += ["", Text("Connections", style="bold"), *map(Text, _connections(results.online))]
     if results.ratings:
-        parts += ["", Text("Rating", style="bold"), *map(Text, _rating(results, unicode=unicode))]
+        parts += ["", Text("Rating", style="bold"), *map(Text, _rating(results, console))]
     return Group(*parts)
 
 
@@ -374,7 +376,7 @@ def _connections(online: ConnectionStatistics) -> Iterator[str]:
         yield f"       and {len(online.reasons) - MAX_REASONS} more reasons"
 
 
-def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
+def _rating(results: AccountResults, console: Console) -> Iterator[str]:
     ratings = [point.rating for point in results.ratings]
     if len(ratings) == 1:
         yield f"{ratings[0]:.2f}, the only one known"
@@ -384,7 +386,8 @@ def _rating(results: AccountResults, *, unicode: bool) -> Iterator[str]:
         f"lowest {min(ratings):.2f}, highest {max(ratings):.2f}"
     )
     points = [(seconds(point.at), point.rating) for point in results.ratings]
-    yield from curve_text(points, x=Scale.TIME, unicode=unicode)
+    unicode, width = console.encoding.startswith("utf"), min(console.width, CURVE_WIDTH)
+    yield from curve_text(points, width=width, x=Scale.TIME, unicode=unicode)
 
 
 def _luck(adjusted: LuckAdjustedResults) -> Iterator[str]:

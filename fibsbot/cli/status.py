@@ -17,14 +17,14 @@ from fibsbot.bot.orders import Order, parse_order
 from fibsbot.cli import UserError
 from fibsbot.cli.options import load_config_file
 from fibsbot.config import Config
-from fibsbot.service.control_client import ControlError, send_order
+from fibsbot.service.control_client import ControlError, InvalidOrderError, send_order
 from fibsbot.text import short_duration
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class NotRunningError(click.ClickException):
-    """No bot runs there, or it has refused the order: exit status 1."""
+    """No bot runs there, or it could not carry out the order: exit status 1."""
 
 
 def _socket_options(command: Command) -> Command:
@@ -57,6 +57,8 @@ def _socket(config: Path | None, control: Path | None) -> Path:
 def _ask(path: Path, order: Order, account: str | None) -> dict[str, Any]:
     try:
         return send_order(path, order, account)
+    except InvalidOrderError as error:
+        raise UserError(str(error)) from None
     except ControlError as error:
         raise NotRunningError(str(error)) from None
 

@@ -79,7 +79,7 @@ _OWNERS: Final = {
 def _decision(state: MatchState) -> str:
     match state.phase:
         case Phase.ROLL:
-            return "double or roll"
+            return "double or roll" if state.may_double else "roll"
         case Phase.MOVE:
             return "play " + "-".join(map(str, state.dice or ()))
         case Phase.DOUBLED:

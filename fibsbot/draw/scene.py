@@ -175,11 +175,7 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
         case Phase.RESIGNED:
             return f"{opponent} resigns ({Level(state.resignation).name.lower()}), {player} to answer"
         case Phase.ROLL:
-            return (
-                f"{player} to roll"
-                if state.owner is Owner.OPPONENT or state.crawford
-                else f"{player} to double or roll"
-            )
+            return f"{player} to {'double or roll' if state.may_double else 'roll'}"
 
 
 def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[str, str], last: Step | None) -> Scene:

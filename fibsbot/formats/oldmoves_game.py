@@ -100,7 +100,8 @@ class _GameReader:
                 break
             self._read_line(seat, words, number)
         cube = self.checked.state.cube
-        if self.problem:
+        unwritten = len(lines) == 1  # of such a game who won is all that is known
+        if self.problem or (unwritten and self.resigned is not None):
             game = self.checked.finished()
             winner = None if self.resigned is None else self.resigned.other
             points = stated or cube

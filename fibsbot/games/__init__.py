@@ -47,6 +47,11 @@ class UnknownGameError(ValueError):
     """There is no game, or no option, of this name."""
 
 
+def unknown_game(name: str, *others: str) -> UnknownGameError:
+    """Return the error for a name that is neither that of a game here nor one of the others."""
+    return UnknownGameError(f"expected a game such as {_suggestion(name.lower(), (*others, *GAMES))}, got {name!r}")
+
+
 @lru_cache
 def load_ruleset(name: str) -> Ruleset:
     """Return a game by its name, with options after colons in any order, such as `plakoto:exception`.
@@ -57,7 +62,7 @@ def load_ruleset(name: str) -> Ruleset:
     """
     game, *options = name.lower().split(":")
     if game not in _WHERE:
-        raise UnknownGameError(f"expected a game such as {_suggestion(game, GAMES)}, got {name!r}")
+        raise unknown_game(name)
     rules: Ruleset = pkgutil.resolve_name(f"fibsbot.games.{_WHERE[game]}")
     own = {option.name: option for option in rules.options}
     changed: dict[tuple[bool, str], str] = {}

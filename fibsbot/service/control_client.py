@@ -17,11 +17,15 @@ class ControlError(Exception):
     """The socket cannot be used; the text is one line and says why."""
 
 
+class InvalidOrderError(ControlError):
+    """The process does not know what was asked of it, such as the name of an account."""
+
+
 def send_order(path: Path, order: Order, account: str | None = None, *, timeout: float = 10.0) -> ControlAnswer:
     """Send an order to the process that listens at this path, and return the answer.
 
     Raises ControlError if no process listens, if no answer comes within `timeout` seconds, and with the text of a
-    refusal.
+    refusal; InvalidOrderError where the order is the reason for it.
     """
     request = {"order": order.value} | ({"account": account} if account else {})
     try:
@@ -40,5 +44,6 @@ def send_order(path: Path, order: Order, account: str | None = None, *, timeout:
     except ValueError:
         raise ControlError(f"no valid answer from {path}") from None
     if not answer.get("ok"):
-        raise ControlError(str(answer.get("error", "the order was not carried out")))
+        kind = InvalidOrderError if answer.get("invalid") else ControlError
+        raise kind(str(answer.get("error", "the order was not carried out")))
     return answer

@@ -127,7 +127,7 @@ class ControlServer:
             order, account = parse_request(line)
             return {"ok": True, **redact_record(self._obey(order, account))}
         except ValueError as error:
-            return _refusal(str(error))
+            return {**_refusal(str(error)), "invalid": True}
         except Exception as error:  # noqa: BLE001 - an error must not end the connection
             _log.error("order failed", error=f"{type(error).__name__}: {error}")
             return _refusal("the order could not be carried out; the log says why")

@@ -62,6 +62,18 @@ def test_answers_are_tables_json_and_csv(archive: Path) -> None:
     assert [["who", "n", "nothing"], ["alice", "2", ""], ["bob", "2", ""]] == list(csv.reader(table))
 
 
+def test_values_that_json_lacks_are_written_as_others(archive: Path) -> None:
+    sql = "SELECT 'nan'::DOUBLE AS a, 1e400::DOUBLE AS b, 1.5::DECIMAL(5, 2) AS c, 'x'::BLOB AS d, [0.5] AS e"
+    told = fibsbot("archive", "query", sql, "--archive", archive, "--json").stdout
+    assert {"a": None, "b": None, "c": 1.5, "d": "78", "e": [0.5]} == json.loads(told, parse_constant=pytest.fail)
+
+
+def test_json_needs_a_name_for_each_column(archive: Path) -> None:
+    told = fibsbot("archive", "query", "SELECT 1 AS a, 2 AS a", "--archive", archive, "--json")
+    assert (2, "") == (told.returncode, told.stdout)
+    assert "expected a different name for each column with --json, got a twice" in told.stderr
+
+
 @pytest.mark.parametrize(
     "sql",
     [

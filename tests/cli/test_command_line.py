@@ -13,7 +13,7 @@ import click
 import pytest
 
 from fibsbot import cli
-from fibsbot.cli import COMMANDS, EXIT_INTERRUPTED, EXIT_READER_GONE, EXIT_USAGE, Stream, main
+from fibsbot.cli import COMMANDS, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_READER_GONE, EXIT_USAGE, Stream, main
 from tests.commands import fibsbot, fibsbot_process
 
 MATCH = "tests/data/formats/mat/match.mat"
@@ -98,6 +98,28 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     assert (EXIT_READER_GONE, b"") == (result.returncode, result.stderr)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [("perft", "--help"), ("export", MATCH, "--format", "snowie")])
+def test_output_that_cannot_be_written_is_one_line(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "fibsbot", *arguments], stdout=full, stderr=subprocess.PIPE, check=False, text=True
+        )
+    assert (EXIT_FAILED, "fibsbot: cannot write the output: No space left on device\n") == (
+        ended.returncode,
+        ended.stderr,
+    )
+
+
+@pytest.mark.parametrize(("closing", "status"), [("rules plakoto >&-", 0), ("export - --format csv <&-", EXIT_USAGE)])
+def test_closed_streams_are_empty_and_take_everything(closing: str, status: int) -> None:
+    ended = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m fibsbot {closing}"], capture_output=True, check=False, text=True
+    )
+    assert (status, "") == (ended.returncode, ended.stdout)
+    assert bool(status) == len(ended.stderr.splitlines())
+
+
 @pytest.mark.slow
 def test_a_match_that_nobody_watches_any_more_ends_quietly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fibsbot", "demo", "--strategy", "random", "--log-dir", str(tmp_path)]
@@ -137,7 +159,7 @@ def test_a_log_that_nobody_reads_ends_nothing() -> None:
         stream = Stream(file, ends=False)
         stream.writelines(["one", "two"])
         stream.flush()
-        assert stream.reader_gone
+        assert isinstance(stream.lost, BrokenPipeError)
 
 
 @pytest.mark.parametrize(("module", "arguments"), [("click", "--help"), ("numpy", "bearoff")])

@@ -133,7 +133,7 @@ async def test_orders_get_there(house: House) -> None:
 async def test_an_account_that_is_not_there_is_one_line() -> None:
     for arguments in (("status", "zaphod"), ("order", "pause", "zaphod")):
         result = await fibsbot(*arguments)
-        assert (1, "Error: expected one of marvin, got 'zaphod'\n") == (result.exit_code, result.stderr)
+        assert (2, "Error: expected one of marvin, got 'zaphod'\n") == (result.exit_code, result.stderr)
 
 
 async def test_the_socket_is_found_by_option_by_variable_and_by_the_settings(house: House, tmp_path: Path) -> None:

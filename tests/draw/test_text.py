@@ -65,6 +65,14 @@ def test_only_terminals_get_colours() -> None:
             ["double or roll", "167 to 167", "0 to 0 in an unlimited match", "1, in the middle"],
         ),
         (
+            evolve(START, length=3, score=(1, 2), crawford=True),
+            ["roll", "167 to 167", "1 to 2 in a match to 3, Crawford game", "1, in the middle"],
+        ),
+        (
+            evolve(START, length=1),
+            ["roll", "167 to 167", "0 to 0 in a match to 1", "1, in the middle"],
+        ),
+        (
             evolve(START, jacoby=True, redoubles=1, phase=Phase.DOUBLED, cube=2, owner=Owner.OPPONENT),
             [
                 "the opponent doubles to 4: take, pass or redouble",

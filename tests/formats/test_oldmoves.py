@@ -55,6 +55,15 @@ def test_both_ways_to_number_the_points_are_read(text: str) -> None:
     assert match_of(game_of(*MOVES, LOST, result=Result(Seat.B, 2, Level.SINGLE, Ending.RESIGNED))) == match
 
 
+def test_a_game_of_which_only_the_winner_is_written_has_no_entries() -> None:
+    text = game_text("0-0", "X: wins")
+    match = read_oldmoves(text)
+    assert () == match.games[0].entries
+    assert match.games[0].result is not None
+    assert Seat.A is match.games[0].result.winner
+    assert match == read_oldmoves(write_oldmoves(match))
+
+
 def test_it_is_written_as_the_server_writes_it() -> None:
     assert SERVER_NUMBERS == write_oldmoves(read_oldmoves(OWN_NUMBERS))
 

@@ -74,6 +74,12 @@ def test_show_leaves_out_an_xgid_that_cannot_be_written() -> None:
     assert "xgid" not in json.loads(run("show", "4HNwAAT2GRwQBg:cFmgACAACAAE", "--json").stdout)
 
 
+def test_show_leaves_out_a_gnubg_id_that_cannot_be_written() -> None:
+    shown = json.loads(run("show", "XGID=-b----E-C---eE---c-e----B-:20:1:1:00:0:0:0:0:10", "--json").stdout)
+    assert "xgid" in shown
+    assert "gnubg_id" not in shown
+
+
 def test_perft_prints_the_counts_of_each_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
     monkeypatch.setattr(rules, "PERFT_START", {closed.points: 1})

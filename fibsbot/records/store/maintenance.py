@@ -226,8 +226,8 @@ def _quiet(_done: int, _total: int) -> None:
 def backup_store(where: str | Path, target: Path, progress: Progress = _quiet) -> None:
     """Copy a store on SQLite as it is at this moment, and check the copy; an existing target is replaced.
 
-    The copy is a single file, which a bot can use as its store. Raises StoreError if it cannot be made; an existing
-    target is then unchanged, and no partial copy remains.
+    The copy is a single file, which a bot can use as its store. Raises StoreError if it cannot be made, or if another
+    program uses the target; an existing target then has the same contents, and no partial copy remains.
     """
     url = database_url(where)
     if not is_sqlite(url):
@@ -240,8 +240,28 @@ def backup_store(where: str | Path, target: Path, progress: Progress = _quiet) -
     try:
         with replacing(target) as part:
             _copy(source, part, progress)
+            _close_off(target)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"cannot back up {source} to {target}: {_error_text(error)}") from None
+
+
+def _close_off(target: Path) -> None:
+    """Let the files beside a database that is to be replaced end: SQLite would write their contents into the new one.
+
+    Raises StoreError if another program uses the database, or if they remain.
+    """
+    if target.exists():
+        try:
+            with contextlib.closing(sqlite3.connect(sqlite_uri(target, "rw"), uri=True, timeout=0)) as old:
+                old.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{target} cannot be replaced, as if a program used it: {_error_text(error)}") from None
+        except sqlite3.DatabaseError:
+            pass  # it is no database
+    left = [path for kind in ("-wal", "-journal") if (path := target.with_name(f"{target.name}{kind}")).exists()]
+    if left:
+        names = " and ".join(map(str, left))
+        raise StoreError(f"{names} would change the copy: expected no such file where no program uses {target}")
 
 
 def _copy(source: Path, target: Path, progress: Progress) -> None:

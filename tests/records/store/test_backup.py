@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -88,6 +91,54 @@ def test_a_backup_made_while_a_bot_writes_is_a_snapshot(tmp_path: Path, monkeypa
     assert 0 == made(str(copy), "trillian")
     assert 1500 == made(str(copy), "marvin")
     assert len(steps) == made(path, "trillian")
+
+
+def leave_a_wal(path: Path) -> None:
+    """Change a database as a process does that is killed before its changes are in the file."""
+    script = (
+        "import os, sqlite3, sys\n"
+        "opened = sqlite3.connect(sys.argv[1])\n"
+        "opened.execute('PRAGMA journal_mode = WAL')\n"
+        "opened.execute('PRAGMA wal_autocheckpoint = 0')\n"
+        "opened.execute(\"UPDATE accounts SET name = 'old'\")\n"
+        "opened.commit()\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, path], check=True)
+
+
+def test_nothing_of_a_replaced_store_comes_back(tmp_path: Path) -> None:
+    path, copy = tmp_path / "store.sqlite", tmp_path / "copy.sqlite"
+    fill(str(path))
+    shutil.copy(path, copy)
+    leave_a_wal(copy)
+    assert copy.with_name("copy.sqlite-wal").stat().st_size
+    backup_store(path, copy)
+    assert listed(str(path)) == listed(str(copy))
+    assert [] == [it.name for it in tmp_path.glob("copy.sqlite-*")]
+
+
+def test_what_another_database_left_is_not_taken_over(tmp_path: Path) -> None:
+    path, copy = tmp_path / "store.sqlite", tmp_path / "copy.sqlite"
+    fill(str(path))
+    shutil.copy(path, copy)
+    leave_a_wal(copy)
+    copy.unlink()
+    with pytest.raises(StoreError, match=r"copy.sqlite-wal would change the copy"):
+        backup_store(path, copy)
+    assert not copy.exists()
+
+
+def test_a_store_that_is_in_use_is_not_replaced(tmp_path: Path) -> None:
+    path, copy = str(tmp_path / "store.sqlite"), tmp_path / "copy.sqlite"
+    fill(path)
+    fill(str(copy), account="ford")
+    with Teller(str(copy), "ford") as bot:
+        bot.log_in(1500.0, 10)
+        assert bot.writer.flush()
+        with pytest.raises(StoreError, match=r"copy.sqlite cannot be replaced.*locked"):
+            backup_store(path, copy)
+    assert ["ford"] == [it["name"] for it in listed(str(copy)) if it["table"] == "accounts"]
 
 
 def test_a_failed_backup_leaves_the_target_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
