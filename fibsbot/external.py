@@ -39,6 +39,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import MAX_LINE
 from fibsbot.strategies.child_process.wire_format import decision_of_board, format_steps, state_of_line
+from fibsbot.strategies.pool import close_strategy
 from fibsbot.strategies.questions import (
     PlayQuestion,
     Question,
@@ -245,7 +246,7 @@ class UbgiEngine:
     def close(self) -> None:
         """Close the loaded strategies."""
         for strategy in self._strategies or ():
-            strategy.close()
+            close_strategy(strategy, strategy.name)
 
     def _ready(self) -> Sequence[Strategy]:
         if self._strategies is None:

@@ -11,8 +11,7 @@ import contextlib
 import datetime as dt
 import json
 import sys
-from collections.abc import Callable, Coroutine
-from contextlib import closing
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -36,9 +35,10 @@ from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.rules.laws import Laws
 from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
-from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
+from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY, PORTABLE, base_name
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.pool import close_strategy
 from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
 from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 
@@ -91,6 +91,16 @@ def _log_path(options: DemoOptions) -> Path:
     return options.log_dir / f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
 
 
+@contextlib.contextmanager
+def _closing(strategies: Iterable[Strategy]) -> Iterator[None]:
+    """Close the strategies in the end."""
+    try:
+        yield
+    finally:
+        for strategy in strategies:
+            close_strategy(strategy, type(strategy).__name__)
+
+
 def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
     """Run the whole game; end the program after Ctrl-C."""
     try:
@@ -111,7 +121,10 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
     length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
     display = MatchDisplay(console, BOT)
     started = dt.datetime.now(dt.UTC)
-    with closing(strategies[0]), closing(strategies[1]):
+    with _closing(strategies):
+        for name, strategy in zip((options.strategy, options.opponent_strategy), strategies, strict=True):
+            for fault in () if base_name(name) in PORTABLE else check(strategy):
+                raise UserError(f"strategy {name!r} does not work: {fault}")
         _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
     seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
@@ -154,8 +167,10 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
     """Play a chouette: the first player has the bot's strategy, the others have the opponent's."""
     names = [options.strategy, *(options.players - 1) * [options.opponent_strategy]]
     with contextlib.ExitStack() as stack:
-        fallback = stack.enter_context(closing(_load(FALLBACK_STRATEGY)))
-        pairs = [(stack.enter_context(closing(_load(name))), fallback) for name in names]
+        loaded: list[Strategy] = []
+        stack.enter_context(_closing(loaded))
+        loaded += [_load(name) for name in (FALLBACK_STRATEGY, *names)]
+        pairs = [(strategy, loaded[0]) for strategy in loaded[1:]]
         log_path = _log_path(options)
         display = MatchDisplay(console, chouette.NAMES[0])
         try:
@@ -191,7 +206,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
         strategies = [TablesOnlyStrategy(load_table_strategy(name, seed=options.seed)) for name in players]
     except UnknownTableStrategyError as error:
         raise UserError(str(error)) from None
-    with closing(strategies[0]), closing(strategies[1]):
+    with _closing(strategies):
         with console.status("The players get ready; the very first time that takes a while."):
             for name, strategy in zip(players, strategies, strict=True):
                 for fault in check(strategy, [options.game]):
@@ -321,7 +336,8 @@ def soak(  # noqa: PLR0913 - one argument per option
             log_dir.mkdir(parents=True, exist_ok=True)
         for name in dict.fromkeys((strategy, opponent_strategy)):
             # What a game's first decision compiles is compiled now, where nobody waits for an answer.
-            with closing(load(name)) as tried:
+            tried = load(name)
+            with _closing([tried]):
                 for fault in check(tried, [game] if game else ()):
                     raise UserError(f"strategy {name!r} does not work: {fault}")
     except StrategyError as error:

@@ -30,6 +30,7 @@ from fibsbot.policy import Lengths
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, find, load
+from fibsbot.strategies.pool import close_strategy
 
 DEFAULT_PORT: Final = ServerSettings().port
 """Port of a server that is named without one."""
@@ -230,9 +231,9 @@ def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise click.Abort from None
     finally:
-        strategy.close()
-        if fallback is not None:
-            fallback.close()
+        for it in (strategy, fallback):
+            if it is not None:
+                close_strategy(it, type(it).__name__)
 
 
 async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:

@@ -24,6 +24,7 @@ from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load
 from fibsbot.strategies.loader import check as try_out
+from fibsbot.strategies.pool import close_strategy
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
@@ -125,7 +126,7 @@ def _fault(name: str, games: Iterable[str]) -> str | None:
     try:
         return next(iter(try_out(strategy, games)), None)
     finally:
-        strategy.close()
+        close_strategy(strategy, name)
 
 
 def _parse_what_is_valid(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem, ...]]:

@@ -175,6 +175,8 @@ class MatGameReader:
             exact = possible and points % checked.state.cube == 0 and points <= 3 * checked.state.cube
             checked.resign(winner.other, Level(points // checked.state.cube) if exact else level, line)
         found = checked.state.result
+        if found is not None and found.how is Ending.DROPPED:
+            possible = points in {found.points, min(found.points, need)}
         counted = points if possible else found.points if found else min(need, checked.state.cube)
         if number and points != counted:
             self.invalid_points = f"{points}, which no cube and level make"

@@ -50,7 +50,9 @@ Scores: TypeAlias = tuple[int, int]
 LONGEST_LINE: Final = 400
 """Characters of a line that says anything."""
 _SCORE_LINE: Final = re.compile(r"Score is ([0-9]{1,9})-([0-9]{1,9}) in an? (?:([0-9]{1,9}) point|unlimited) match")
-_NAMES_LINE: Final = re.compile(r"(.*?\S) is X - (.*\S) is O\.?")
+_NAMES_LINE: Final = re.compile(
+    r"(?P<x>.*?\S) is X - (?P<o>.*\S) is O\.?|(?P<first_o>.*?\S) is O - (?P<second_x>.*\S) is X\.?"
+)
 _ACTION: Final = re.compile(r"(?:> *)*([XO]): *(.*)")
 
 
@@ -116,7 +118,8 @@ def _game_texts(text: str) -> Iterator[_GameText]:
 
 
 def _header(line: int, score: re.Match[str], colours: re.Match[str]) -> _Header:
-    names = (single_line(colours[1], "?"), single_line(colours[2], "?"))
+    x, o = colours["x"] or colours["second_x"], colours["o"] or colours["first_o"]
+    names = (single_line(x, "?"), single_line(o, "?"))
     return _Header(line, (int(score[1]), int(score[2])), int(score[3] or 0), names)
 
 

@@ -282,7 +282,12 @@ class GameBuilder:
             self._try_entry(evolve(rolled, play=play, at=at, rebuilt=rolled.seat is not self.silent_seat))
 
     def _level(self, points: int) -> Level | None:
-        """Return the level of a resignation by its points, from which some servers leave out the cube."""
+        """Return the level of a resignation by its points, from which some servers leave out the cube.
+
+        In the Point Game all levels count the same, and what was offered is not told.
+        """
+        if self.settled_state.laws.point_game:
+            return Level.SINGLE
         level, rest = divmod(points, self.settled_state.cube)
         if rest:
             level = points

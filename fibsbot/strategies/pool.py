@@ -40,6 +40,14 @@ OnOutcome: TypeAlias = Callable[[StrategyOutcome, float], None]
 _log = structlog.get_logger(__name__)
 
 
+def close_strategy(strategy: Strategy, name: str) -> None:
+    """Close a strategy; one that raises costs a warning."""
+    try:
+        strategy.close()
+    except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
+        _log.warning("strategy cannot be closed", strategy=name, error=describe_error(error))
+
+
 class StrategyWorker:
     """An instance of a strategy, and the thread in which it is made, asked and closed."""
 
@@ -74,10 +82,7 @@ class StrategyWorker:
             on_outcome(outcome, time.perf_counter() - began)
             del item, question, on_outcome, outcome  # keep nothing alive while waiting for the next question
         if self.owned and self._instance is not None:
-            try:
-                self._instance.close()
-            except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-                _log.warning("strategy cannot be closed", strategy=self._name, error=describe_error(error))
+            close_strategy(self._instance, self._name)
 
     def _ask(self, question: Question) -> StrategyOutcome:
         try:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,13 @@ from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.stream import MessageReader
 from fibsbot.arena.demo import LAST_LINES, MatchDisplay
-from fibsbot.cli import main
+from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.match import MatchState
 from fibsbot.position import Position
 from fibsbot.records.session_log import Received, read_session_log
+from fibsbot.strategies import loader
+from fibsbot.strategies.base import CubeAnswer
+from fibsbot.strategies.random_play import RandomStrategy
 
 BOARD: Final = BoardState.from_line(
     "board:You:opponent:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -92,3 +97,26 @@ def test_the_last_position_and_the_score_after_it_are_shown_although_no_board_co
     assert "OFF: O-15 X-13" in screen.getvalue()
     assert "BAR: O-0 X-0" in screen.getvalue()
     assert ["2", "4"] == re.findall(r"score: (\d+)", screen.getvalue())
+
+
+class Nonsense(RandomStrategy):
+    """Answers doubles with a word, and cannot be closed."""
+
+    def answer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - as it is called
+        """Return no answer."""
+        return "take"  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """Fail."""
+        raise ValueError("expected another end")
+
+
+def test_a_strategy_that_answers_nonsense_is_refused_and_one_that_cannot_be_closed_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ours = entry_points(group=loader.ENTRY_POINT_GROUP)
+    points = [EntryPoint("nonsense", f"{__name__}:Nonsense", loader.ENTRY_POINT_GROUP), *ours]
+    monkeypatch.setattr(loader, "entry_points", lambda group: points if group == loader.ENTRY_POINT_GROUP else [])
+    result = CliRunner().invoke(main, ["demo", "--opponent-strategy", "nonsense", "--log-dir", str(tmp_path)])
+    assert EXIT_USAGE == result.exit_code
+    assert "Error: strategy 'nonsense' does not work: answer_double, the opening: answered nonsense" in result.stderr

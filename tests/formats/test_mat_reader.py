@@ -22,6 +22,19 @@ from fibsbot.transcript import Cube, Game, Gap, Player, Resign, Throw, decisions
 from tests.examples import more_examples
 from tests.formats.simulated_matches import simulate
 
+PASSED = """\
+ 3 point match
+
+ Game 1
+ alice : 0                      bob : 0
+  1) 31: 8/5 6/5                  Doubles => 2
+  2)  Drops
+                                  Wins 3 points
+
+ Game 2
+ alice : 0                      bob : 1
+  1)                             31: 8/5 6/5
+"""
 PLAIN = """\
  3 point match
 
@@ -52,6 +65,12 @@ def refusal(text: str) -> str:
         read_mat(text)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def test_a_passed_double_counts_what_the_cube_shows() -> None:
+    match = read_mat(PASSED)
+    assert Result(Seat.B, 1, Level.SINGLE, Ending.DROPPED) == match.games[0].result
+    assert "3, which no cube and level make" == match.tags["Points 1"]
 
 
 def test_a_match_with_cube_resignation_and_crawford_game() -> None:

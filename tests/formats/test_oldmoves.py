@@ -100,6 +100,12 @@ def test_the_level_of_a_resignation_follows_from_the_next_score() -> None:
     assert Resign(seat=Seat.B, level=Level.BACKGAMMON, accepted=True) == game.entries[-1]
 
 
+def test_the_header_may_name_o_first() -> None:
+    usual = game_text("0-0", "X: wins") + game_text("1-0", "O: wins")
+    other = usual.replace("alice is X - bob is O", "bob is O - alice is X")
+    assert read_oldmoves(usual) == read_oldmoves(other)
+
+
 def test_swapped_scores_are_corrected() -> None:
     text = "".join(
         (

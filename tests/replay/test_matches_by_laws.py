@@ -18,12 +18,16 @@ from fibsbot.records.store.transcripts import read_state, write_state
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.events import DifferenceFound, MatchEnded
+from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.transcriber import events_of_capture
+from fibsbot.rules.game import start_match
 from fibsbot.rules.law_words import law_words, parse_law_words
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Ending, Result, Seat
 from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic import HeuristicStrategy
-from fibsbot.transcript import RejectedRoll, Transcript, walk
+from fibsbot.transcript import RejectedRoll, Resign, Transcript, walk
 from tests.marks import some_slow
 
 AGREED = ("1931 point", "1931 add-one limit 4", "modern reject", "1970 no-triple")
@@ -102,3 +106,19 @@ def test_a_rejected_roll_is_an_entry_of_its_own(played: tuple[str, Transcript]) 
         ((_, text),) = entry_actions(step)
         assert text.endswith(f"rejects the roll, the cube shows {step.after.cube}")
         assert step.after.cube == 2 * step.before.cube
+
+
+def test_a_resignation_in_the_point_game_is_an_entry_like_any_other() -> None:
+    start = start_match(parse_law_words("1931 point"), 40)
+    points = start.point_game_score(Seat.B)
+    assert points > 3
+    game = GameBuilder(1, start, lambda _: None)
+    game.offer(Seat.A, points)
+    game.reject(None)
+    game.offer(Seat.A, points)
+    game.resigned(Seat.B, points, None)
+    assert [
+        Resign(seat=Seat.A, level=Level.SINGLE, accepted=False),
+        Resign(seat=Seat.A, level=Level.SINGLE, accepted=True),
+    ] == game.entries
+    assert Result(Seat.B, points, Level.SINGLE, Ending.RESIGNED) == game.result

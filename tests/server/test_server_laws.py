@@ -94,6 +94,12 @@ def test_words_that_name_no_laws_are_refused_with_what_was_expected(
     assert [f"** Laws: {reason}."] == simulation.say(alice, f"invite bob 5 laws {words}")
 
 
+def test_laws_after_another_game_are_refused(simulation: Simulation, alice: User) -> None:
+    assert ["** Laws: expected options of nackgammon after colons, got other laws."] == simulation.say(
+        alice, "invite bob 5 nackgammon laws 1931"
+    )
+
+
 def test_toggles_do_not_change_agreed_laws() -> None:
     _, alice, _ = two_who_know(laws="modern double limit 4")
     laws = match_of(alice).state.laws

@@ -322,13 +322,17 @@ def _add_missed_games(
 
 
 def apply_rating(rows: AccountRows, new: RatingAndExperience) -> None:
-    """Assign our new rating, which is not in the table yet, to the match that explains it."""
+    """Assign our new rating, which is not in the table yet, to the match that explains it.
+
+    Of several it is the last one, because a rating comes right after its match; matches by other laws than those of
+    FIBS have none.
+    """
     old, on = rows.rating(), rows.playing
     able = [match for match in rows.unrated_matches() if _explains(match, new)]
     seen = [match for match in able if match.outcome in FINISHED]
     unseen = [match for match in able if match.outcome is MatchOutcome.UNSEEN]
     if seen:
-        rows.change(seen[0], after=new)
+        rows.change(seen[-1], after=new)
     elif on is not None and _explains(on, new):
         return  # it may be over already, and its end be reported next
     elif len(unseen) == 1 and unseen[0].before == old:

@@ -40,7 +40,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from fibsbot import __version__
 from fibsbot.records.store.database import StoreError
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Of the schema; kept in `store_version`."""
 
 _LOCK: Final = 0x46494253
@@ -262,7 +262,7 @@ ENTRIES: Final = Table(
     Column("rebuilt", Boolean, nullable=False, default=False),
     Column("reason", Text),
     Column("state", Text),
-    CheckConstraint("kind IN ('throw', 'double', 'take', 'pass', 'beaver', 'resign', 'gap')", "kind"),
+    CheckConstraint(f"kind IN ({', '.join(repr(it.value) for it in EntryKind)})", "kind"),
     UniqueConstraint("sheet_id", "number"),
 )
 """The actions of both players; `number` counts the entries of a sheet from 1, `own` marks our actions. A gap has a

@@ -116,6 +116,8 @@ def _read_invite(text: str) -> c.Invite:
         game = words[2].lower()
         if not _GAME.fullmatch(game):
             raise BadArgumentError(m.UnknownGame(shorten(words[2])))
+        if words[3:4] == [_LAWS]:
+            raise BadArgumentError(m.UnknownLaws(f"expected options of {game} after colons, got other laws"))
         return c.InviteToGame(name, length, game)
     return c.Invite(name, length)
 

@@ -180,6 +180,17 @@ def test_repeated_ends_of_a_game_and_a_match_count_once(bot: Teller) -> None:
     assert 1 == bot.opponent().times(Fact.FINISHED)
 
 
+def test_a_rating_belongs_to_the_last_match_that_explains_it(bot: Teller) -> None:
+    bot.log_in(1500.0, 3)
+    for length, after in ((3, None), (1, (1501.0, 4)), (2, (1502.0, 6))):  # the first one was by laws without a rating
+        bot.start(length=length)
+        bot.win_game(length, (length, 0))
+        bot.end(length=length, score=(length, 0))
+        if after:
+            bot.rate(*after)
+    assert [None, 1501.0, 1502.0] == [it.rating_after for it in sorted(bot.matches(), key=lambda it: it.started)]
+
+
 def test_a_repeated_rating_is_one_row(bot: Teller) -> None:
     for _ in range(2):
         bot.log_in(1500.0, 10)

@@ -18,7 +18,7 @@ from fibsbot.records.store.transcripts import write_state
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.transcript import Cube, Gap, Resign, Throw, apply, walk
+from fibsbot.transcript import Cube, Gap, RejectedRoll, Resign, Throw, apply, walk
 from tests.records.store.recorder import Teller
 
 OPENING = start_match(FIBS, 5)
@@ -62,6 +62,18 @@ def began(bot: Teller) -> GameState:
     bot.enter("throw", 1, "s", dice=(3, 1), play="8/5 6/5")
     bot.enter("throw", 2, "s", own=False, dice=(6, 4), play="24/18 18/14")
     return apply(apply(OPENING, FIRST), Throw(seat=Seat.B, dice=(6, 4), play=Play.of((24, 18), (18, 14))))
+
+
+def test_a_first_roll_that_was_rejected_is_kept(url: str) -> None:
+    start = evolve(OPENING, laws=evolve(OPENING.laws, reject_first_throw=True))
+    with Teller(url) as bot:
+        bot.start()
+        bot.sheet("s", state=start)
+        bot.enter("reject", 1, "s", dice=(3, 1))
+        bot.enter("throw", 2, "s", dice=(6, 4), play="24/18 18/14")
+        (game,) = bot.transcript().games
+    assert [RejectedRoll, Throw] == [type(entry) for entry in game.entries]
+    assert 2 == list(walk(game))[-1].after.cube
 
 
 def test_an_illegal_entry_ends_the_readable_part_of_a_sheet(url: str) -> None:
