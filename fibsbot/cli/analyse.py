@@ -29,7 +29,9 @@ from fibsbot.cli.matches import (
     plies_option,
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
+from fibsbot.cli.output import print_lines
 from fibsbot.draw.markup import clean
+from fibsbot.formats.conversion import reading_remarks
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
@@ -81,6 +83,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()
+    remarks: list[str] = []
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
@@ -88,6 +91,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
         first = list(itertools.islice(found, READ_AHEAD))
         every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
         for it, analysis in work.studies(every):
+            remarks += (f"{it.name}, {remark}" for remark in reading_remarks(analysis.transcript))
             if as_json:
                 click.echo(json.dumps(match_row(it.name, it.number, analysis, luck=luck)))
                 continue
@@ -99,6 +103,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     if not as_json and sums.matches > 1:
         console.print()
         console.print(totals_table(sums, luck=luck))
+    print_lines(remarks, err=True)
     if not (sums.matches or as_json or work.failed):
         raise UserError("expected at least one match, found none that can be analysed")
     sys.exit(1 if work.failed else 0)

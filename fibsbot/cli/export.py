@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
@@ -17,8 +17,7 @@ from attrs import define, field, frozen
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
-from fibsbot.cli.output import check_free, progress_bar, saved_stdin, write_bytes
-from fibsbot.draw.markup import clean
+from fibsbot.cli.output import check_free, print_lines, progress_bar, saved_stdin, write_bytes
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError, read_chunks
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 STDIO: Final = "-"
 """The file name for standard input or output."""
-MAX_LINES: Final = 100
-"""Files, and things that could not be read, that are listed."""
 FORMATS: Final = click.Choice([kind.value for kind in Format])
 READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
 
@@ -239,18 +236,10 @@ def _write(found: Iterator[_NamedMatch], kind: Format, target: str | None, *, fo
         try:
             _write_to(chain(first, found), writing, target)
         finally:
-            _list(writing.written)
-    _list(writing.remarks, err=True)
+            print_lines(writing.written)
+    print_lines(writing.remarks, err=True)
     if writing.unsaid:
         click.echo(f"left out, as {kind.value} cannot say it: {', '.join(writing.unsaid)}", err=True)
-
-
-def _list(lines: Sequence[str], *, err: bool = False) -> None:
-    """Print lines, if there are many only the first of them."""
-    for line in lines[:MAX_LINES]:
-        click.echo(clean(line, 300), err=err)
-    if len(lines) > MAX_LINES:
-        click.echo(f"... and {len(lines) - MAX_LINES:,} more", err=err)
 
 
 def _write_to(found: Iterator[_NamedMatch], writing: _Writer, target: str | None) -> None:

@@ -8,10 +8,11 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import click
 from attrs import frozen
 from rich.console import Console
 from rich.progress import (
@@ -27,6 +28,7 @@ from rich.progress import (
 )
 
 from fibsbot.cli import Stream, UserError
+from fibsbot.draw.markup import clean
 from fibsbot.files import os_errors_as
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
@@ -135,6 +137,18 @@ def saved_stdin() -> Iterator[Path]:
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         yield path
+
+
+MAX_LINES: Final = 100
+"""Lines of a list, such as what could not be read, that are printed."""
+
+
+def print_lines(lines: Sequence[str], *, err: bool = False) -> None:
+    """Print lines, if there are many only the first of them."""
+    for line in lines[:MAX_LINES]:
+        click.echo(clean(line, 300), err=err)
+    if len(lines) > MAX_LINES:
+        click.echo(f"... and {len(lines) - MAX_LINES:,} more", err=err)
 
 
 def write_bytes(content: bytes) -> None:

@@ -45,6 +45,17 @@ def test_output_as_text(match: str) -> None:
     check("analyse", result.stdout)
 
 
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "odd.mat"
+    path.write_text(
+        " 3 point match\n\n Game 1\n alice : 0     bob : 0\n  1) 31: 8/5 6/5     66: 24/20\n      Wins 1 point\n"
+    )
+    result = analyse(str(path))
+    assert 0 == result.exit_code
+    assert result.stderr.startswith(f"{path}, match 1, game 1: line 5: ")
+    assert 1 == len(result.stderr.splitlines())
+
+
 def test_rollouts_are_by_the_engine_and_have_a_number_of_games(match: str) -> None:
     for words, text in (
         (["--rollout"], "expected --rollout with the evaluator engine, got it with 'heuristic'"),
