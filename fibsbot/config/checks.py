@@ -24,7 +24,6 @@ from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load
 from fibsbot.strategies.loader import check as try_out
-from fibsbot.strategies.pool import close_strategy
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
@@ -126,7 +125,8 @@ def _fault(name: str, games: Iterable[str]) -> str | None:
     try:
         return next(iter(try_out(strategy, games)), None)
     finally:
-        close_strategy(strategy, name)
+        with contextlib.suppress(Exception):  # a plug-in may raise anything
+            strategy.close()
 
 
 def _parse_what_is_valid(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem, ...]]:

@@ -290,7 +290,7 @@ class ChouetteGames:
         self._end_game()
         if opponent is not None and captain:
             a, b = Player(user if user == table.box else captain), Player(opponent)
-            match = MatchBuilder(self._next_number(), (a, b), self._emit_marked, own=True, site=site)
+            match = MatchBuilder(self._next_number, (a, b), self._emit_marked, own=True, site=site)
             match.length, match.laws, match.is_new = 0, LAWS, True
             self._game = _SeatedGame(user, table, match, SessionTracker(user), captain, [write(table)])
 

@@ -127,10 +127,17 @@ class MatchBuilder:
     """One match that is being built."""
 
     def __init__(
-        self, number: int, players: tuple[Player, Player], emit: Callable[[MatchEvent], None], *, own: bool, site: str
+        self,
+        next_number: Callable[[], int],
+        players: tuple[Player, Player],
+        emit: Callable[[MatchEvent], None],
+        *,
+        own: bool,
+        site: str,
     ) -> None:
         """Start without games; seat A is the user or the player who is watched. Events go to `emit`."""
-        self.number = number
+        self._next_number = next_number
+        self._number: int | None = None
         self.players = players
         self.own = own
         """Whether the user plays it."""
@@ -160,6 +167,16 @@ class MatchBuilder:
         self._game_start_emitted = False
 
     # -- the state ----------------------------------------------------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        """Its number among the matches of the session, which it gets with its first event.
+
+        A match that is resumed looks like one of backgammon until the server names its game.
+        """
+        if self._number is None:
+            self._number = self._next_number()
+        return self._number
 
     @property
     def transcript(self) -> Transcript:

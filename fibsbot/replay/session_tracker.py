@@ -291,7 +291,10 @@ def match_key(account: int, player: str, opponent: str) -> MatchKey:
 class RecordedMatch(Protocol):
     """A match that is being built."""
 
-    number: int
+    @property
+    def number(self) -> int:
+        """Its number among the matches of the session."""
+        ...
 
     @property
     def is_won(self) -> bool:

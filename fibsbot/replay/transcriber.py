@@ -262,10 +262,9 @@ class Transcriber:
         return self._match_count
 
     def _new_match(self, player: str, opponent: str) -> MatchBuilder:
-        number = self._next_number()
         names = ((self._user or YOU) if player == YOU else player, opponent)
         a, b = (Player(name, *self._ratings.get(name, (None, None))) for name in names)
-        return MatchBuilder(number, (a, b), self._events.append, own=player == YOU, site=self._site)
+        return MatchBuilder(self._next_number, (a, b), self._events.append, own=player == YOU, site=self._site)
 
     def _seat(self, name: str) -> Seat | None:
         match = self._matches.current

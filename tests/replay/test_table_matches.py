@@ -236,6 +236,12 @@ def test_a_match_that_is_resumed_goes_on_with_its_next_line() -> None:
     assert 1 == sum(isinstance(event, TableMatchEnded) for event in events)
 
 
+def test_matches_are_numbered_without_gaps_also_after_one_that_was_resumed() -> None:
+    first, second = session("plakoto")[0], [line for line in session("hyper")[0] if not isinstance(line, m.Welcome)]
+    events = list(replay([*first[:20], m.YouLeft(), m.YouResumed("ford"), *first[20:], *second]))
+    assert [1, 2] == [event.match for event in events if isinstance(event, TableMatchEnded)]
+
+
 def test_matches_of_backgammon_in_the_same_log_are_as_without_the_other_game() -> None:
     other = [line for line in session("hyper")[0] if not isinstance(line, m.Welcome)]
     captured = list(read_capture(RECORDED / "interrupted_marvin.jsonl.gz"))
