@@ -6,7 +6,8 @@ From bytes to events:
     captures.py        session logs and raw bytes as messages and commands; what a log has about decisions
     transcriber.py     messages and commands as events of matches
     session_tracker.py the agent's own tracking beside it; which match is on, which may be resumed
-    match_builder.py   one match, and what each message adds to a game
+    match_builder.py   one match, game by game
+    game_messages.py   what each message adds to a game
     game_builder.py    one game, entry by entry
     board_view.py      what a board shows of a game
     table_match.py     one match of another game

@@ -22,15 +22,8 @@ from fibsbot.fibs_numbering import play_of_server_moves
 from fibsbot.replay.board_view import BoardView
 from fibsbot.replay.events import ChouetteGame, DifferenceFound, EntryAdded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.replay.match_builder import (
-    END_HANDLERS,
-    ENDINGS,
-    ENTRY_HANDLERS,
-    GameEnd,
-    MatchBuilder,
-    Time,
-    acting_seat,
-)
+from fibsbot.replay.game_messages import END_HANDLERS, ENDINGS, ENTRY_HANDLERS, GameEnd, Time, acting_seat
+from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.session_tracker import SessionTracker
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat, Stage

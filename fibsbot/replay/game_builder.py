@@ -284,7 +284,7 @@ class GameBuilder:
     def _level(self, points: int) -> Level | None:
         """Return the level of a resignation by its points, from which some servers leave out the cube.
 
-        In the Point Game all levels count the same, and what was offered is not told.
+        In the Point Game all levels count the same, and the server does not say which one was offered.
         """
         if self.settled_state.laws.point_game:
             return Level.SINGLE

@@ -29,16 +29,16 @@ from fibsbot.replay.captures import (
 from fibsbot.replay.chouette_games import ChouetteGames
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.replay.match_builder import (
+from fibsbot.replay.game_messages import (
     END_HANDLERS,
     ENDINGS,
     ENTRY_HANDLERS,
     GameEnd,
-    MatchBuilder,
     Time,
     acting_seat,
     players_of_end,
 )
+from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
 from fibsbot.replay.session_tracker import (
     ENTERED,

@@ -240,28 +240,28 @@ def backup_store(where: str | Path, target: Path, progress: Progress = _quiet) -
     try:
         with replacing(target) as part:
             _copy(source, part, progress)
-            _close_off(target)
+            _empty_journals(target)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"cannot back up {source} to {target}: {_error_text(error)}") from None
 
 
-def _close_off(target: Path) -> None:
-    """Let the files beside a database that is to be replaced end: SQLite would write their contents into the new one.
+def _empty_journals(target: Path) -> None:
+    """Have SQLite write its `-wal` and `-journal` into the old database: left there, they would go into the new one.
 
-    Raises StoreError if another program uses the database, or if they remain.
+    Raises StoreError if another program uses the database, or if such a file remains.
     """
     if target.exists():
         try:
             with contextlib.closing(sqlite3.connect(sqlite_uri(target, "rw"), uri=True, timeout=0)) as old:
                 old.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{target} cannot be replaced, as if a program used it: {_error_text(error)}") from None
+            raise StoreError(f"cannot replace {target}, which a program may be using: {_error_text(error)}") from None
         except sqlite3.DatabaseError:
             pass  # it is no database
     left = [path for kind in ("-wal", "-journal") if (path := target.with_name(f"{target.name}{kind}")).exists()]
     if left:
         names = " and ".join(map(str, left))
-        raise StoreError(f"{names} would change the copy: expected no such file where no program uses {target}")
+        raise StoreError(f"{names} would be written into the copy: remove it if no program uses {target}")
 
 
 def _copy(source: Path, target: Path, progress: Progress) -> None:
