@@ -221,8 +221,9 @@ def _repeat_prompt(world: World, match: PairMatch[Any]) -> None:
 
 
 def _begin_playing(world: World, match: PairMatch[Any], host: User, guest: User) -> None:
-    for user in (host, guest):
+    for user in (host, guest):  # one may watch the other, whose opponent is told, too: nobody may have half a match yet
         watchers.stop_watching(world, user)
+    for user in (host, guest):
         match.users[match.seat(user.name)] = user
         user.match = match
     world.mark_unsaved(match)

@@ -75,6 +75,22 @@ def log_out(world: World, user: User, how: Departure) -> None:
     if world.users.get(user.name) is not user:
         return
     text = _DEPARTURES[how].format(user.name)
+    try:
+        _leave_all(world, user, how, text)
+    finally:  # whatever fails: nobody could log in to the account of a user who stayed
+        del world.users[user.name]
+    user.account.last_logout = int(world.now())
+    world.database.save_accounts(user.account)
+    world.recent_logins.append((world.now(), text))
+    world.disconnecting.append(user)
+    if world.closing:
+        return
+    message = m.LoggedOut(user.name, text)
+    world.send_all((other for other in world.users.values() if other.settings[Toggle.NOTIFY]), message)
+
+
+def _leave_all(world: World, user: User, how: Departure, text: str) -> None:
+    """End a user's match and watching, and that of the user's watchers."""
     if user.table is not None:
         chouette_flow.go_away(world, user)
     match_commands.break_off(world, user, how)
@@ -84,15 +100,6 @@ def log_out(world: World, user: User, how: Departure) -> None:
         watcher.watching = None
         world.send(watcher, m.WatchedGone(text))
         world.show_status(watcher)
-    del world.users[user.name]
-    user.account.last_logout = int(world.now())
-    world.database.save_accounts(user.account)
-    world.recent_logins.append((world.now(), text))
-    world.disconnecting.append(user)
-    if world.closing:
-        return
-    message = m.LoggedOut(user.name, text)
-    world.send_all((other for other in world.users.values() if other.settings[Toggle.NOTIFY]), message)
 
 
 def shut_down(world: World) -> None:

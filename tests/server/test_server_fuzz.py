@@ -67,10 +67,12 @@ class Lobby(FuzzedWorld):
         self.simulation.time += 1
         self.say(name, line)
 
-    @rule(name=names, other=names, length=st.sampled_from(["1", "3", "unlimited", ""]))
-    def match(self, name: str, other: str, length: str) -> None:
-        """Invite and join."""
+    @rule(name=names, other=names, length=st.sampled_from(["1", "3", "unlimited", ""]), watches=st.booleans())
+    def match(self, *, name: str, other: str, length: str, watches: bool) -> None:
+        """Invite and join; the guest may be watching the host."""
         guest = self.user(other)
+        if watches:
+            self.say(other, f"watch {name}")
         if not guest.ready:
             self.say(other, "toggle ready")
         self.say(name, f"invite {other} {length}")

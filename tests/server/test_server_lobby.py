@@ -226,6 +226,20 @@ def test_the_bell_rings_for_users_with_the_toggle_on(simulation: Simulation, ali
     assert "alice wants to play a 1 point match with you.\x07" == simulation.received(bob)[0]
 
 
+def test_an_error_at_the_logout_does_not_block_the_account(
+    simulation: Simulation, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation.start(alice, bob)
+    with monkeypatch.context() as patched:
+        patched.setattr(simulation.world, "save_matches", lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            simulation.log_out(alice)
+    alice = simulation.log_in("alice")
+    assert "** You terminated the game. The game was saved." in simulation.say(bob, "leave")
+    simulation.say(alice, "invite bob")
+    assert "You are now playing with alice. Your running match was loaded." in simulation.say(bob, "join alice")
+
+
 # -- watching -------------------------------------------------------------------------------------------------------
 
 
@@ -298,6 +312,21 @@ def test_starting_a_match_stops_watching(simulation: Simulation, alice: User, bo
     simulation.start(alice, bob)
     assert alice.watching is None
     assert "alice stops watching you." in simulation.received(carol)
+
+
+@pytest.mark.parametrize(("watcher", "watched"), [("alice", "bob"), ("bob", "alice")])
+@pytest.mark.parametrize("saved", [False, True])
+def test_who_watches_the_opponent_stops_when_their_match_begins(*, watcher: str, watched: str, saved: bool) -> None:
+    simulation, alice, bob = two_players((6, 4))
+    users = {"alice": alice, "bob": bob}
+    simulation.say(alice, "leave")
+    simulation.say(users[watcher], f"watch {watched}")
+    simulation.say(alice, "invite bob" if saved else "invite bob 5")
+    simulation.say(bob, "join alice")
+    assert users[watcher].watching is None
+    assert f"{watcher} stops watching you." in simulation.received(users[watched])
+    assert alice.match is bob.match is not None
+    assert "** You terminated the game. The game was saved." in simulation.say(alice, "leave")
 
 
 def test_blinding_a_watcher_ends_the_watching() -> None:
