@@ -41,6 +41,8 @@ class SettingInfo:
     """What is accepted, in words; by default these follow from the type and the bounds."""
     check: Callable[[Any], object] | None = None
     """Returns something true for a valid value."""
+    normal: Callable[[Any], Any] | None = None
+    """Returns the form of a value in which it is kept, if others mean the same; an invalid value as it is."""
     secret: bool = False
     """Whether messages must not show the value, because somebody may have put a password there."""
     needs_restart: bool = False
@@ -70,6 +72,12 @@ class SettingInfo:
             and (self.check is None or bool(self.check(value)))
         )
 
+    def convert(self, value: Any) -> Any:
+        """Return the form in which a value, or each one in a tuple, is kept."""
+        if self.normal is None or value is None:
+            return value
+        return tuple(map(self.normal, value)) if isinstance(value, tuple) else self.normal(value)
+
     def validate(self, _: object, attribute: Attribute[Any], value: Any) -> None:
         """Raise ValueError if a value, or one in a tuple, is out of bounds; None always passes."""
         for one in value if isinstance(value, tuple) else (value,):
@@ -83,7 +91,9 @@ class SettingInfo:
 def setting(default: Any, help: str, **info: Any) -> Any:  # noqa: A002 - the field's name
     """Declare a setting; `info` are further fields of SettingInfo."""
     about = SettingInfo(help, **info)
-    return attrs.field(default=default, validator=about.validate, metadata={SettingInfo: about})
+    return attrs.field(
+        default=default, converter=about.convert, validator=about.validate, metadata={SettingInfo: about}
+    )
 
 
 def seconds(default: float | None, help: str, **info: Any) -> Any:  # noqa: A002 - as above

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
-from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, is_game, is_player_name, names_laws
+from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
 from fibsbot.records.session_log import Rotation
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
@@ -150,6 +150,7 @@ class PlaySettings:
         example="plakoto",
         expected="the name of a game, such as plakoto",
         check=is_game,
+        normal=full_game_name,
     )
     matches: int | None = setting(
         None, "Number of matches after which to log out; without a value the bot never stops.", minimum=1, example=10

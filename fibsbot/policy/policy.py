@@ -169,6 +169,14 @@ def is_game(text: str) -> bool:
     return True
 
 
+def full_game_name(text: str) -> str:
+    """Return the name by which the server calls a game, with the options in its order; any other text as it is."""
+    try:
+        return load_ruleset(text).full_name
+    except UnknownGameError:
+        return text
+
+
 ANY_GAME: Final = "any"
 """The word for all games and options."""
 CHOUETTE: Final = "chouette"
@@ -220,6 +228,7 @@ class Policy:
         example=("plakoto", "tabula:free", CHOUETTE),
         expected=f"the name of a game, such as plakoto, {CHOUETTE} or {ANY_GAME}",
         check=lambda text: text in (ANY_GAME, CHOUETTE) or is_game(text),
+        normal=full_game_name,
     )
     min_rating: float | None = setting(None, "Lowest rating of the other player.", minimum=0, example=1450.0)
     max_rating: float | None = setting(None, "Highest rating of the other player.", minimum=0, example=1900.0)

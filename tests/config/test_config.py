@@ -55,6 +55,22 @@ def test_lists_of_words_are_parsed() -> None:
     assert "Hello, I am a program." == config.chat.greeting
 
 
+def test_games_are_kept_by_the_names_that_the_server_uses() -> None:
+    config = parse_config(
+        """
+        bot.invite_game = "Plakoto:pinned-stops:exception"
+        policy.games = ["tabula:second-half:exact", "Tapa", "chouette"]
+        [account]
+        policy.games = ["any", "plakoto:pinned-stops:exception"]
+        """
+    )
+    assert "plakoto:exception:pinned-stops" == config.bot.invite_game
+    assert ("tabula:exact:second-half", "tapa", "chouette") == config.policy.games
+    assert config.policy.plays("tabula:exact:second-half")
+    account = config.for_account(config.accounts[0])
+    assert ("any", "plakoto:exception:pinned-stops") == account.policy.games
+
+
 def test_false_removes_an_optional_value() -> None:
     config = parse_config(
         "service.store = false\nservice.control = false\nseek.after = false\npolicy.min_rating = false"
