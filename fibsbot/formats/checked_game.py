@@ -152,11 +152,18 @@ def play_of_moves(position: Position, dice: Dice, moves: Sequence[tuple[int, int
             raise error from None
 
 
+def named_laws(words: str) -> Laws | None:
+    """Return the laws that words name; None if they name none."""
+    try:
+        return parse_law_words(words)
+    except LawWordsError:
+        return None
+
+
 def with_named_laws(laws: Laws, words: str) -> Laws:
     """Return laws with what the other laws of a match, as our own files name them."""
-    try:
-        named = parse_law_words(words)
-    except LawWordsError:
+    named = named_laws(words)
+    if named is None:
         return laws
     return evolve(
         laws,

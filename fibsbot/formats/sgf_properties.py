@@ -19,6 +19,7 @@ from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats.checked_game import (
     HIGHEST_CUBE,
     HIGHEST_NUMBER,
+    named_laws,
     raised_cube,
     reading_laws,
     scores_before,
@@ -110,7 +111,16 @@ def read_setup(node: Node, state: GameState) -> GameState:
     )
     if state.stage is Stage.OPENING and not has_board(node):
         return changed
-    changed = evolve(changed, stage=Stage.ROLL, dice=None, offered=0, answering=None, redoubles=0, resignation=None)
+    changed = evolve(
+        changed,
+        stage=Stage.ROLL,
+        dice=None,
+        offered=0,
+        answering=None,
+        redoubles=0,
+        resignation=None,
+        rejected=False,
+    )
     dice = read_dice(node.value("DI") or "")
     return evolve(changed, stage=Stage.MOVE, dice=dice) if dice else changed
 
@@ -217,6 +227,7 @@ class RootInfo:
 
 
 _INFO_PAIR: Final = re.compile(r"(\w+):([0-9]{1,12})")
+_LAWS_COMMENT: Final = re.compile(rf"{LAWS_COMMENT}([^.]*)\.?\s*(.*)")
 _RATING: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?:/([0-9]{1,12}))?")
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 
@@ -233,9 +244,7 @@ def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
         jacoby="Jacoby" in rules,
         cube="NoCube" not in rules,
     )
-    comment = single_line(node.value("GC") or "")
-    if comment.startswith(LAWS_COMMENT):
-        laws = with_named_laws(laws, comment.removeprefix(LAWS_COMMENT).partition(".")[0])
+    laws = with_named_laws(laws, _split_laws(node)[0])
     try:
         start = start_match(laws, length, scores, post_crawford=not crawford_game)
     except RuleError as error:
@@ -246,6 +255,13 @@ def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
     return evolve(start, crawford=crawford_game and length > 1, post_crawford=past, cube=cube)
 
 
+def _split_laws(node: Node) -> tuple[str, str]:
+    """Return the words of the laws with which the comment on a match begins, if there are any, and its rest."""
+    comment = single_line(node.value("GC") or "")
+    found = _LAWS_COMMENT.fullmatch(comment)
+    return (found[1], found[2]) if found and named_laws(found[1]) else ("", comment)
+
+
 def read_match_details(node: Node, names: tuple[str, str]) -> Transcript:
     """Return a transcript without games with the other details in the first node of a match."""
     players = tuple(
@@ -253,7 +269,8 @@ def read_match_details(node: Node, names: tuple[str, str]) -> Transcript:
     )
     user = single_line(node.value("US") or "")
     title = single_line(node.value("GN") or "")
-    tags = {tag: text for name, tag in TAG_NAMES.items() if (text := single_line(node.value(name) or ""))}
+    texts = {name: single_line(node.value(name) or "") for name in TAG_NAMES} | {"GC": _split_laws(node)[1]}
+    tags = {TAG_NAMES[name]: text for name, text in texts.items() if text}
     date = single_line(node.value("DT") or "")
     started = _date(date)
     if date and started is None:

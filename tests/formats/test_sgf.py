@@ -178,6 +178,18 @@ def test_automatic_doubles_are_the_cube_of_the_first_node() -> None:
     assert (game,) == read_sgf(text).games
 
 
+def test_other_laws_are_named_in_a_comment_beside_that_of_others() -> None:
+    start = start_match(evolve(FIBS, triple=False), 3)
+    for words in ("", "A fine game. Well played."):
+        games = (Game(1, start, (THROW, REPLY)),)
+        match = match_of(games=games, tags={"Comment": words} if words else {})
+        text = write_sgf(match)
+        assert f"GC[{f'Laws: fibs no-triple. {words}'.strip()}]" in text
+        assert (match.tags, start.laws) == (read_sgf(text).tags, read_sgf(text).games[0].start.laws)
+        assert text == write_sgf(read_sgf(text))
+    assert {"Comment": "Laws: those of our club."} == read_sgf(f"{ROOT}GC[Laws: those of our club.];W[41xwmi])").tags
+
+
 def test_rebuilt_entries_are_marked() -> None:
     match = match_of(THROW, evolve(REPLY, rebuilt=True))
     assert "B[65aggl]C[rebuilt]" == nodes(match)[1]
