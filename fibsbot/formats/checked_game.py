@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final, Self
 
 from attrs import define, evolve, field
@@ -93,6 +94,12 @@ class CheckedGame:
             self._lift_crawford()
         self.add(Cube(seat=seat, action=action), line)
 
+    def reject_roll(self, seat: Seat, dice: Dice, line: int) -> None:
+        """Add a first roll that was rejected, of a file with the cube that `raised_cube` returns."""
+        if self.start.stage is Stage.OPENING and not any(isinstance(entry, Gap) for entry in self.entries):
+            self.start, self.state = (evolve(it, cube=max(it.cube // 2, 1)) for it in (self.start, self.state))
+        self.add(RejectedRoll(seat=seat, dice=dice), line)
+
     def resign(self, seat: Seat, level: Level, line: int, *, accepted: bool = True) -> None:
         """Add an offer to resign with its answer."""
         self.add(Resign(seat=seat, level=level, accepted=accepted), line)
@@ -177,8 +184,12 @@ def with_named_laws(laws: Laws, words: str) -> Laws:
 
 
 def raised_cube(game: Game) -> int:
-    """Return the cube after rejected first rolls, which formats without them show as the one at the start."""
-    return int(game.start.cube << sum(isinstance(entry, RejectedRoll) for entry in game.entries))
+    """Return the cube after rejected first rolls, which formats that other programs read show as the one at the start.
+
+    After a gap the cube is known anyway.
+    """
+    seen = takewhile(lambda entry: not isinstance(entry, Gap), game.entries)
+    return int(game.start.cube << sum(isinstance(entry, RejectedRoll) for entry in seen))
 
 
 def scores_before(game: Game) -> tuple[int, int]:

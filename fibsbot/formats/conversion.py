@@ -20,7 +20,7 @@ from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
 from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.rules.law_words import is_by_other_laws
 from fibsbot.rules.state import Stage
-from fibsbot.transcript import Entry, Gap, RejectedRoll, Resign, Throw, Transcript
+from fibsbot.transcript import Entry, Gap, Resign, Throw, Transcript
 
 READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
     Format.MAT: read_mats,
@@ -71,7 +71,6 @@ _RATINGS: Final = "ratings"
 _SITE: Final = "when and where it was played"
 _REFUSED: Final = "resignations that were refused"
 _UNPLAYED_ROLLS: Final = "throws that were not played"
-_REJECTED: Final = "first rolls that were rejected"
 _LAWS: Final = "other laws than those of FIBS"
 _GAPS: Final = "what follows a gap"
 _MIDDLE: Final = "games that were first seen in their middle"
@@ -88,7 +87,6 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _SITE: lambda it: bool(it.site or it.started),
     _REFUSED: _any_entry(lambda entry: isinstance(entry, Resign) and not entry.accepted),
     _UNPLAYED_ROLLS: _any_entry(lambda entry: isinstance(entry, Throw) and entry.play is None),
-    _REJECTED: _any_entry(lambda entry: isinstance(entry, RejectedRoll)),
     _LAWS: lambda it: any(is_by_other_laws(game.start.laws) for game in it.games),
     _GAPS: _any_entry(lambda entry: isinstance(entry, Gap)),
     _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
@@ -98,8 +96,8 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
 """The details that a transcript may have, and the test for each."""
 
 NOT_REPRESENTED: Final[Mapping[Format, tuple[str, ...]]] = {
-    Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _REJECTED, _GAPS, _MIDDLE),
-    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _REJECTED, _OTHER_FORMATS),
+    Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _GAPS, _MIDDLE),
+    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _OTHER_FORMATS),
     Format.OLDMOVES: tuple(what for what in _HAS_DETAIL if what not in {_CLOCK, _OTHER_FORMATS}),
 }
 """The details that each match format cannot represent; tables and position lists are not meant to."""

@@ -49,6 +49,8 @@ class MatGameReader:
     gap: bool
     """Whether there is a gap before its result."""
     jacoby_unknown: bool
+    rejected: list[tuple[Seat, Dice]]
+    """The first rolls that were rejected, by our own note; each comes before the roll of its player that follows."""
     stated: Result | None = None
     """The result in the file."""
     loser: Seat | None = None
@@ -105,12 +107,18 @@ class MatGameReader:
             raise expected("the next game, as this one is over", text, line)
         if self.unplayed:
             self._missing_play(*self.unplayed)
+        self._reject_rolls(line, before=seat if action["dice"] else None)
         if action["dice"]:
             self._throw(seat, (int(action["dice"][0]), int(action["dice"][1])), rest, line)
         elif action["double"] or action["redouble"]:
             self._double(seat, text, line)
         elif action["take"] or action["drop"]:
             self.checked.cube(seat, CubeAction.TAKE if action["take"] else CubeAction.PASS, line)
+
+    def _reject_rolls(self, line: int, *, before: Seat | None = None) -> None:
+        """Add the rejected rolls that come before a player's roll, or before anything else."""
+        while self.rejected and before in {None, self.rejected[0][0]}:
+            self.checked.reject_roll(*self.rejected.pop(0), line)
 
     def _missing_play(self, line: int, text: str) -> NoReturn:
         raise expected("a play for the dice, or the end of the game after them", text, line)

@@ -148,7 +148,7 @@ class Headers:
             self.comments.append(text)
 
     def note(self, key: str, game: int) -> str | None:
-        """Return one of our own notes on a game. It stays in `tags`, as transcripts have no field for it."""
+        """Return one of our own notes on a game. It stays in `tags`, so that all are written in their order again."""
         return self.tags.get(f"{key} {game}")
 
     def laws(self, length: int, line: int) -> tuple[Laws, bool]:

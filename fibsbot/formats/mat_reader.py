@@ -32,6 +32,7 @@ _GAME: Final = re.compile(r"\s*Game\s+([0-9]{1,9})\b", re.IGNORECASE)
 _SCORES: Final = re.compile(r"(.*?) ?: ?([0-9]{1,9}) ?(.*?) ?: ?([0-9]{1,9})")
 """Of a line without runs of blanks. After a long name gnubg leaves no blank at all between the two halves."""
 _NAME_WITH_RATING: Final = re.compile(r"(.*?),[ ]*([0-9]{1,5}(?:\.[0-9]{1,6})?)")
+_REJECTED_ROLL: Final = re.compile("player ([12]) rejected ([1-6])([1-6]) and doubled the cube")
 _START_NOTE: Final = re.compile(r"(?:cube ([0-9]{1,7}))?(?:, )?(?:(after |before )?(Crawford))?")
 
 
@@ -164,7 +165,9 @@ class _Match:
         self._fix_last_result(points)
         start = self._start(game, points, number)
         checked = CheckedGame.of(game, start, first=not self.games)
-        self.game = MatGameReader(checked, self.headers.note("Gap", game) is not None, self.jacoby_unknown)
+        gap, rethrown = (self.headers.note(key, game) for key in ("Gap", "Rethrown"))
+        rejected = [(Seat(int(it[1]) - 1), (int(it[2]), int(it[3]))) for it in _REJECTED_ROLL.finditer(rethrown or "")]
+        self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected)
         return True
 
     def _check_scores(self, line: str, number: int) -> None:

@@ -25,7 +25,15 @@ from fibsbot.formats.checked_game import (
     scores_before,
     with_beavers_allowed,
 )
-from fibsbot.formats.oldmoves_game import SEATS_BY_LETTER, STARTING_CUBES, SWAPPED_SEATS, Line, game_of_lines, read_game
+from fibsbot.formats.oldmoves_game import (
+    SEATS_BY_LETTER,
+    STARTING_CUBES,
+    SWAPPED_SEATS,
+    Line,
+    game_of_lines,
+    laws_of_lines,
+    read_game,
+)
 from fibsbot.match import CubeAction
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
@@ -188,10 +196,12 @@ class _ReadGame:
 
 def _transcript(blocks: Sequence[_GameText]) -> Transcript:
     first = blocks[0].header
+    laws = laws_of_lines((line for block in blocks for line in block.lines), first.length)
     reads, problems = [], []
     for number, block in enumerate(blocks, 1):
         same = block.header.names == first.names
-        game, problem = read_game(block.lines, first.length, number, SEATS_BY_LETTER if same else SWAPPED_SEATS)
+        seats = SEATS_BY_LETTER if same else SWAPPED_SEATS
+        game, problem = read_game(block.lines, laws, first.length, number, seats)
         problems += [problem] if problem else []
         reads.append(_ReadGame(block.header, game, block.header.scores if same else block.header.scores[::-1]))
     if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
@@ -233,7 +243,7 @@ def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after:
         laws, length = game.start.laws, read.header.length
         try:
             start = start_match(laws, length, scores, post_crawford=played)
-            if start.crawford and any(isinstance(entry, Cube) for entry in game.entries):
+            if start.crawford and any(isinstance(entry, Cube | RejectedRoll) for entry in game.entries):
                 start = start_match(laws, length, scores, post_crawford=True)
         except RuleError as error:
             raise FormatError(f"line {read.header.line}: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Self, TypeAlias
 
 from attrs import define, evolve
@@ -17,11 +17,9 @@ from fibsbot.formats.checked_game import (
 from fibsbot.match import CubeAction
 from fibsbot.position import BAR, OFF
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import Level
+from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.state import Ending, Result, Seat
-from fibsbot.transcript import (
-    Game,
-)
+from fibsbot.transcript import Game, RejectedRoll
 
 Line: TypeAlias = tuple[int, str]
 """A line with its number, counted from 1."""
@@ -41,6 +39,7 @@ STARTING_CUBES: Final = (1, 2, 4, 8, 16, 32, 64)
 """The cube at the start of a game, after automatic doubles."""
 
 _PLAY: Final = re.compile(r"\(([1-6]) ([1-6])\) *(.*)")
+_REJECTED_ROLL: Final = re.compile(r"rejects ([1-6])-([1-6])")
 _MOVE: Final = re.compile(r"((?:bar|[0-9]{1,2})(?:[-/](?:off|[0-9]{1,2})\*?)+)(?:\(([2-4])\))?")
 _WINS: Final = re.compile(r"wins(?: ([0-9]{1,9}) points?)?\b.*")
 
@@ -49,14 +48,20 @@ def game_of_lines(
     lines: Sequence[Line], length: int, number: int = 1, seats: Mapping[str, Seat] = SEATS_BY_LETTER
 ) -> Game:
     """Return the game of these lines, at no particular score. Raises FormatError if a line cannot be read."""
-    game, problem = read_game(lines, length, number, seats)
+    game, problem = read_game(lines, laws_of_lines(lines, length), length, number, seats)
     if problem:
         raise problem
     return game
 
 
+def laws_of_lines(lines: Iterable[Line], length: int) -> Laws:
+    """Return the laws for reading games of these lines: where a first roll is rejected, that is allowed."""
+    rejects = any(_REJECTED_ROLL.fullmatch(line[3:].strip()) for _, line in lines)
+    return evolve(reading_laws(length), reject_first_throw=rejects)
+
+
 def read_game(
-    lines: Sequence[Line], length: int, number: int, seats: Mapping[str, Seat]
+    lines: Sequence[Line], laws: Laws, length: int, number: int, seats: Mapping[str, Seat]
 ) -> tuple[Game, FormatError | None]:
     """Return the game of these lines, at no particular score; from the first unreadable line on it is a gap.
 
@@ -64,7 +69,7 @@ def read_game(
     stood higher from the beginning.
     """
     stated = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
-    games = (_GameReader.of(cube, length, number, seats).read(lines, stated) for cube in STARTING_CUBES)
+    games = (_GameReader.of(cube, laws, length, number, seats).read(lines, stated) for cube in STARTING_CUBES)
     first, problem = next(games)
     if problem or stated is None or first.result is None or first.result.points == stated:
         return first, problem
@@ -86,9 +91,9 @@ class _GameReader:
     """The error that makes the rest of the game unreadable."""
 
     @classmethod
-    def of(cls, cube: int, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
+    def of(cls, cube: int, laws: Laws, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
         """Begin a game in which nothing forbids to double."""
-        start = start_match(reading_laws(length), length, post_crawford=True)
+        start = start_match(laws, length, post_crawford=True)
         return cls(CheckedGame.of(number, evolve(start, cube=cube)), seats)
 
     def read(self, lines: Sequence[Line], stated: int | None) -> tuple[Game, FormatError | None]:
@@ -127,6 +132,8 @@ class _GameReader:
         if play := _PLAY.fullmatch(words):
             moves = _read_moves(play[3], number)
             self.checked.throw(seat, (int(play[1]), int(play[2])), moves, number)
+        elif rejected := _REJECTED_ROLL.fullmatch(words):
+            self.checked.add(RejectedRoll(seat=seat, dice=(int(rejected[1]), int(rejected[2]))), number)
         elif words.startswith("wants to resign"):
             self.resigning = seat
         elif offer is seat.other and words in {"accepts", "rejects"}:

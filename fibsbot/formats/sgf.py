@@ -45,6 +45,10 @@ COLOUR_NAMES: Final = {Seat.A: "White", Seat.B: "Black"}
 _REFUSED_RESIGNATION: Final = re.compile(
     rf"({'|'.join(COLOUR_NAMES.values())}) wants to resign ({'|'.join(level.words for level in Level)}): refused"
 )
+_REJECTED_ROLL: Final = re.compile(
+    rf"({'|'.join(COLOUR_NAMES.values())}) rejects the first roll ([1-6])([1-6]) and doubles the cube"
+)
+_SEATS: Final = {name: seat for seat, name in COLOUR_NAMES.items()}
 _PLAY: Final = re.compile(r"([1-6])([1-6])((?:[a-z]{2}){0,4})")
 _RESIGNATION: Final = re.compile(r"resign(?::([0-9]{1,9}))?")
 _ANSWERS: Final = {"accept": True, "reject": False}
@@ -233,7 +237,7 @@ class _SgfGameReader:
                 if properties.sets_up(node):
                     self._apply_setup(node)
                 self._moves(node)
-                self._refused(node)
+                self._comment(node)
         except FormatError as error:  # costs the rest of this game
             self.problem = error
             self.checked.give_up(error)
@@ -307,12 +311,14 @@ class _SgfGameReader:
         (loser, level), self.offered = self.offered, None
         self.checked.resign(loser, level, node.line, accepted=_ANSWERS[value])
 
-    def _refused(self, node: Node) -> None:
-        found = _REFUSED_RESIGNATION.fullmatch(single_line(node.value("C") or ""))
-        if found:
-            seat = next(seat for seat, name in COLOUR_NAMES.items() if name == found[1])
+    def _comment(self, node: Node) -> None:
+        """Add what the format has only comments for."""
+        comment = single_line(node.value("C") or "")
+        if found := _REFUSED_RESIGNATION.fullmatch(comment):
             level = next(level for level in Level if level.words == found[2])
-            self.checked.resign(seat, level, node.line, accepted=False)
+            self.checked.resign(_SEATS[found[1]], level, node.line, accepted=False)
+        elif found := _REJECTED_ROLL.fullmatch(comment):
+            self.checked.reject_roll(_SEATS[found[1]], (int(found[2]), int(found[3])), node.line)
 
     def _finished(self, root: Node) -> Game:
         checked = self.checked

@@ -17,7 +17,7 @@ from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
 from fibsbot.rules.plays import Cells, resulting_positions
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, apply
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
 
 LENGTHS: Final = (1, 1, 2, 3, 3, 5, 7, 0)
 """What a match is played for where nothing else is asked; 0 is unlimited."""
@@ -44,6 +44,8 @@ MONEY: Final = (
 """Laws of unlimited matches."""
 AUTOMATIC: Final = evolve(FIBS, automatic=AutomaticRaise.DOUBLE, automatic_limit=4)
 """Ties in the opening throw raise the cube: few formats know of it, so this has to be asked for."""
+REJECTING: Final = evolve(FIBS, reject_first_throw=True)
+"""A first throw may be rejected, which doubles the cube."""
 HIGHEST_CUBE: Final = 64
 FIRST_DAY: Final = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
@@ -172,6 +174,10 @@ class _Match:
             if self.state.stage is Stage.OVER:
                 return
         thrown = apply(self.state, Throw(seat=seat, dice=dice))
+        if rules.may_reject_roll(thrown) and self.random.random() < 0.5:
+            self._add(RejectedRoll(seat=seat, dice=dice))
+            self._throw(seat, self._dice())
+            return
         plays = resulting_positions(thrown.position.points, dice)
         taste = self.tastes[seat]
         play = Play()
@@ -245,6 +251,7 @@ def transcripts(
         st.integers(0, 2**32),
         st.sampled_from(lengths),
         games=st.integers(1, 3),
+        laws=st.sampled_from((None, REJECTING)),
         names=(st.none() | odd) if odd_names else st.none(),
         finished=st.sampled_from((True,) if whole else (True, False)),
         gaps=st.sampled_from((False,) if whole else (False, True)),

@@ -19,9 +19,13 @@ from fibsbot import __version__
 from fibsbot.formats import Format, FormatError, detect_format
 from fibsbot.formats.conversion import NOT_REPRESENTED, READERS, WRITERS, lost_details, read_matches, write_matches
 from fibsbot.formats.position_lists import SnowiePosition, iter_snowie, write_snowie
-from fibsbot.transcript import Transcript, TranscriptError, walk
+from fibsbot.position import Play
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Ending, Result, Seat
+from fibsbot.transcript import Game, Player, RejectedRoll, Resign, Throw, Transcript, TranscriptError, walk
 from tests.examples import examples
-from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
+from tests.formats.simulated_matches import AUTOMATIC, REJECTING, simulate, transcripts
 
 DATA: Final = Path(__file__).parents[1] / "data" / "formats"
 GOLDEN: Final = {
@@ -88,6 +92,22 @@ def test_writing_reading_and_writing_again_gives_the_same(kind: Format, match: T
     text = WRITERS[kind](match)
     if text:
         assert text == again(kind, text)
+
+
+@pytest.mark.parametrize("kind", [*MATCHES, Format.MAT], ids=lambda kind: kind.value)
+def test_rejected_first_rolls_come_back_and_the_roll_after_one_may_be_a_double(kind: Format) -> None:
+    entries = (
+        RejectedRoll(seat=Seat.A, dice=(2, 1)),
+        Throw(seat=Seat.A, dice=(3, 3), play=Play.of((8, 5), (8, 5), (6, 3), (6, 3))),
+        RejectedRoll(seat=Seat.B, dice=(4, 1)),
+        Throw(seat=Seat.B, dice=(6, 2), play=Play.of((24, 18), (13, 11))),
+        Resign(seat=Seat.A, level=Level.SINGLE, accepted=True),
+    )
+    game = Game(1, start_match(REJECTING, 0), entries, Result(Seat.B, 4, Level.SINGLE, Ending.RESIGNED))
+    text = WRITERS[kind](Transcript((Player("alice"), Player("bob")), 0, (game,)))
+    (match,) = read_matches(kind, text)
+    assert (game,) == match.games
+    assert text == again(kind, text)
 
 
 @pytest.mark.slow
