@@ -20,7 +20,7 @@ from attrs import define, field, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
-from fibs_protocol.drawing_reader import DrawingReader
+from fibs_protocol.drawing_reader import DrawingReader, is_drawn
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.lines import LineSplitter
@@ -346,6 +346,8 @@ class _DrawnBoards:
 
 def _typed_command(text: str) -> c.Command | None:
     """Return the command that the user typed, if it is one of _TYPED_COMMANDS; some programs mark it by `<<`."""
+    if is_drawn(text):  # a line of point numbers could be a move
+        return None
     text = text.strip().removeprefix("> ").removeprefix("<< ")
     if not text or len(text) > _LONGEST_TYPED_COMMAND or not text[0].isalnum():
         return None

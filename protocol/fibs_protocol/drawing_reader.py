@@ -23,12 +23,18 @@ _SUMMARY: Final = re.compile(
     r"Cube: (?P<cube>[0-9]{1,4})(?: \(owned by (?P<owner>[!-~]{1,64})\))?"
     r"(?:  (?:(?P<roller>[!-~]{1,64}) rolled (?P<first>[1-6]) (?P<second>[1-6])\.|turn: (?P<turn>[!-~]{1,64})))?"
 )
+_LINES: Final = (_EDGE, _NUMBERS, _ROW, _MIDDLE, _SUMMARY)
 _HALF: Final = 5
 """Number of rows of a half."""
 _COLUMNS: Final = (*range(4, 20, 3), *range(28, 44, 3))
 """The columns of the two characters of each point in a row."""
 _DOWN: Final = frozenset({13, 12})
 """The number in the left corners, above or below, of a player who moves from 24 to 1."""
+
+
+def is_drawn(line: str) -> bool:
+    """Return whether a line, without its end, is one of a drawing."""
+    return any(pattern.match(line) for pattern in _LINES)
 
 
 class DrawingReader:

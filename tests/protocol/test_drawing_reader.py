@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
-from fibs_protocol.drawing_reader import DrawingReader
+from fibs_protocol.drawing_reader import DrawingReader, is_drawn
 from fibs_protocol.words import YOU
 from tests.protocol.message_examples import boards
 from tests.protocol.test_drawing import captures
@@ -72,3 +72,9 @@ def test_consecutive_drawings_are_read() -> None:
 @given(st.lists(st.text(max_size=60), max_size=30))
 def test_other_lines_are_not_a_board(lines: list[str]) -> None:
     assert [] == read(lines)
+    assert not any(map(is_drawn, lines))
+
+
+@given(board=boards(), style=st.sampled_from([1, 2]))
+def test_every_line_of_a_drawing_is_known_as_one(board: BoardState, style: int) -> None:
+    assert all(map(is_drawn, draw(board, style=style)))

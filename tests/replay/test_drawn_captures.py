@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -32,6 +33,21 @@ def test_a_session_with_drawn_boards_is_replayed_with_typed_commands() -> None:
     assert PLAYED == [it.text for it in made(transcript) if it.text != "roll"]
     assert (0, 2) == transcript.scores
     assert "robot" == transcript.players[1].name
+
+
+def test_boards_of_style_2_are_replayed_as_those_of_style_1(tmp_path: Path) -> None:
+    halves = itertools.cycle(("{numbers}\n{edge}", "{edge}\n{numbers}"))
+
+    def in_style_2(edge: re.Match[str]) -> str:
+        numbers = f"    {edge[1].replace('-', ' ')}".rstrip()
+        return next(halves).format(numbers=numbers, edge=f"   +{'-' * 42}+{edge[2]}")
+
+    text, count = re.subn(r"^   \+([-0-9]{42})\+(.*)$", in_style_2, PERSON.read_text(), flags=re.MULTILINE)
+    assert count
+    assert "    13 14 15 16 17 18       19 20 21 22 23 24\n   +---" in text
+    capture = tmp_path / "person.txt"
+    capture.write_text(text)
+    assert transcript_of(PERSON).games == transcript_of(capture).games
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
