@@ -218,9 +218,18 @@ class GameBuilder:
 
     def _lift_crawford(self) -> None:
         """Drop the Crawford rule, because a player doubles in what would be the Crawford game."""
+        self.start, self.settled_state = (evolve(state, crawford=False) for state in (self.start, self.settled_state))
+        self._change_laws(crawford=False)
+
+    def allow_redouble(self) -> None:
+        """Note that the double that waits may be redoubled at once, which no drawn board shows."""
+        state = self.settled_state
+        if state.answering is not None and not state.length and state.redoubles >= state.laws.redoubles:
+            self._change_laws(redoubles=state.redoubles + 1)
+
+    def _change_laws(self, **changes: Any) -> None:
         self.start, self.settled_state = (
-            evolve(state, crawford=False, laws=evolve(state.laws, crawford=False))
-            for state in (self.start, self.settled_state)
+            evolve(state, laws=evolve(state.laws, **changes)) for state in (self.start, self.settled_state)
         )
         self._state = None
 
@@ -459,6 +468,8 @@ class GameBuilder:
     def _try_entry(self, entry: Entry) -> bool:
         """Add an entry; return False if the rules forbid it."""
         rolled = self.rolled
+        if isinstance(entry, Cube) and entry.action is CubeAction.BEAVER:
+            self.allow_redouble()
         try:
             if rolled is not None and isinstance(entry, Throw) and entry.play is not None and entry.dice == rolled.dice:
                 after = rules.play(self.state, entry.seat, entry.play)  # the dice are on the board already

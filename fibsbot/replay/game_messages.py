@@ -24,12 +24,20 @@ def _on_play(game: GameBuilder, seat: Seat, message: m.Moves | m.OnlyMove, at: T
     game.play(seat, play_of_server_moves(message.moves), at)
 
 
-def _on_double(game: GameBuilder, seat: Seat, _: Message, at: Time) -> None:
+def _on_double(game: GameBuilder, seat: Seat, message: Message, at: Time) -> None:
     game.double(seat, at)
+    _note_choice(game, message)
 
 
-def _on_beaver(game: GameBuilder, seat: Seat, _: Message, at: Time) -> None:
+def _on_beaver(game: GameBuilder, seat: Seat, message: Message, at: Time) -> None:
     game.answer(seat, CubeAction.BEAVER, at)
+    _note_choice(game, message)
+
+
+def _note_choice(game: GameBuilder, message: Message) -> None:
+    """Note that whoever is to answer may redouble at once, if the message says so."""
+    if getattr(message, "may_redouble", False):
+        game.allow_redouble()
 
 
 def _on_take(game: GameBuilder, seat: Seat, _: Message, at: Time) -> None:
@@ -49,6 +57,7 @@ ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, T
     m.CannotMove: lambda game, seat, _, at: game.play(seat, Play(), at),
     **dict.fromkeys((m.YouDouble, m.OpponentDoubles, m.WatchedDouble), _on_double),
     **dict.fromkeys((m.YouRedouble, m.OpponentRedoubles, m.WatchedRedouble), _on_beaver),
+    m.RedoubleWait: lambda game, _, message, __: _note_choice(game, message),
     **dict.fromkeys((m.DoubleAccepted, m.RedoubleAccepted), _on_take),
     m.RollRejected: lambda game, seat, _, at: game.reject_roll(seat, at),
     m.ResignOffer: lambda game, seat, message, _: game.offer(seat, message.points),

@@ -11,7 +11,9 @@ import pytest
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.transcriber import events_of_capture
-from fibsbot.transcript import Decision, Gap, Transcript, decisions, walk
+from fibsbot.server.users import ClientMode
+from fibsbot.transcript import Cube, Decision, Gap, Transcript, decisions, walk
+from tests.server.simulated_world import ListedDice, Simulation
 
 PERSON = Path(__file__).parents[1] / "data" / "server" / "person.txt"
 PLAYED = ["8/3 6/3", "double", "take", "24/13", "8/4 6/4", "accept"]
@@ -59,3 +61,25 @@ def test_without_typed_commands_the_drawn_boards_show_the_plays(tmp_path: Path, 
     transcript = transcript_of(capture)
     assert PLAYED[:5] == [it.text for it in made(transcript) if it.text != "roll"][:5]
     assert not [entry for game in transcript.games for entry in game.entries if isinstance(entry, Gap)]
+
+
+def test_redoubles_are_allowed_where_the_lines_beside_drawn_boards_show_them(tmp_path: Path) -> None:
+    simulation = Simulation(ListedDice((6, 4), (2, 1), (3, 1)))
+    alice, bob = simulation.log_in("alice", ClientMode.TELNET), simulation.log_in("bob")
+    lines: list[str] = []
+    for user, said in (
+        *((alice, "set boardstyle 1"), (alice, "set redoubles 2"), (bob, "set redoubles 2"), (bob, "toggle ready")),
+        *((alice, "invite bob unlimited"), (bob, "join alice"), (alice, "move 1-7 1-5"), (bob, "double")),
+        *((alice, "redouble"), (bob, "accept"), (bob, "roll"), (bob, "move 13-11 24-23"), (alice, "roll")),
+        *((alice, "move 17-20 19-20"), (bob, "resign normal"), (alice, "accept")),
+    ):
+        simulation.say(user, said)
+        lines += simulation.received(alice)
+    capture = tmp_path / "alice.txt"
+    capture.write_text("\n".join(lines))
+    (game,) = transcript_of(capture).games
+    assert game.whole
+    assert ["double", "beaver", "take"] == [it.action.value for it in game.entries if isinstance(it, Cube)]
+    assert 2 == game.start.laws.redoubles
+    assert game.result is not None
+    assert 4 == game.result.points
