@@ -15,6 +15,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from attrs import define, field, frozen
 
 from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, TableSchema
 from fibsbot.files import os_errors_as, replacing, write_to_disk
+from fibsbot.text import one_line
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -55,6 +57,7 @@ _FETCHED: Final = 10_000
 """Rows that are fetched at once."""
 _NAME_LENGTH: Final = 16
 _GROUP_MARK: Final = "~"
+_SPECIAL: Final = re.compile(r"[*?\[]")
 _ENCODINGS: Final = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 3"
 
 
@@ -84,6 +87,26 @@ def connect() -> DuckDBPyConnection:
 def quoted(text: object) -> str:
     """Return a text as a literal of SQL."""
     return "'" + str(text).replace("'", "''") + "'"
+
+
+def quoted_path(path: Path, pattern: str = "") -> str:
+    """Return a path to read from, and perhaps a pattern of files below it, as a literal of SQL.
+
+    DuckDB takes every path to read from for a pattern.
+    """
+    escaped = _SPECIAL.sub(r"[\g<0>]", str(path))
+    return quoted(f"{escaped}/{pattern}" if pattern else escaped)
+
+
+@contextlib.contextmanager
+def duckdb_errors_as(kind: type[Exception]) -> Iterator[None]:
+    """Turn an error of DuckDB into one of this kind, of one line, without the place in the text that it draws."""
+    import duckdb  # noqa: PLC0415 - an optional extra
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise kind(one_line(str(error).split("\nLINE ", maxsplit=1)[0])[:300]) from None
 
 
 def file_name(group: str, contents: Sequence[object]) -> str:
@@ -122,7 +145,8 @@ class Dataset:
     def open(cls, folder: Path) -> Iterator[Self]:
         """Open an archive for writing, or make a new one.
 
-        Raises ArchiveError if the folder is something else or another process writes to it.
+        Raises ArchiveError if the folder is something else or another process writes to it, and where the block that
+        uses it meets a file that cannot be read.
         """
         connection = connect()
         make_folder(folder)
@@ -136,7 +160,8 @@ class Dataset:
             temporary = folder / _TEMPORARY
             connection.execute(f"SET temp_directory = {quoted(temporary)}")
             try:
-                yield dataset
+                with duckdb_errors_as(ArchiveError):
+                    yield dataset
             finally:
                 connection.close()
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -197,7 +222,7 @@ class Dataset:
 
     def _merge(self, table: TableSchema, group: str, files: Sequence[Path]) -> None:
         """Replace files by one, unless somebody is reading them."""
-        source = _read(self.connection, f"[{', '.join(map(quoted, files))}]", table)
+        source = _read(self.connection, f"[{', '.join(map(quoted_path, files))}]", table)
         rows = f"SELECT {_casts(table)} FROM {source}"
         name = file_name(group, [path.stem for path in files])
         self.connection.execute(f"SET memory_limit = '{MERGE_MEMORY}'; SET threads = 1")
@@ -274,7 +299,7 @@ class Dataset:
         return source_of(self.connection, self.folder, table)
 
     def _count(self, path: Path) -> int:
-        (count,) = self.values(f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
+        (count,) = self.values(f"SELECT num_rows FROM parquet_file_metadata({quoted_path(path)})")
         return int(count)
 
     def _partitions(self, table: TableSchema) -> list[Path]:
@@ -297,7 +322,7 @@ def source_of(connection: DuckDBPyConnection, folder: Path, table: TableSchema) 
     root = folder / table.name
     pattern = "year=*/*.parquet" if table.by_year else "*.parquet"
     if any(root.glob(pattern)):
-        return _read(connection, quoted(root / pattern), table, with_year=table.by_year)
+        return _read(connection, quoted_path(root, pattern), table, with_year=table.by_year)
     columns = _nulls(table.columns)
     year = ", NULL::SMALLINT AS year" if table.by_year else ""
     return f"(SELECT {columns}{year} WHERE false)"

@@ -15,9 +15,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from fibsbot.archive.dataset import ArchiveError, check_folder, connect, quoted, reading, source_of
+from fibsbot.archive.dataset import (
+    ArchiveError,
+    check_folder,
+    connect,
+    duckdb_errors_as,
+    quoted,
+    quoted_path,
+    reading,
+    source_of,
+)
 from fibsbot.archive.schema import TABLES
-from fibsbot.text import one_line
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -57,7 +65,7 @@ class Archive:
         `to_arrow_table()`, each of which needs that library. Only one SELECT is allowed, and only the archive can be
         read. Raises QueryError.
         """
-        with _query_errors():
+        with duckdb_errors_as(QueryError):
             return self._connection.sql(self._checked(sql))
 
     def stream(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
@@ -65,19 +73,19 @@ class Archive:
 
         Allows what `query` allows. Raises QueryError, also while the rows are fetched.
         """
-        with _query_errors():
+        with duckdb_errors_as(QueryError):
             cursor = self._connection.execute(self._checked(sql))
             return [column[0] for column in cursor.description], self._fetched(cursor)
 
     @staticmethod
     def _fetched(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-        with _query_errors():
+        with duckdb_errors_as(QueryError):
             while rows := cursor.fetchmany(FETCHED):
                 yield from rows
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a question with parameters, `?` in the text. Raises QueryError."""
-        with _query_errors():
+        with duckdb_errors_as(QueryError):
             return self._connection.execute(sql, list(parameters)).fetchall()
 
     def _checked(self, sql: str) -> str:
@@ -90,22 +98,11 @@ class Archive:
         return statements[0].query
 
 
-@contextlib.contextmanager
-def _query_errors() -> Iterator[None]:
-    """Turn an error of DuckDB into a QueryError of one line, without the place in the text that it draws."""
-    import duckdb  # noqa: PLC0415 - an optional extra
-
-    try:
-        yield
-    except duckdb.Error as error:
-        raise QueryError(one_line(str(error).split("\nLINE ", maxsplit=1)[0])[:300]) from None
-
-
 def open_archive(folder: str | Path = DEFAULT_FOLDER) -> Archive:
     """Open an archive for reading; it may be written to meanwhile, but its files are not merged.
 
     The views are matches, games, decisions, players, sources and judgements; docs/archive.md describes their columns.
-    Raises ArchiveError if there is no archive, or if DuckDB is not installed.
+    Raises ArchiveError if there is no archive or a file of it cannot be read, or if DuckDB is not installed.
     """
     path = Path(folder).absolute()
     check_folder(path)
@@ -113,11 +110,12 @@ def open_archive(folder: str | Path = DEFAULT_FOLDER) -> Archive:
         connection = held.enter_context(contextlib.closing(connect()))
         held.enter_context(reading(path))
         temporary = held.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-archive-"))
-        for table in TABLES.values():
-            connection.execute(f"CREATE VIEW {table.name} AS SELECT * FROM {source_of(connection, path, table)}")
-        connection.execute(
+        with duckdb_errors_as(ArchiveError):
+            for table in TABLES.values():
+                connection.execute(f"CREATE VIEW {table.name} AS SELECT * FROM {source_of(connection, path, table)}")
+        connection.execute(  # what is read is compared with the allowed folders before DuckDB looks for files
             f"SET temp_directory = {quoted(temporary)};"
-            f"SET allowed_directories = [{quoted(path)}, {quoted(temporary)}];"
+            f"SET allowed_directories = [{quoted(path)}, {quoted_path(path)}, {quoted(temporary)}];"
             "SET python_enable_replacements = false; SET enable_external_access = false;"
             "SET lock_configuration = true"
         )

@@ -166,6 +166,29 @@ def test_small_files_are_merged_and_stay_sorted(tmp_path: Path, monkeypatch: pyt
     assert (10, result.decisions) == (count(tmp_path / "archive"), count(tmp_path / "archive", "decisions"))
 
 
+@pytest.mark.parametrize("name", ["games [2026]", "it's [ä] *r?"])
+def test_the_name_of_the_folder_may_have_any_characters(tmp_path: Path, name: str) -> None:
+    for number, path in enumerate(write_matches(tmp_path / "mat", 3), 1):
+        add(tmp_path / name, path)
+        assert number == count(tmp_path / name)
+    with Dataset.open(tmp_path / name) as dataset:
+        dataset.compact(finish=True)
+    assert 3 == count(tmp_path / name, "sources")
+    assert 1 == len(list((tmp_path / name / "sources").glob("*.parquet")))
+
+
+def test_a_damaged_file_of_an_archive_is_one_clear_line(tmp_path: Path) -> None:
+    matches, archive = write_matches(tmp_path / "mat", 2), tmp_path / "archive"
+    add(archive, matches[0])
+    (damaged,) = (archive / "matches").glob("*/*.parquet")
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    for line in (("query", "SELECT 1"), ("add", matches[1], "--jobs", "1")):
+        done = fibsbot("archive", *line, "--archive", archive)
+        assert 2 == done.returncode
+        assert 1 == len(done.stderr.splitlines())
+        assert damaged.name in done.stderr
+
+
 def test_while_somebody_reads_files_are_not_merged(tmp_path: Path) -> None:
     paths = write_matches(tmp_path / "mat", 2, length=1)
     add(tmp_path / "archive", paths[0])
