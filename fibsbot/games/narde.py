@@ -8,6 +8,8 @@ and the winner of a game begins the next. A game counts 2 if the loser has borne
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fibsbot.evolve import evolve
 from fibsbot.games import standard
 from fibsbot.games.ruleset import (
@@ -48,27 +50,25 @@ def note_head(_before: Table, after: Table, source: int, _target: int) -> Table:
     return Table(evolve(after.own, head=after.own.head - 1), after.opponent) if source == START else after
 
 
-def _longest_prime(table: Table, beyond: int) -> bool:
-    """Return whether six points in a row are held with no opposing checker on a place below them, `beyond` at least."""
+def _primes(table: Table) -> Iterator[int]:
+    """Yield the lowest of each six points in a row that are held, in the opponent's numbering."""
     run = 0
-    for point in range(1, START + 1):  # in the opponent's numbering
+    for point in range(1, START + 1):
         run = run + 1 if table.own.row[Course.DIAGONAL.facing(point)] else 0
-        if run >= 6 and not any(table.opponent.row[: max(point - 5, beyond)]):
-            return True
-    return False
+        if run >= 6:
+            yield point - 5
 
 
 @play_law("six points in a row are held only if a checker of the opponent has passed them")
 def no_prime_before_all(_before: Table, after: Table) -> bool:
     """Forbid a prime that no checker of the opponent has passed."""
-    return _longest_prime(after, 0)
+    return any(not any(after.opponent.row[:lowest]) for lowest in _primes(after))
 
 
 @play_law("six points in a row are held only if a checker of the opponent is home")
 def no_prime_before_home(_before: Table, after: Table) -> bool:
     """Forbid a prime before a checker of the opponent has come home."""
-    home = any(after.opponent.row[: HOME + 1])
-    return not home and _longest_prime(after, HOME + 1)
+    return not any(after.opponent.row[: HOME + 1]) and any(_primes(after))
 
 
 def borne_off_before_all_are_home(rules: Ruleset, before: Table, after: Table) -> Outcome | None:

@@ -281,6 +281,19 @@ def test_narde_one_checker_leaves_the_head_in_a_turn() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("opponent", "forbidden"),
+    [("24:15", {"narde", "narde:home"}), ("24:14 8", {"narde:home"}), ("24:14 6", set())],
+    ids=["nobody beyond", "one beyond, not home", "one home"],
+)
+def test_narde_six_points_in_a_row_are_held_only_behind_a_checker_that_has_passed_or_come_home(
+    opponent: str, forbidden: set[str]
+) -> None:
+    board = table("24:4 8:2 6:2 5:2 4:2 3:2 2", opponent)
+    refused = {game for game in ("narde", "narde:home") if "24:4 7 6:2 5:2 4:3 3:2 2" not in results(game, board, 4, 1)}
+    assert forbidden == refused
+
+
 def test_gul_bara_plays_a_series_from_the_fourth_roll_on() -> None:
     first = roll(playing("gulbara", table("24:15", "24:15", throws=2)), Seat.A, (5, 5))
     later = roll(playing("gulbara", table("24:15", "24:15", throws=3)), Seat.A, (5, 5))

@@ -127,11 +127,15 @@ def ends_at_once(rules: Rules, state: State) -> bool:
 
 
 @inner
-def _longest_prime(state: State, beyond: int) -> bool:
+def _holds_prime(state: State, law: int) -> bool:
+    """Return whether six points in a row are held although the law forbids them."""
+    before_home = law == NO_PRIME_BEFORE_HOME
+    if before_home and any_on(state, SIDE, SIDE + HOME):
+        return False
     run = 0
     for point in range(1, START + 1):
         run = run + 1 if state[facing(DIAGONAL, point)] > 0 else 0
-        if run >= 6 and not any_on(state, SIDE, SIDE + max(point - 5, beyond) - 1):
+        if run >= 6 and (before_home or not any_on(state, SIDE, SIDE + point - 6)):
             return True
     return False
 
@@ -151,10 +155,8 @@ def _breaks_play_law(rules: Rules, state: State) -> bool:
             if state[point] > 0:
                 held += 1
         return held > 4
-    if law == NO_PRIME:
-        return _longest_prime(state, 0)
-    if law == NO_PRIME_BEFORE_HOME:
-        return not any_on(state, SIDE, SIDE + HOME) and _longest_prime(state, HOME + 1)
+    if law in (NO_PRIME, NO_PRIME_BEFORE_HOME):
+        return _holds_prime(state, law)
     return False
 
 

@@ -11,6 +11,7 @@ from fibsbot.games import load_ruleset
 from fibsbot.games.plays import resulting_tables
 from fibsbot.games.ruleset import Part, Ruleset
 from fibsbot.games.table import Side, Table
+from tests.games.boards import table
 from tests.games.random_games import decisions, variants
 from tests.marks import is_long, some_slow
 
@@ -21,8 +22,8 @@ PARTS = 5
 """Parts of random games that are compared for each ruleset; `python -m bench.bench_tables` compares more."""
 
 
-def kernel_tables(rules: Ruleset, table: Table, part: Part) -> list[Table]:
-    count = search_plays(parameters_of(rules), state_of(table), part_code(part), SEARCH)
+def kernel_tables(rules: Ruleset, before: Table, part: Part) -> list[Table]:
+    count = search_plays(parameters_of(rules), state_of(before), part_code(part), SEARCH)
     assert SEARCH.counter[1] < NODES - 1
     return [table_of(SEARCH.nodes[node]) for node in SEARCH.results[:count]]
 
@@ -32,11 +33,19 @@ def limited(side: Side) -> Side:
     return evolve(side, throws=min(side.throws, MOST_THROWS))
 
 
+@pytest.mark.parametrize("game", ["narde", "narde:home"])
+@pytest.mark.parametrize("opponent", ["24:15", "24:14 8", "24:14 6"])
+def test_the_kernel_knows_what_random_games_hardly_reach(game: str, opponent: str) -> None:
+    board, part = table("24:4 8:2 6:2 5:2 4:2 3:2 2", opponent), Part((4, 1))
+    rules = load_ruleset(game)
+    assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
+
+
 @pytest.mark.parametrize("game", some_slow(variants(), is_long))
 def test_the_kernel_finds_the_tables_of_the_reference(game: str) -> None:
     rules = load_ruleset(game)
     for it, part in decisions(game, PARTS):
-        table = Table(limited(it.own), limited(it.opponent))
-        found = kernel_tables(rules, table, part)
-        assert len(found) == len(set(found)), (table, part)
-        assert set(resulting_tables(rules, table, part)) == set(found), (table, part)
+        before = Table(limited(it.own), limited(it.opponent))
+        found = kernel_tables(rules, before, part)
+        assert len(found) == len(set(found)), (before, part)
+        assert set(resulting_tables(rules, before, part)) == set(found), (before, part)
