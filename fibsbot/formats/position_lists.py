@@ -132,9 +132,10 @@ def _read_position(line: str, place: int) -> SnowiePosition:
 
 
 def _number(field: str, index: int, place: int) -> int:
-    if not _NUMBER.fullmatch(field.strip()):
+    number = field.strip()  # of more characters than `int` passes over
+    if not _NUMBER.fullmatch(number):
         raise expected(f"a number in field {index + 1} of a position line", field, place)
-    return int(field)
+    return int(number)
 
 
 def position_lines(transcript: Transcript, kind: Format) -> Iterator[str]:

@@ -63,6 +63,7 @@ def test_the_opening_position_is_the_well_known_line() -> None:
     start = SnowiePosition(MatchState(Position.start(), length=1), ("alice", "bob"))
     assert f"{START}\n" == write_snowie(start)
     assert start == read_snowie(START)
+    assert start == read_snowie(START.replace(";0;alice", "; 0\x1f;alice"))
 
 
 @given(match_states(resignations=False), st.sampled_from(Seat), st.text())
