@@ -27,6 +27,7 @@ from attrs import evolve, field, frozen
 from fibsbot.engine.arrays import OUTCOMES, OUTPUTS, Boards, Outcomes, boards_of
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.features import INPUTS
+from fibsbot.engine.game_plans import ContactNetwork, load_contact, networks_of
 from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, ArrayEvaluator, NetworkEvaluator, RaceNetwork
@@ -59,7 +60,7 @@ class Networks:
     """The networks of an engine."""
 
     name: str
-    contact: Network
+    contact: ContactNetwork
     pruner: Pruner
     race: RaceNetwork | None
 
@@ -72,7 +73,9 @@ def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
         raise NetworkError(f"expected networks with their cards in {folder}: {error.strerror or error}") from error
     except ValueError as error:
         raise NetworkError(f"{folder / CARDS}: expected TOML, found {one_line(error)}") from error
-    contact = _network(folder, CONTACT, cards, INPUTS)
+    contact = load_contact(_checked(folder, CONTACT, cards))
+    for network in networks_of(contact)[:1]:
+        _check_shape(folder / CONTACT, network, INPUTS)
     pruner = _network(folder, PRUNER, cards, len(raw_columns()))
     if len(pruner.weights) != 2:
         raise NetworkError(f"{folder / PRUNER}: expected one hidden layer, found the shape {pruner.shape}")
@@ -83,6 +86,13 @@ def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
 
 
 def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, outputs: int = OUTPUTS) -> Network:
+    network = Network.load(_checked(folder, name, cards), outputs)
+    _check_shape(folder / name, network, inputs)
+    return network
+
+
+def _checked(folder: Path, name: str, cards: dict[str, object]) -> Path:
+    """Return the path of a network's file, which is as its card says."""
     path = folder / name
     card = cards.get(path.stem)
     expected = card.get("sha256") if isinstance(card, dict) else None
@@ -94,12 +104,14 @@ def _network(folder: Path, name: str, cards: dict[str, object], inputs: int, out
         raise NetworkError(f"expected a network in {path}: {error.strerror or error}") from error
     if found != expected:
         raise NetworkError(f"{path}: expected sha256 {expected[:16]}..., found {found[:16]}...: the file is damaged")
-    network = Network.load(path, outputs)
+    return path
+
+
+def _check_shape(path: Path, network: Network, inputs: int) -> None:
     if len(network.weights) < 2:
         raise NetworkError(f"{path}: expected a network with a hidden layer, found the shape {network.shape}")
     if len(network.weights[0]) != inputs:
         raise NetworkError(f"{path}: expected a network of {inputs} inputs, found the shape {network.shape}")
-    return network
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------

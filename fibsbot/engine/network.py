@@ -107,14 +107,21 @@ class Network:
 
     def save(self, path: Path, precision: npt.DTypeLike = np.float32) -> None:
         """Write the network to a file atomically; half precision makes it half as large."""
-        arrays = {f"weights{layer}": array.astype(precision) for layer, array in enumerate(self.weights)}
-        arrays |= {f"thresholds{layer}": array.astype(precision) for layer, array in enumerate(self.biases)}
-        save_arrays(path, **arrays)
+        save_arrays(path, **{name: array.astype(precision) for name, array in self.arrays().items()})
+
+    def arrays(self) -> dict[str, Floats32]:
+        """Return the weights and biases by their names in a file."""
+        arrays = {f"weights{layer}": array for layer, array in enumerate(self.weights)}
+        return arrays | {f"thresholds{layer}": array for layer, array in enumerate(self.biases)}
 
     @classmethod
     def load(cls, path: Path, outputs: int = OUTPUTS) -> Self:
         """Read a network; raise NetworkError if it is no network with these outputs, OSError if it cannot be read."""
-        arrays = load_arrays(path)
+        return cls.of_arrays(path, load_arrays(path), outputs)
+
+    @classmethod
+    def of_arrays(cls, path: Path, arrays: dict[str, npt.NDArray[Any]], outputs: int) -> Self:
+        """Return the network of the arrays of a file; raise NetworkError if they are none with these outputs."""
         layers = range(len(arrays) // 2)
         if set(arrays) != {f"{what}{layer}" for what in ("weights", "thresholds") for layer in layers}:
             names = ", ".join(map(repr, sorted(arrays)))

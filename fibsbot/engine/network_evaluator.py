@@ -36,6 +36,7 @@ from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.tables import MAX_ROLLS, chances_from_rolls, covered_chances, first_off, indices_of, look_up
 from fibsbot.engine.bearoff.tables import POINTS as HOME_POINTS
 from fibsbot.engine.features import Inputs, encode_all
+from fibsbot.engine.game_plans import ContactNetwork, networks_of, sums_by_plan
 from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, logistic
@@ -191,27 +192,29 @@ class ArrayEvaluator(Protocol):
 
 @frozen(eq=False)
 class NetworkEvaluator:
-    """A network for contact, and optionally one for races; finished games and the bear-off tables are exact."""
+    """Networks for contact, and optionally one for races; finished games and the bear-off tables are exact."""
 
     name: str
-    network: Network
+    network: ContactNetwork
     columns: TableArrays = NO_TABLES
     """The bear-off tables."""
     race: RaceNetwork | None = None
     encode: Callable[[Boards], Inputs] = encode_all
     """Encodes boards as the network's inputs."""
-    _integers: QuantizedNetwork = field(init=False, repr=False)
+    _integers: tuple[QuantizedNetwork, ...] = field(init=False, repr=False)
 
     @_integers.default
-    def _quantize(self) -> QuantizedNetwork:
-        return quantize(self.network)
+    def _quantize(self) -> tuple[QuantizedNetwork, ...]:
+        return tuple(map(quantize, networks_of(self.network)))
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of the player on roll, shape (n, 6); each board is independent of the others."""
         return evaluate_with(boards, self.columns, self._chances, self.race)
 
     def _chances(self, boards: Boards) -> Floats32:
-        return logistic(output_sums(self._integers, self.encode(boards)))
+        if len(self._integers) > 1:
+            return logistic(sums_by_plan(self._integers, boards, self.encode))
+        return logistic(output_sums(self._integers[0], self.encode(boards)))
 
 
 def evaluate_with(

@@ -10,6 +10,7 @@ No sum overflows, whatever the weights (see `_STEPS`, `_TOTAL`). The last layer 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -133,6 +134,12 @@ def aligned(words: Words) -> Words:
 
 def output_sums(network: QuantizedNetwork, inputs: Floats32) -> Floats32:
     """Return the sums of the outputs, shape (n, outputs), for inputs of shape (n, inputs) that are not negative."""
+    return output_sums_in_turn([(network, len(inputs))], inputs)
+
+
+def output_sums_in_turn(parts: Sequence[tuple[QuantizedNetwork, int]], inputs: Floats32) -> Floats32:
+    """Return the same for parts of the inputs, each a number of rows for a network; all networks have one shape."""
+    network = parts[0][0]
     sums = np.empty((len(inputs), len(network.output_bias)), np.float32)
     width = -(-inputs.shape[1] // GROUP) * GROUP
     widest = max(width, int(network.layers[:, 1].max()))
@@ -147,7 +154,13 @@ def output_sums(network: QuantizedNetwork, inputs: Floats32) -> Floats32:
         np.empty(_BLOCK, np.int32),
         np.ones(_BLOCK, np.float32),
     )
-    _write_sums(network, buffers, inputs, sums, BIT_PLACES)
+    begin = 0
+    for each, rows in parts:
+        if begin:  # the row before belongs to another network
+            buffers.words[:] = 0
+            buffers.before[:] = 0
+        _write_sums(each, buffers, inputs[begin : begin + rows], sums[begin : begin + rows], BIT_PLACES)
+        begin += rows
     return sums
 
 
