@@ -34,6 +34,7 @@ from fibsbot.engine import code_cache
 from fibsbot.engine.arrays import Board, Boards, boards_of
 from fibsbot.engine.engine import CARDS, CONTACT, NETWORKS_FOLDER, PRUNER, load_networks
 from fibsbot.engine.features import encode_all
+from fibsbot.engine.game_plans import networks_of
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network
 from fibsbot.engine.pruner import Pruner, pruner_equity, raw_columns
@@ -110,7 +111,7 @@ def rates(folder: Path) -> None:
     print(f"{'generator, perft 3':34}{116_154_993 / seconds(partial(perft, start, 3), 2) / 1e6:8.2f} M positions/s")
     boards = play_positions(networks.pruner, BOARDS, Variety(), 1)
     inputs = encode_all(boards)
-    integers = quantize(networks.contact)
+    integers = quantize(networks_of(networks.contact)[0])
     student = new_td_network(128, 1)
     works: dict[str, Callable[[], object]] = {
         "inputs": partial(encode_all, boards),

@@ -31,8 +31,8 @@ from bench.beside import gnubg
 from fibsbot.engine.arrays import boards_of, cubeless_equity, swapped
 from fibsbot.engine.bearoff import load_tables
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, OWNER_COLUMN, TURNED, CubeVerdict, Stakes
-from fibsbot.engine.engine import Engine
-from fibsbot.engine.network import Network
+from fibsbot.engine.engine import Engine, load_networks
+from fibsbot.engine.game_plans import load_contact
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.search import SearchLimits
 from fibsbot.engine.training.results import CheckerBenchmark
@@ -122,7 +122,9 @@ def main() -> None:
     if chosen.network is not None:
         tables = load_tables(compute=True)
         assert tables is not None
-        evaluator = NetworkEvaluator(chosen.network.stem, Network.load(chosen.network), tables.columns)
+        evaluator = NetworkEvaluator(
+            chosen.network.stem, load_contact(chosen.network), tables.columns, load_networks().race
+        )
         engine = evolve(engine, evaluator=evaluator)
     evaluators = [engine.evaluator]
     if (other := gnubg()) is not None:

@@ -101,7 +101,7 @@ def sums_by_plan(networks: Sequence[QuantizedNetwork], boards: Boards, encode: C
     """
     pairs = plans_of(boards)
     counts = np.bincount(pairs, minlength=PAIRS)
-    parts = [(networks[pair], int(counts[pair])) for pair in np.flatnonzero(counts)]
+    parts = [(networks[pair], int(counts[pair])) for pair in np.flatnonzero(counts).tolist()]
     if len(parts) < 2:
         return output_sums(networks[int(counts.argmax())], encode(boards))
     order = np.argsort(pairs, kind="stable")

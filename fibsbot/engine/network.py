@@ -90,6 +90,10 @@ class Network:
                 np.maximum(layer, 0, out=layer)
         return layers
 
+    def copy(self) -> Self:
+        """Return a network of its own arrays, which a fit may change."""
+        return type(self)(tuple(map(np.copy, self.weights)), tuple(map(np.copy, self.biases)))
+
     def checksum(self) -> str:
         """Return the SHA-256 of all weights, as hexadecimal digits."""
         digest = hashlib.sha256()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,8 +14,9 @@ from attrs import define, field, frozen
 from fibsbot.engine.arrays import Boards, Floats32, Int32s
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.features import Inputs, encode_all
+from fibsbot.engine.game_plans import plans_of
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.network import Network
+from fibsbot.engine.network import Network, logistic
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 
 _MEMORY: Final = 0.9
@@ -25,6 +26,11 @@ _WARM_UP: Final = 500
 """Batches during which the rate rises to its maximum."""
 _LOWEST: Final = 0.01
 """The final rate as a share of the maximum."""
+SOFTNESS: Final = 0.2
+"""How far from 0 the sum of a unit counts as neither zero nor not, as a share of its standard deviation in the batch:
+scaling weights down does not make a unit count for less."""
+LEAST_SOFTNESS: Final = 1e-3
+"""The same in absolute terms, for units that are always the same."""
 CHANCE_WEIGHTS: Final = np.array([2, 1, 1, 1, 1], np.float32)
 """The weight of each chance in the loss: its weight in the equity."""
 EQUITY_WEIGHTS: Final = np.array([2, 1, 1, -1, -1], np.float32)
@@ -48,6 +54,8 @@ class FitPlan:
     """The indices of the network's inputs; None is all of them."""
     differences: float = 10.0
     """The weight of the differences between the plays of a decision, if such are given."""
+    sparsity: float = 0.0
+    """The weight of a hidden unit that is not zero: the fewer there are, the faster a position is evaluated."""
 
     def batches(self, boards: int) -> int:
         """Return the number of batches for this number of boards in all epochs."""
@@ -98,6 +106,16 @@ class Plays(NamedTuple):
     """Shape (n, OUTPUTS)."""
     counts: Int32s
     """The number of positions of each decision."""
+
+
+def labels_by_plan(pair: int, boards: Boards, targets: Floats32, plays: Plays) -> tuple[Boards, Floats32, Plays | None]:
+    """Return the labels for the network of a pair of plans: of its boards, and of decisions between such alone."""
+    chosen = plans_of(boards) == pair
+    first = np.cumsum(plays.counts) - plays.counts
+    fits = np.logical_and.reduceat(plans_of(plays.boards) == pair, first) if len(first) else np.zeros(0, np.bool_)
+    within = np.repeat(fits, plays.counts)
+    own = Plays(plays.boards[within], plays.targets[within], plays.counts[fits])
+    return boards[chosen], targets[chosen], own if fits.any() else None
 
 
 def batches_of_plays(plays: Plays, plan: FitPlan, boards: int) -> Iterator[tuple[npt.NDArray[np.intp], Int32s]]:
@@ -177,7 +195,32 @@ def _gradients(
         after = layers[-1][len(targets) :]
         error = np.concatenate([error, plan.differences * _difference_error(after, *plays)])
     error /= len(targets)
-    return float(np.mean(equity_error * equity_error)), backpropagate(network, layers, error)
+    added = _activity(network, layers, plan.sparsity / len(targets)) if plan.sparsity else []
+    return float(np.mean(equity_error * equity_error)), backpropagate(network, layers, error, added)
+
+
+def costs_of_units(network: Network) -> list[float]:
+    """Return the cost of a unit of each hidden layer that is not zero, relative to one of the first layer.
+
+    It is multiplied with as many weights as the next layer has units.
+    """
+    return [len(bias) / len(network.biases[1]) for bias in network.biases[1:]]
+
+
+def _activity(network: Network, layers: list[Floats32], weight: float) -> list[Floats32]:
+    """Return the gradients of the number of units that are not zero, with respect to the sums of each hidden layer.
+
+    It is made smooth: a unit counts as the logistic function of its sum over `SOFTNESS` standard deviations.
+    """
+    gradients = []
+    for below, weights, bias, cost in zip(
+        layers, network.weights, network.biases, costs_of_units(network), strict=False
+    ):
+        sums = below @ weights + bias
+        softness = SOFTNESS * sums.std(axis=0) + LEAST_SOFTNESS
+        share = logistic(sums / softness)
+        gradients.append(np.float32(weight * cost) * share * (1 - share) / softness)
+    return gradients
 
 
 def _difference_error(chances: Floats32, targets: Floats32, counts: Int32s) -> Floats32:
@@ -193,10 +236,12 @@ def _difference_error(chances: Floats32, targets: Floats32, counts: Int32s) -> F
     return np.asarray(error * chances * (1 - chances))
 
 
-def backpropagate(network: Network, layers: list[Floats32], error: Floats32) -> list[Floats32]:
+def backpropagate(
+    network: Network, layers: list[Floats32], error: Floats32, added: Sequence[Floats32] = ()
+) -> list[Floats32]:
     """Return the gradients of the weights and biases from the error of the outputs, shape (n, to) (backpropagation).
 
-    `layers` are the activations of each layer, the inputs first.
+    `layers` are the activations of each layer, the inputs first; `added` are further errors of the hidden ones, if any.
     """
     weights, biases = [], []
     for layer in range(len(network.weights) - 1, -1, -1):
@@ -205,6 +250,8 @@ def backpropagate(network: Network, layers: list[Floats32], error: Floats32) -> 
         if layer:
             error = error @ network.weights[layer].T
             error *= layers[layer] > 0
+            if added:
+                error += added[layer - 1]
     return [*reversed(weights), *reversed(biases)]
 
 

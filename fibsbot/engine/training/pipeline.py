@@ -20,7 +20,8 @@ from attrs import define, evolve, field, frozen
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.engine import HISTORY, PRECISION
-from fibsbot.engine.network import Network, NetworkError, load_arrays, mean_of, save_arrays
+from fibsbot.engine.game_plans import PAIRS, ContactNetwork, NetworksByPlan, load_contact
+from fibsbot.engine.network import Network, load_arrays, mean_of, save_arrays
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork, Sides, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
 from fibsbot.engine.training.decision_labels import DecisionLabeller, label_decisions, read_plays
@@ -36,7 +37,14 @@ from fibsbot.engine.training.labels import (
     read_labels,
     targets,
 )
-from fibsbot.engine.training.optimizer import NUMPY, Backend, FitPlan, FitProgress, Plays
+from fibsbot.engine.training.optimizer import (
+    NUMPY,
+    Backend,
+    FitPlan,
+    FitProgress,
+    Plays,
+    labels_by_plan,
+)
 from fibsbot.engine.training.races import (
     SIDES_PER_BATCH,
     SideLabels,
@@ -64,7 +72,15 @@ from fibsbot.engine.training.results import (
     race_path,
     refined_path,
 )
-from fibsbot.engine.training.td_network import TDEvaluator, TDNetwork, learn, new_self_play_buffers, new_td_network
+from fibsbot.engine.training.td_network import (
+    TDEvaluator,
+    TDNetwork,
+    learn,
+    load_td_network,
+    new_self_play_buffers,
+    new_td_network,
+    save_td_network,
+)
 from fibsbot.text import plural
 from fibsbot.workers.pool import WorkerPool
 
@@ -77,9 +93,11 @@ _DISPUTED: Final = 50
 _PRUNER_WINDOW: Final = 2
 """The number of rounds whose labels a pruner learns from: it is small and needs no more."""
 _PRUNER_FIT: Final = FitRecipe(epochs=3, rate=3e-3)
-_TD_KEYS: Final = ("inward", "threshold", "outward", "offset")
-"""Names of the arrays of a `TDNetwork` in its file, in the order of its fields."""
 _NONE: Final = np.empty((0, CELLS), np.int8)
+_STEPS: Final = 100
+"""Minimum steps of an epoch for the network of a pair of plans, by smaller batches..."""
+_LEAST_BATCH: Final = 256
+"""... but none smaller than this."""
 
 
 class ProgressListener(Protocol):
@@ -123,13 +141,14 @@ class Pipeline:
     backend: Backend = NUMPY
     _laps: _Stopwatch = field(factory=_Stopwatch, init=False)
 
-    def run(self) -> Network:
+    def run(self) -> ContactNetwork:
         """Do the remaining steps and return the final network."""
         self.folder.mkdir(parents=True, exist_ok=True)
         refined = self._refinements_done()
         race = self._last_race()
+        network: ContactNetwork
         if refined:
-            network = Network.load(refined_path(self.folder, refined - 1))
+            network = load_contact(refined_path(self.folder, refined - 1))
         else:
             network, pruner = self._rounds()
             if race is None and self.recipe.racing is not None:
@@ -184,7 +203,7 @@ class Pipeline:
         plan, path = self.recipe.student, self.folder / "student.npz"
         student, games = new_td_network(plan.hidden, plan.seed), 0
         if path.exists():
-            student, games = _kept_student(path, student)
+            student, games = load_td_network(path, student)
         table = new_self_play_buffers(student)
         self.listener.begin("student: games", plan.games - games)
         while games < plan.games:
@@ -193,7 +212,7 @@ class Pipeline:
             games += plan.lesson
             self.listener.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
             if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
-                save_arrays(path, games=np.int64(games), **dict(zip(_TD_KEYS, student, strict=True)))
+                save_td_network(path, student, games)
                 self._measure({"student_games": games}, TDEvaluator("student", student, self.columns))
         return student
 
@@ -297,7 +316,9 @@ class Pipeline:
             self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
         return race
 
-    def _refined(self, number: int, one: Refinement, network: Network, race: RaceNetwork | None) -> Network:
+    def _refined(
+        self, number: int, one: Refinement, network: ContactNetwork, race: RaceNetwork | None
+    ) -> ContactNetwork:
         """Return a network for contact trained further on games and decisions.
 
         The networks are used and kept as they are packed, so that another run can start from packed ones.
@@ -313,19 +334,47 @@ class Pipeline:
         for sweep in range(one.sweeps):
             path = self.folder / f"refined-{number}-{sweep}.npz"
             if path.exists():
-                network = Network.load(path)
+                network = load_contact(path)
                 continue
             now = evaluate_five(NetworkEvaluator("student", network, self.columns, race), labels.boards)
             wanted = targets(corrected(labels, before, now), one.trace)
-            fitting = self.backend.fit(network, labels.boards, wanted, plan, plays)
-            loss = self._shown(f"refinement {number}: fit {sweep + 1}", plan.batches(len(wanted)), fitting)
+            what = f"refinement {number}: fit {sweep + 1}"
+            if one.by_plan or isinstance(network, NetworksByPlan):
+                network, loss = self._fit_by_plan(what, path, network, (labels.boards, wanted, plays), plan)
+            else:
+                fitting = self.backend.fit(network, labels.boards, wanted, plan, plays)
+                loss = self._shown(what, plan.batches(len(wanted)), fitting)
             network.save(path)
         network.save(refined_path(self.folder, number), PRECISION)
-        network = Network.load(refined_path(self.folder, number))
+        network = load_contact(refined_path(self.folder, number))
         row = {"refined": number, "shape": network.shape, "labels": len(labels.boards), "plays": len(plays.boards)}
         row |= {"loss": round(loss, 6)}
         self._measure(row, NetworkEvaluator(f"refinement {number}", network, self.columns, race))
         return network
+
+    def _fit_by_plan(
+        self, what: str, path: Path, network: ContactNetwork, labels: tuple[Boards, Floats32, Plays], plan: FitPlan
+    ) -> tuple[NetworksByPlan, float]:
+        """Return a network for each pair of plans, each fitted to its labels alone, and the mean squared error.
+
+        Each is kept beside `path`, where all go in the end: a killed fit goes on with the next one.
+        """
+        networks, losses = [], []
+        for pair in range(PAIRS):
+            kept = path.with_stem(f"{path.stem}-{pair:02}")
+            boards, wanted, plays = labels_by_plan(pair, *labels)
+            if kept.exists():
+                one = Network.load(kept)
+            else:
+                one = network.networks[pair] if isinstance(network, NetworksByPlan) else network.copy()
+                # A rare pair of plans gets smaller batches, or it would learn in a few steps.
+                its = evolve(plan, batch=min(plan.batch, max(_LEAST_BATCH, len(boards) // _STEPS)))
+                fitting = self.backend.fit(one, boards, wanted, its, plays)
+                loss = self._shown(f"{what}, plans {pair + 1} of {PAIRS}", its.batches(len(wanted)), fitting)
+                losses.append(loss * len(boards))
+                one.save(kept)
+            networks.append(one)
+        return NetworksByPlan(tuple(networks)), sum(losses) / len(labels[0])
 
     def _games(self, number: int, one: Refinement, evaluator: NetworkEvaluator, pruner: Pruner) -> Labels:
         """Make the labels of games for a refinement and return them."""
@@ -396,7 +445,7 @@ class Pipeline:
         return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan, None))
 
     def _plan(self, how: FitRecipe, columns: npt.NDArray[np.intp] | None = None) -> FitPlan:
-        return FitPlan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns)
+        return FitPlan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns, sparsity=how.sparsity)
 
     def _shown(self, what: str, batches: int, fitting: Iterator[FitProgress]) -> float:
         """Run a fit and report its progress; return the mean squared error."""
@@ -414,13 +463,3 @@ class Pipeline:
         with (self.folder / HISTORY).open("a") as file:
             file.write(json.dumps(row) + "\n")
         self.listener.measured(row)
-
-
-def _kept_student(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
-    """Read a TD network shaped like `new` and its number of games; raise NetworkError if the shape differs."""
-    arrays = load_arrays(path)
-    expected = {"games": (), **{key: weights.shape for key, weights in zip(_TD_KEYS, new, strict=True)}}
-    if {name: weights.shape for name, weights in arrays.items()} != expected:
-        raise NetworkError(f"{path}: expected a student of {len(new.hidden_bias)} hidden units, found something else")
-    games = int(arrays.pop("games"))
-    return TDNetwork(*(arrays[key] for key in _TD_KEYS)), games

@@ -21,12 +21,15 @@ from fibsbot.engine.network_evaluator import evaluate_with
 from fibsbot.engine.training.optimizer import (
     CHANCE_WEIGHTS,
     EQUITY_WEIGHTS,
+    LEAST_SOFTNESS,
     PLAY_WEIGHTS,
+    SOFTNESS,
     FitPlan,
     FitProgress,
     Plays,
     batches,
     batches_of_plays,
+    costs_of_units,
     mean_loss,
     rate_of,
 )
@@ -102,6 +105,7 @@ def fit(
     The weights are changed when all batches are done.
     """
     module = module_of(network)
+    costs = costs_of_units(network) if plan.sparsity else []
     adam = torch.optim.Adam(module.parameters(), fused=True)
     worth, signs = (torch.from_numpy(it).to(device()) for it in (CHANCE_WEIGHTS, EQUITY_WEIGHTS))
     inputs = _inputs(boards, plan)
@@ -113,7 +117,7 @@ def fit(
         if added:
             seen = torch.cat([seen, added.next_inputs()])
         with torch.autocast(device().type, torch.bfloat16, enabled=_precision() == torch.bfloat16):
-            every = module(seen)
+            every, active = _run(module, seen, costs)
         every = every.float()
         logits = every[: len(wanted)]
         entropy = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted, worth, reduction="sum")
@@ -121,7 +125,7 @@ def fit(
         error = entropy + plan.equity / 2 * (missed * missed).sum()
         if added:
             error = error + plan.differences * added.loss(every[len(wanted) :])
-        error = error / len(wanted)
+        error = (error + plan.sparsity * active) / len(wanted)
         adam.zero_grad()
         error.backward()
         adam.param_groups[0]["lr"] = rate_of(plan, batch)
@@ -132,6 +136,25 @@ def fit(
     for layer, weights, bias in zip(layers, network.weights, network.biases, strict=True):
         weights[:] = layer.weight.detach().cpu().numpy().T
         bias[:] = layer.bias.detach().cpu().numpy()
+
+
+def _run(module: torch.nn.Sequential, inputs: torch.Tensor, costs: list[float]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the sums of the outputs and, if units have costs, what those that are not zero cost, made smooth.
+
+    See `optimizer._activity`.
+    """
+    active = torch.zeros((), device=device())
+    if not costs:
+        return module(inputs), active
+    left = iter(costs)
+    layer = inputs
+    for part in module:
+        layer = part(layer)
+        if isinstance(part, torch.nn.Linear) and part is not module[-1]:
+            sums = layer.float()
+            softness = SOFTNESS * sums.detach().std(0, correction=0) + LEAST_SOFTNESS
+            active = active + next(left) * torch.sigmoid(sums / softness).sum()
+    return layer, active
 
 
 class _PlayBatches:

@@ -53,6 +53,7 @@ class FitRecipe:
     rate: float = field(default=1e-3, validator=_rate)
     batch: int = field(default=1024, validator=[ge(1), le(1_000_000)])
     equity: float = field(default=1.0, validator=[ge(0.0), le(100.0)])
+    sparsity: float = field(default=0.0, validator=[ge(0.0), le(1.0)])
 
 
 @frozen
@@ -145,6 +146,11 @@ class Refinement:
     """Positions of games, each labelled one roll ahead."""
     decisions: DecisionRecipe
     fit: FitRecipe
+    by_plan: bool = False
+    """Whether there is a network for each pair of game plans from here on; the first ones are copies of the last one.
+
+    Each learns from its positions alone; see `game_plans`.
+    """
     sweeps: int = field(default=1, validator=[ge(1), le(100)])
     """Number of fits, each to the games' labels as corrected by the network that the one before has given."""
     trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])

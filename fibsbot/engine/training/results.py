@@ -11,6 +11,7 @@ sides-1.npz, ...          the labels of these rounds
 games-0/0000.npz, ...     the labels of each refinement: of games
 decisions-0/0000.npz, ... and of decisions
 refined-0-0.npz, ...      the network after each sweep of a refinement
+refined-0-0-00.npz, ...   the network of each pair of game plans, if it has one for each
 refined-0.npz, ...        the network after each refinement
 history.jsonl             what was measured after each step, and how long it took
 
@@ -38,6 +39,7 @@ from attrs import frozen
 
 from fibsbot.engine.arrays import Boards, Floats64, boards_of, cubeless_equity, swapped
 from fibsbot.engine.engine import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
+from fibsbot.engine.game_plans import load_contact
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import RACE_OUTPUTS, ArrayEvaluator
@@ -164,7 +166,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     number: int = rounds[-1]["round"]
     which, path, last = _chosen(history, rounds[-1], folder)
     target.mkdir(parents=True, exist_ok=True)
-    contact = Network.load(path)
+    contact = load_contact(path)
     contact.save(target / CONTACT, PRECISION)
     pruner = Network.load(pruner_path(folder, number + 1))
     pruner.save(target / PRUNER, PRECISION)

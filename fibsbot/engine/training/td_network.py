@@ -5,7 +5,8 @@ It evaluates one position at a time inside compiled loops. The first deep networ
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,12 @@ from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network import NetworkError, load_arrays, save_arrays
 from fibsbot.engine.network_evaluator import evaluate_with
 from fibsbot.position import Position
+
+_KEYS: Final = ("inward", "threshold", "outward", "offset")
+"""Names of the arrays of a `TDNetwork` in its file, in the order of its fields."""
 
 
 class TDNetwork(NamedTuple):
@@ -62,6 +67,21 @@ def new_td_network(hidden: int, seed: int) -> TDNetwork:
         output_weights=(rng.standard_normal((OUTPUTS, hidden)) * 0.1).astype(np.float32),
         output_bias=np.array([0, -1.5, -4, -1.5, -4], np.float32),
     )
+
+
+def save_td_network(path: Path, network: TDNetwork, games: int) -> None:
+    """Write a TD network and its number of games, atomically."""
+    save_arrays(path, games=np.int64(games), **dict(zip(_KEYS, network, strict=True)))
+
+
+def load_td_network(path: Path, new: TDNetwork) -> tuple[TDNetwork, int]:
+    """Read a TD network shaped like `new` and its number of games; raise NetworkError if the shape differs."""
+    arrays = load_arrays(path)
+    expected = {"games": (), **{key: weights.shape for key, weights in zip(_KEYS, new, strict=True)}}
+    if {name: weights.shape for name, weights in arrays.items()} != expected:
+        raise NetworkError(f"{path}: expected a student of {len(new.hidden_bias)} hidden units, found something else")
+    games = int(arrays.pop("games"))
+    return TDNetwork(*(arrays[key] for key in _KEYS)), games
 
 
 def new_td_buffers(network: TDNetwork) -> TDBuffers:

@@ -53,6 +53,7 @@ labels = 60
 fit = { epochs = 1, batch = 32 }
 decisions = { labels = 10, chunk = 10, comparison = { deeper = 0.0 } }
 """
+BY_PLAN: Final = f"{REFINING}by_plan = true\n"
 
 
 def follow(folder: Path, page: str, *, begin: Path | None = None) -> Path:
@@ -76,6 +77,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_is_packed_is_what_was_trained_with_its_history_and_a_card(home: Path) -> None:
     networks = load_networks(home / "packed")
+    assert isinstance(networks.contact, Network)
     assert networks.contact.checksum() == Network.load(network_path(home / "before", 1)).checksum()
     card = tomllib.loads((home / "packed" / CARDS).read_text())["contact"]
     assert ("before.toml", 2, "260-6-4-5", 10, 240) == tuple(
@@ -123,18 +125,18 @@ def test_only_from_a_checkpoint_and_in_a_new_folder(home: Path, tmp_path: Path) 
         follow(tmp_path / "other", BEFORE + AFTER, begin=tmp_path)
 
 
-@pytest.mark.parametrize("averaged", [1, 2])
-def test_refined_later_it_is_the_same_as_in_one_go(tmp_path: Path, averaged: int) -> None:
+@pytest.mark.parametrize(("averaged", "second"), [(1, REFINING), (2, REFINING), (1, BY_PLAN)])
+def test_refined_later_it_is_the_same_as_in_one_go(tmp_path: Path, averaged: int, second: str) -> None:
     rounds = f"averaged = {averaged}\n" + BEFORE.replace("checkpoint = true", "") + RACING
     pack(tmp_path / "rounds", follow(tmp_path / "rounds", rounds), tmp_path / "packed")
-    whole = follow(tmp_path / "whole", rounds + REFINING * 2)
+    whole = follow(tmp_path / "whole", rounds + REFINING + second)
     follow(tmp_path / "rest", rounds + REFINING, begin=tmp_path / "packed")
     pack(tmp_path / "rest", tmp_path / "rest.toml", tmp_path / "once")
     assert [1, 1] == [
         tomllib.loads((tmp_path / name / CARDS).read_text())["contact"].get("refinements", 1)
         for name in ("packed", "once")
     ]
-    follow(tmp_path / "again", rounds + REFINING * 2, begin=tmp_path / "once")
+    follow(tmp_path / "again", rounds + REFINING + second, begin=tmp_path / "once")
     pack(tmp_path / "whole", whole, tmp_path / "first")
     pack(tmp_path / "again", whole, tmp_path / "second")
     for name in ("contact.npz", "pruner.npz", "race.npz"):
@@ -143,4 +145,4 @@ def test_refined_later_it_is_the_same_as_in_one_go(tmp_path: Path, averaged: int
     assert ("whole.toml", 2) == (card["contact"]["recipe"], card["contact"]["refinements"])
     assert card["name"].endswith(", refinement 1; races, round 0")
     with pytest.raises(RecipeError, match="expected networks of a checkpoint of the recipe, found those of round 1"):
-        follow(tmp_path / "more", rounds + REFINING * 2, begin=tmp_path / "second")
+        follow(tmp_path / "more", rounds + REFINING + second, begin=tmp_path / "second")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,18 @@ import pytest
 
 from fibsbot.engine.arrays import OUTPUTS, Boards, Floats32, boards_of
 from fibsbot.engine.features import encode_all
+from fibsbot.engine.game_plans import PAIRS, plans_of
 from fibsbot.engine.network import Network
 from fibsbot.engine.pruner import raw_columns
-from fibsbot.engine.training.optimizer import FitPlan, FitProgress, Plays, _gradients, batches_of_plays, fit
+from fibsbot.engine.training.optimizer import (
+    FitPlan,
+    FitProgress,
+    Plays,
+    _gradients,
+    batches_of_plays,
+    fit,
+    labels_by_plan,
+)
 from tests.engine.toys import Recounted, some_positions
 
 WORTH = np.array([2, 1, 1, 1, 1])
@@ -81,6 +91,65 @@ def test_gradients_of_differences_are_numerical_ones() -> None:
             below = lost()
             parameter[place] = kept
             assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=1e-5)
+
+
+def test_gradients_of_the_number_of_active_units_are_numerical_ones() -> None:
+    network = exact((6, 4))
+    rng = np.random.default_rng(1)
+    inputs, targets = rng.standard_normal((9, 7)), rng.uniform(0.05, 0.95, (9, OUTPUTS))
+
+    def sums() -> list[npt.NDArray[Any]]:
+        layers = network.activations(inputs)  # type: ignore[arg-type]  # doubles
+        return [layers[at].astype(float) @ network.weights[at] + network.biases[at] for at in (0, 1)]
+
+    softness = [0.2 * layer.std(axis=0) + 1e-3 for layer in sums()]  # as it is before a step
+
+    def lost() -> float:
+        first, second = (float((1 / (1 + np.exp(-s / by))).sum()) for s, by in zip(sums(), softness, strict=True))
+        return loss(network, inputs, targets, 0.0) + 0.3 * (first + second * OUTPUTS / 4) / len(inputs)
+
+    _, gradients = _gradients(network, inputs, targets, FitPlan(sparsity=0.3))  # type: ignore[arg-type]
+    for parameter, gradient in zip([*network.weights, *network.biases], gradients, strict=True):
+        for place in np.ndindex(parameter.shape):
+            kept = parameter[place]
+            parameter[place] = kept + 1e-6
+            above = lost()
+            parameter[place] = kept - 1e-6
+            below = lost()
+            parameter[place] = kept
+            assert (above - below) / 2e-6 == pytest.approx(float(gradient[place]), abs=1e-4)
+
+
+def test_the_network_of_a_pair_of_plans_learns_from_its_positions_alone() -> None:
+    boards = boards_of(some_positions(300, 4))
+    targets = np.arange(300 * OUTPUTS, dtype=np.float32).reshape(300, OUTPUTS)
+    counts = np.tile(np.array([1, 2, 3], np.int32), 50)
+    pairs = plans_of(boards)
+    decisions = np.split(np.arange(300), np.cumsum(counts)[:-1])
+    seen = 0
+    for pair in range(PAIRS):
+        own, wanted, plays = labels_by_plan(pair, boards, targets, Plays(boards, targets, counts))
+        assert (own == boards[pairs == pair]).all()
+        assert (wanted == targets[pairs == pair]).all()
+        whole = [rows for rows in decisions if (pairs[rows] == pair).all()]
+        if plays is None:
+            assert not whole
+        else:
+            assert (plays.boards == boards[np.concatenate(whole)]).all()
+            assert (plays.targets == targets[np.concatenate(whole)]).all()
+            assert [len(rows) for rows in whole] == plays.counts.tolist()
+        seen += len(own)
+    assert 300 == seen
+
+
+@pytest.mark.slow
+def test_fewer_units_are_active_if_they_cost(labels: tuple[Boards, Floats32]) -> None:
+    active = []
+    for sparsity in (0.0, 1e-3):
+        network = Network.new((24, 12), 1)
+        list(fit(network, *labels, FitPlan(epochs=4, batch=50, rate=0.01, equity=1.0, sparsity=sparsity)))
+        active.append(float((network.activations(encode_all(labels[0]))[1] > 0).sum(axis=1).mean()))
+    assert active[1] < 0.8 * active[0]
 
 
 def test_each_epoch_takes_all_decisions_with_all_their_plays() -> None:

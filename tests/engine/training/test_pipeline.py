@@ -61,6 +61,11 @@ labels = 600
 sweeps = 2
 fit = { epochs = 1, batch = 128 }
 decisions = { labels = 60, chunk = 40, comparison = { deeper = 0.1 } }
+[[refining]]
+labels = 400
+by_plan = true
+fit = { epochs = 1, batch = 64, sparsity = 1e-6 }
+decisions = { labels = 60, chunk = 40, comparison = { deeper = 0.0 } }
 """
 MADE: Final = {
     "student.npz": 1,
@@ -75,6 +80,9 @@ MADE: Final = {
     "decisions-0/*.npz": 2,
     "refined-0-*.npz": 2,
     "refined-0.npz": 1,
+    "refined-1-0-*.npz": 16,
+    "refined-1-0.npz": 1,
+    "refined-1.npz": 1,
     "history.jsonl": 1,
 }
 """How many files of which kind lie in the folder in the end."""
@@ -133,7 +141,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path
         ("pruner", 3),
         ("round", 3),
     ]
-    steps += [("pruner", 4), ("averaged", [2, 3]), ("race_round", 0), ("race_round", 1), ("refined", 0)]
+    steps += [("pruner", 4), ("averaged", [2, 3]), ("race_round", 0), ("race_round", 1), ("refined", 0), ("refined", 1)]
     assert ("student_games", 60) == next(iter(rows[0].items()))
     assert "distilled" == next(iter(rows[1]))
     assert steps == [next(iter(row.items())) for row in rows[2:]]
@@ -174,7 +182,9 @@ TINY: Final = {
 
 def follow(folder: Path, **other: Any) -> Network:
     recipe = structure({**TINY, **other})
-    return Pipeline(recipe, folder, NO_TABLES, LocalPool(1), Silent()).run()
+    network = Pipeline(recipe, folder, NO_TABLES, LocalPool(1), Silent()).run()
+    assert isinstance(network, Network)
+    return network
 
 
 def test_a_recipe_without_rounds_ends_with_the_distilled_network(tmp_path: Path) -> None:

@@ -62,9 +62,10 @@ def test_it_learns_as_numpy_learns(equity: float) -> None:
     assert error(ours) < 0.2 * before
 
 
+@pytest.mark.parametrize("sparsity", [0.0, 0.1])
 @pytest.mark.parametrize("plays", [None, Plays(BOARDS, TARGETS + np.float32(0.1), np.full(1000, 3, np.int32))])
-def test_one_step_is_the_same(plays: Plays | None) -> None:
-    plan = FitPlan(epochs=1, batch=3000, rate=0.5)
+def test_one_step_is_the_same(plays: Plays | None, sparsity: float) -> None:
+    plan = FitPlan(epochs=1, batch=3000, rate=0.5, sparsity=sparsity)
     ours, its = toy_network(), toy_network()
     list(optimizer.fit(ours, BOARDS, TARGETS, plan, plays))
     list(torching.fit(its, BOARDS, TARGETS, plan, plays))
