@@ -8,7 +8,7 @@ evaluate than a single one for all, which would have to be far wider to be as go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
@@ -29,6 +29,8 @@ PAIRS: Final = PLANS * PLANS
 """Pairs of plans; the number of a pair is PLANS times the own plan plus the opponent's."""
 _BACK: Final = BAR - 6
 """The first cell of the opponent's home board."""
+_HOME: Final = 0b111111
+"""A bit for each point of a home board."""
 
 
 @frozen(eq=False)
@@ -88,22 +90,23 @@ def _write_plans(boards: Boards, pairs: Int32s) -> None:
         board = boards[row]
         own, own_points = find_cells(board, 1, CHECKERS) >> _BACK, find_cells(board, 2, CHECKERS) >> _BACK
         theirs, their_points = find_cells(board, -CHECKERS, -1), find_cells(board, -CHECKERS, -2)
-        home = 0b111111
-        plan = 1 + min(bit_count(own_points & home), 2) if own else 0
-        their_plan = 1 + min(bit_count(their_points & home << 1), 2) if theirs & (home << 1 | 1) else 0
-        pairs[row] = 4 * plan + their_plan
+        plan = 1 + min(bit_count(own_points & _HOME), 2) if own else 0
+        their_plan = 1 + min(bit_count(their_points & (_HOME << 1)), 2) if theirs & (_HOME << 1 | 1) else 0
+        pairs[row] = PLANS * plan + their_plan
 
 
-def sums_by_plan(networks: Sequence[QuantizedNetwork], boards: Boards, encode: Callable[[Boards], Inputs]) -> Floats32:
-    """Return the sums of the outputs, shape (n, OUTPUTS), of each board by the network of its plans.
+def sums_by_plan(
+    network_of: Callable[[int], QuantizedNetwork], boards: Boards, encode: Callable[[Boards], Inputs]
+) -> Floats32:
+    """Return the sums of the outputs, shape (n, OUTPUTS), of each board by the network of its pair of plans.
 
     Boards of one pair go through its network together, in their order: neighbours differ in a few points.
     """
     pairs = plans_of(boards)
     counts = np.bincount(pairs, minlength=PAIRS)
-    parts = [(networks[pair], int(counts[pair])) for pair in np.flatnonzero(counts).tolist()]
+    parts = [(network_of(pair), int(counts[pair])) for pair in np.flatnonzero(counts).tolist()]
     if len(parts) < 2:
-        return output_sums(networks[int(counts.argmax())], encode(boards))
+        return output_sums(network_of(int(counts.argmax())), encode(boards))
     order = np.argsort(pairs, kind="stable")
     sums = np.empty((len(boards), OUTPUTS), np.float32)
     sums[order] = output_sums_in_turn(parts, encode(boards[order]))

@@ -136,9 +136,11 @@ class Network:
         if sizes[-1:] != [(outputs,)] or [array.shape for array in weights] != [a + b for a, b in pairwise(sizes)]:
             shapes = ", ".join(str(array.shape) for array in weights) or "none"
             raise NetworkError(f"{path}: expected layers that lead to {outputs} outputs, found {shapes}")
-        if not all(array.dtype in _PRECISIONS and np.isfinite(array).all() for array in arrays.values()):
-            raise NetworkError(f"{path}: expected finite weights in single or half precision, found others")
-        return cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, biases)))
+        if all(array.dtype in _PRECISIONS for array in arrays.values()):
+            found = cls(*(tuple(array.astype(np.float32) for array in part) for part in (weights, biases)))
+            if all(np.isfinite(array).all() for array in found.arrays().values()):
+                return found
+        raise NetworkError(f"{path}: expected finite weights in single or half precision, found others")
 
 
 def logistic(sums: Floats32) -> Floats32:

@@ -36,7 +36,7 @@ from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.bearoff.tables import MAX_ROLLS, chances_from_rolls, covered_chances, first_off, indices_of, look_up
 from fibsbot.engine.bearoff.tables import POINTS as HOME_POINTS
 from fibsbot.engine.features import Inputs, encode_all
-from fibsbot.engine.game_plans import ContactNetwork, networks_of, sums_by_plan
+from fibsbot.engine.game_plans import ContactNetwork, NetworksByPlan, networks_of, sums_by_plan
 from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, logistic
@@ -201,20 +201,23 @@ class NetworkEvaluator:
     race: RaceNetwork | None = None
     encode: Callable[[Boards], Inputs] = encode_all
     """Encodes boards as the network's inputs."""
-    _integers: tuple[QuantizedNetwork, ...] = field(init=False, repr=False)
-
-    @_integers.default
-    def _quantize(self) -> tuple[QuantizedNetwork, ...]:
-        return tuple(map(quantize, networks_of(self.network)))
+    _integers: dict[int, QuantizedNetwork] = field(factory=dict, init=False, repr=False)
+    """The networks that were needed so far."""
 
     def evaluate(self, boards: Boards) -> Outcomes:
         """Return the chances of the player on roll, shape (n, 6); each board is independent of the others."""
         return evaluate_with(boards, self.columns, self._chances, self.race)
 
     def _chances(self, boards: Boards) -> Floats32:
-        if len(self._integers) > 1:
-            return logistic(sums_by_plan(self._integers, boards, self.encode))
-        return logistic(output_sums(self._integers[0], self.encode(boards)))
+        if isinstance(self.network, NetworksByPlan):
+            return logistic(sums_by_plan(self._quantized, boards, self.encode))
+        return logistic(output_sums(self._quantized(0), self.encode(boards)))
+
+    def _quantized(self, number: int) -> QuantizedNetwork:
+        found = self._integers.get(number)
+        if found is None:  # if two threads come here at once, both make the same
+            found = self._integers[number] = quantize(networks_of(self.network)[number])
+        return found
 
 
 def evaluate_with(
