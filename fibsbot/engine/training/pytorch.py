@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from attrs import field, frozen
 
@@ -112,7 +113,7 @@ def fit(
     added = _PlayBatches(plays, plan, len(boards)) if plays else None
     loss = 0.0
     for batch in batches(len(boards), plan):
-        seen = inputs[torch.from_numpy(batch.rows)].to(device())
+        seen = _rows(inputs, batch.rows)
         wanted = torch.from_numpy(targets[batch.rows]).to(device())
         if added:
             seen = torch.cat([seen, added.next_inputs()])
@@ -168,7 +169,7 @@ class _PlayBatches:
     def next_inputs(self) -> torch.Tensor:
         """Go on to the next batch and return its inputs."""
         self._rows, self._counts = next(self._batches)
-        return self._inputs[torch.from_numpy(self._rows)].to(device())
+        return _rows(self._inputs, self._rows)
 
     def loss(self, logits: torch.Tensor) -> torch.Tensor:
         """Return the error of the differences between the plays of this batch; see `optimizer._difference_error`."""
@@ -183,10 +184,22 @@ class _PlayBatches:
 
 
 def _inputs(boards: Boards, plan: FitPlan) -> torch.Tensor:
-    """Return the inputs of all boards at once: encoding them in every epoch would take longer than the fit."""
+    """Return the inputs of all boards at once, on the device if it has room: to encode or move them would take longer.
+
+    That is 520 bytes a board where bfloat16 is used.
+    """
     columns = np.arange(INPUTS) if plan.columns is None else plan.columns
-    inputs = torch.empty((len(boards), len(columns)), dtype=_precision())
+    shape = len(boards), len(columns)
+    try:
+        inputs = torch.empty(shape, dtype=_precision(), device=device())
+    except torch.cuda.OutOfMemoryError:
+        inputs = torch.empty(shape, dtype=_precision())
     for first in range(0, len(boards), 4096):
         rows = slice(first, first + 4096)
         inputs[rows] = torch.from_numpy(encode_all(boards[rows])[:, columns])
     return inputs
+
+
+def _rows(inputs: torch.Tensor, rows: npt.NDArray[np.intp]) -> torch.Tensor:
+    """Return some of the inputs on the device."""
+    return inputs[torch.from_numpy(rows).to(inputs.device)].to(device())
