@@ -35,7 +35,7 @@ def _on_beaver(game: GameBuilder, seat: Seat, message: Message, at: Time) -> Non
 
 
 def _note_choice(game: GameBuilder, message: Message) -> None:
-    """Note that whoever is to answer may redouble at once, if the message says so."""
+    """Note that the player who is to answer may redouble at once, if the message says so."""
     if getattr(message, "may_redouble", False):
         game.allow_redouble()
 

@@ -221,7 +221,8 @@ def _repeat_prompt(world: World, match: PairMatch[Any]) -> None:
 
 
 def _begin_playing(world: World, match: PairMatch[Any], host: User, guest: User) -> None:
-    for user in (host, guest):  # one may watch the other, whose opponent is told, too: nobody may have half a match yet
+    # Whoever stops watching a player is announced to that player's opponent: nobody may have a match without one yet.
+    for user in (host, guest):
         watchers.stop_watching(world, user)
     for user in (host, guest):
         match.users[match.seat(user.name)] = user

@@ -355,11 +355,11 @@ class Pipeline:
     def _fit_by_plan(
         self, what: str, path: Path, network: ContactNetwork, labels: tuple[Boards, Floats32, Plays], plan: FitPlan
     ) -> tuple[NetworksByPlan, float]:
-        """Return a network for each pair of plans, each fitted to its labels alone, and the mean squared error.
+        """Return a network for each pair of plans, each fitted to its labels alone, and the fits' mean squared error.
 
         Each is kept beside `path`, where all go in the end: a killed fit goes on with the next one.
         """
-        networks, losses = [], []
+        networks, squares, fitted = [], 0.0, 0
         for pair in range(PAIRS):
             kept = path.with_stem(f"{path.stem}-{pair:02}")
             boards, wanted, plays = labels_by_plan(pair, *labels)
@@ -371,10 +371,10 @@ class Pipeline:
                 its = evolve(plan, batch=min(plan.batch, max(_LEAST_BATCH, len(boards) // _STEPS)))
                 fitting = self.backend.fit(one, boards, wanted, its, plays)
                 loss = self._shown(f"{what}, plans {pair + 1} of {PAIRS}", its.batches(len(wanted)), fitting)
-                losses.append(loss * len(boards))
+                squares, fitted = squares + loss * len(boards), fitted + len(boards)
                 one.save(kept)
             networks.append(one)
-        return NetworksByPlan(tuple(networks)), sum(losses) / len(labels[0])
+        return NetworksByPlan(tuple(networks)), squares / max(fitted, 1)
 
     def _games(self, number: int, one: Refinement, evaluator: NetworkEvaluator, pruner: Pruner) -> Labels:
         """Make the labels of games for a refinement and return them."""

@@ -44,6 +44,19 @@ def loss(network: Network, inputs: npt.NDArray[np.float64], targets: npt.NDArray
     return float(np.mean(entropy + equity * error**2 / 2))
 
 
+def check_gradients(network: Network, gradients: list[Floats32], lost: Callable[[], float], tolerance: float) -> None:
+    """Check that gradients are how the loss changes if one weight after the other does."""
+    for parameter, gradient in zip([*network.weights, *network.biases], gradients, strict=True):
+        for place in np.ndindex(parameter.shape):
+            kept = parameter[place]
+            parameter[place] = kept + 1e-5
+            above = lost()
+            parameter[place] = kept - 1e-5
+            below = lost()
+            parameter[place] = kept
+            assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=tolerance)
+
+
 @pytest.mark.parametrize("equity", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("hidden", [(), (6,), (6, 4)])
 def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: float) -> None:
@@ -54,15 +67,7 @@ def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: fl
     parameters = [*network.weights, *network.biases]
     assert [it.shape for it in parameters] == [it.shape for it in gradients]
     assert np.mean(((network.activations(inputs)[-1] - targets) @ SIGNS) ** 2) == pytest.approx(miss)  # type: ignore[arg-type]
-    for parameter, gradient in zip(parameters, gradients, strict=True):
-        for place in np.ndindex(parameter.shape):
-            kept = parameter[place]
-            parameter[place] = kept + 1e-5
-            above = loss(network, inputs, targets, equity)
-            parameter[place] = kept - 1e-5
-            below = loss(network, inputs, targets, equity)
-            parameter[place] = kept
-            assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=1e-6)
+    check_gradients(network, gradients, lambda: loss(network, inputs, targets, equity), 1e-6)
 
 
 def test_gradients_of_differences_are_numerical_ones() -> None:
@@ -82,15 +87,7 @@ def test_gradients_of_differences_are_numerical_ones() -> None:
 
     plan = FitPlan(equity=1.0, differences=5.0)
     _, gradients = _gradients(network, inputs, targets[:3], plan, (targets[3:], counts))  # type: ignore[arg-type]
-    for parameter, gradient in zip([*network.weights, *network.biases], gradients, strict=True):
-        for place in np.ndindex(parameter.shape):
-            kept = parameter[place]
-            parameter[place] = kept + 1e-5
-            above = lost()
-            parameter[place] = kept - 1e-5
-            below = lost()
-            parameter[place] = kept
-            assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=1e-5)
+    check_gradients(network, gradients, lost, 1e-5)
 
 
 def test_gradients_of_the_number_of_active_units_are_numerical_ones() -> None:
@@ -109,15 +106,7 @@ def test_gradients_of_the_number_of_active_units_are_numerical_ones() -> None:
         return loss(network, inputs, targets, 0.0) + 0.3 * (first + second * OUTPUTS / 4) / len(inputs)
 
     _, gradients = _gradients(network, inputs, targets, FitPlan(sparsity=0.3))  # type: ignore[arg-type]
-    for parameter, gradient in zip([*network.weights, *network.biases], gradients, strict=True):
-        for place in np.ndindex(parameter.shape):
-            kept = parameter[place]
-            parameter[place] = kept + 1e-6
-            above = lost()
-            parameter[place] = kept - 1e-6
-            below = lost()
-            parameter[place] = kept
-            assert (above - below) / 2e-6 == pytest.approx(float(gradient[place]), abs=1e-4)
+    check_gradients(network, gradients, lost, 1e-4)
 
 
 def test_the_network_of_a_pair_of_plans_learns_from_its_positions_alone() -> None:
