@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from fibsbot.engine.arrays import CELLS
-from fibsbot.engine.simd import GROUP, TILE, VectorForm
+from fibsbot.engine.simd import GROUP, SHARED_TILE, TILE, VectorForm
 
 _BYTE: Final = ir.IntType(8)
 _WORD: Final = ir.IntType(16)
@@ -74,7 +74,7 @@ def accumulate(form: VectorForm) -> Any:
 
             tiles = [pointer(number, _INT, size(2)) for number in range(2)]
             rows = pointer(3, _WORD, size(4)), pointer(5, _INT)
-            _build_tile(builder, form, [tiles], rows, [pointer(6, _INT)], size(7))
+            _build_tile(builder, form, [tiles], rows, [pointer(6, _INT)], size(7), TILE)
             return context.get_dummy_value()
 
         return types.void(before, sums, unit, weights, begin, places, values, pairs), build
@@ -93,13 +93,11 @@ def accumulate_two(form: VectorForm) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             given = [*zip(called.args, given, strict=True)]
             unit, begin, pairs = (context.cast(builder, given[it][1], given[it][0], types.int64) for it in (2, 4, 8))
-            for half in (0, TILE // 2):  # a whole tile of two rows would not fit into the registers
-                first = builder.add(unit, _LONG(half))
-                tiles = [builder.gep(_address(context, builder, it, _INT), [first]) for it in given[:2]]
-                weights = builder.gep(_address(context, builder, given[3], _WORD), [builder.add(begin, _LONG(half))])
-                rows = weights, _address(context, builder, given[5], _INT)
-                values = [_address(context, builder, it, _INT) for it in given[6:8]]
-                _build_tile(builder, form, [(None, tile) for tile in tiles], rows, values, pairs, TILE // 2)
+            tiles = [builder.gep(_address(context, builder, it, _INT), [unit]) for it in given[:2]]
+            weights = builder.gep(_address(context, builder, given[3], _WORD), [begin])
+            rows = weights, _address(context, builder, given[5], _INT)
+            values = [_address(context, builder, it, _INT) for it in given[6:8]]
+            _build_tile(builder, form, [(None, tile) for tile in tiles], rows, values, pairs, SHARED_TILE)
             return context.get_dummy_value()
 
         types_given = sums, sums_of_other, unit, weights, begin, places, values, values_of_other, pairs
@@ -109,7 +107,7 @@ def accumulate_two(form: VectorForm) -> Any:
 
 
 def _build_tile(
-    builder: ir.IRBuilder, form: VectorForm, tiles: Any, rows: Any, values: list[Any], pairs: Any, width: int = TILE
+    builder: ir.IRBuilder, form: VectorForm, tiles: Any, rows: Any, values: list[Any], pairs: Any, width: int
 ) -> None:
     """Build the loop over pairs, for one row of sums or more.
 
@@ -248,7 +246,7 @@ def list_words(form: VectorForm) -> Any:
     ) -> Any:  # fmt: skip
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             given = [*zip(called.args, given, strict=True)]
-            lists = _Lists(context, builder, form, given[5], given[6], given[7:])
+            lists = _Lists(context, builder, form, SHARED_TILE, given[5:])
             numbers = [_Scaled(context, builder, *it) for it in zip(given[:2], given[2:4], strict=True)]
             with _loop(builder, _groups(context, builder, given[4])) as index:
                 lists.add(index, [it.rounded(index) for it in numbers])
@@ -267,7 +265,7 @@ def list_changes(form: VectorForm) -> Any:
     def find(_: Any, numbers: Any, before: Any, scale: Any, count: Any, table: Any, places: Any, values: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             given = [*zip(called.args, given, strict=True)]
-            lists = _Lists(context, builder, form, given[4], given[5], given[6:])
+            lists = _Lists(context, builder, form, TILE, given[4:])
             scaled = _Scaled(context, builder, given[0], given[2])
             with _loop(builder, _groups(context, builder, given[3])) as index:
                 now = scaled.rounded(index)
@@ -317,11 +315,12 @@ class _Scaled:
 class _Lists:
     """The lists of words of one row or two, with the places where any of them is not 0."""
 
-    def __init__(
-        self, context: Any, builder: ir.IRBuilder, form: VectorForm, table: Any, places: Any, values: Any
-    ) -> None:
+    def __init__(self, context: Any, builder: ir.IRBuilder, form: VectorForm, tile: int, given: Any) -> None:
+        """`given` are the table, the places and the values by row; places are multiples of `tile`."""
+        table, places, *values = given
         self._builder = builder
         self._form = form
+        self._tile = tile
         self._table = _address(context, builder, table, _BYTE)
         self._places = _address(context, builder, places, _INT)
         self._values = [_address(context, builder, it, _WORD) for it in values]
@@ -348,7 +347,9 @@ class _Lists:
         row = build.gep(self._table, [build.mul(build.zext(mask, _LONG), _LONG(GROUP))])
         bits = build.load(build.bitcast(row, ir.VectorType(_BYTE, GROUP).as_pointer()), align=1)
         which, known = build.zext(bits, _INTEGERS), self.count
-        places = build.mul(build.add(which, _same(build, first, _INTEGERS)), ir.Constant(_INTEGERS, [TILE] * GROUP))
+        places = build.mul(
+            build.add(which, _same(build, first, _INTEGERS)), ir.Constant(_INTEGERS, [self._tile] * GROUP)
+        )
         build.store(places, build.bitcast(build.gep(self._places, [known]), _INTEGERS.as_pointer()), align=4)
         permuted = _declared(build.module, ir.FunctionType(_INTEGERS, [_INTEGERS, _INTEGERS]), "llvm.x86.avx2.permd")
         for values, numbers in zip(self._values, rows, strict=True):
@@ -361,7 +362,7 @@ class _Lists:
         build = self._builder
         for lane in range(GROUP):
             known = self.count
-            place = build.mul(build.add(first, _INT(lane)), _INT(TILE))
+            place = build.mul(build.add(first, _INT(lane)), _INT(self._tile))
             build.store(place, build.gep(self._places, [known]), align=4)
             for values, numbers in zip(self._values, rows, strict=True):
                 value = build.extract_element(numbers, _INT(lane))

@@ -20,6 +20,7 @@ from attrs import frozen
 
 from fibsbot.engine.arrays import OUTPUTS, Floats32
 from fibsbot.engine.features import INPUTS, Inputs
+from fibsbot.engine.jit import compiled
 from fibsbot.files import replacing
 from fibsbot.text import one_line
 
@@ -30,6 +31,8 @@ ROWS: Final = 512
 _LARGEST: Final = 1 << 31
 """The limit for the size of all arrays of a file in bytes: far more than any network needs."""
 _PRECISIONS: Final = (np.float32, np.float16)
+_LEAST_SUM: Final = np.float32(-80)
+"""Sums below count as this: beyond, an exponential would be infinite, which compiled functions don't know."""
 
 
 class NetworkError(ValueError):
@@ -94,6 +97,28 @@ class Network:
         """Return a network of its own arrays, which a fit may change."""
         return type(self)(tuple(map(np.copy, self.weights)), tuple(map(np.copy, self.biases)))
 
+    def narrowed(self, hidden: Sequence[int], inputs: Inputs) -> Self:
+        """Return a network with fewer hidden units: of each layer those that matter most for these inputs.
+
+        A unit matters by how much its activation varies and by its weights. The mean of what a unit that is left out
+        contributes goes to the biases. To be as good as before, the network has to be fitted again.
+        """
+        weights, biases = [*self.weights], [*self.biases]
+        layer = inputs
+        for number, size in enumerate(hidden):
+            layer = np.maximum(layer @ weights[number] + biases[number], 0)
+            spread = layer.std(axis=0) if len(layer) else np.float32(1)
+            matters = spread * np.linalg.norm(weights[number + 1], axis=1)
+            kept = np.zeros(len(matters), np.bool_)
+            kept[np.argsort(-matters, kind="stable")[:size]] = True
+            if len(layer):
+                left_out = layer[:, ~kept].mean(axis=0) @ weights[number + 1][~kept]
+                biases[number + 1] = biases[number + 1] + left_out
+            weights[number], biases[number] = weights[number][:, kept], biases[number][kept]
+            weights[number + 1] = weights[number + 1][kept]
+            layer = layer[:, kept]
+        return type(self)(tuple(map(np.ascontiguousarray, weights)), tuple(biases))
+
     def checksum(self) -> str:
         """Return the SHA-256 of all weights, as hexadecimal digits."""
         digest = hashlib.sha256()
@@ -144,12 +169,17 @@ class Network:
 
 
 def logistic(sums: Floats32) -> Floats32:
-    """Apply the logistic function to the sums of outputs in place, and return them."""
-    np.negative(sums, out=sums)
-    with np.errstate(over="ignore"):  # the chance is then 0
-        np.exp(sums, out=sums)
-    sums += 1
-    return np.reciprocal(sums, out=sums)
+    """Apply the logistic function to the sums of outputs, shape (n, outputs), in place, and return them."""
+    _write_logistic(sums)
+    return sums
+
+
+@compiled
+def _write_logistic(sums: Floats32) -> None:
+    for row in range(len(sums)):
+        for output in range(sums.shape[1]):
+            total = max(sums[row, output], _LEAST_SUM)
+            sums[row, output] = np.float32(1) / (np.float32(1) + np.exp(-total))
 
 
 def mean_of(networks: Sequence[Network]) -> Network:

@@ -22,6 +22,7 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.simd import (
     BIT_PLACES,
     GROUP,
+    SHARED_TILE,
     TILE,
     Bytes,
     Sums,
@@ -60,7 +61,7 @@ class QuantizedNetwork(NamedTuple):
     layers: npt.NDArray[np.int64]
     """For each layer but the last: inputs, units (a multiple of TILE), and the index of its first weight and unit."""
     weights: Words
-    """For each layer, shape (tiles, inputs, TILE), each tile in the order of `simd.layout`."""
+    """For each layer, shape (tiles, inputs, TILE or, but for the first, SHARED_TILE), by the order of `simd.layout`."""
     scales: Floats32
     """The value of 1 in the integer sum of each unit, for integer inputs."""
     biases: Floats32
@@ -84,7 +85,7 @@ class _Buffers(NamedTuple):
     outputs: Floats32
     """Activations by row and unit: the sums with biases added, rectified."""
     places: Sums
-    """For each row, or each two rows, TILE times the indices of the nonzero words, padded to an even number."""
+    """For each row, or each two rows, the indices of the nonzero words times the tile, padded to an even number."""
     values: Words
     """These words, by row."""
     pairs: Sums
@@ -95,8 +96,8 @@ class _Buffers(NamedTuple):
 
 def quantize(network: Network) -> QuantizedNetwork:
     """Return a network as integers; it must have a hidden layer."""
-    layers, weights, scales, biases = [], [], [], []
-    order = layout(_FORM)
+    layers: list[tuple[int, int, int, int]] = []
+    weights, scales, biases = [], [], []
     weight, unit = 0, 0
     below = network.weights[0].shape[0]
     for exact, bias in zip(network.weights[:-1], network.biases[:-1], strict=True):
@@ -106,7 +107,8 @@ def quantize(network: Network) -> QuantizedNetwork:
         largest = np.abs(padded).max(axis=0)
         steps = np.where(largest > 0, _LARGEST_WEIGHT / np.where(largest > 0, largest, 1), 1)
         integers = np.rint(padded * steps).astype(np.int16)
-        weights.append(integers.reshape(below, -1, TILE)[:, :, order].swapaxes(0, 1).reshape(-1))
+        tile = SHARED_TILE if layers else TILE
+        weights.append(integers.reshape(below, -1, tile)[:, :, layout(_FORM, tile)].swapaxes(0, 1).reshape(-1))
         scales.append((1 / steps).astype(np.float32))
         biases.append(np.pad(bias, (0, units - len(bias))).astype(np.float32))
         layers.append((below, units, weight, unit))
@@ -232,7 +234,7 @@ def _sum_later(network: QuantizedNetwork, buffers: _Buffers, layer: int, rows: i
         )
         buffers.values[row + 1, count] = 0
         _end(buffers, row, count)
-    for unit in range(0, units, TILE):
+    for unit in range(0, units, SHARED_TILE):
         for row in range(0, rows, 2):
             _accumulate_two(
                 buffers.sums[row],
@@ -245,7 +247,7 @@ def _sum_later(network: QuantizedNetwork, buffers: _Buffers, layer: int, rows: i
                 buffers.values[row + 1],
                 buffers.pairs[row],
             )
-        weights += width * TILE
+        weights += width * SHARED_TILE
 
 
 @inner

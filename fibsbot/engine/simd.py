@@ -28,7 +28,10 @@ ListWords: TypeAlias = Callable[[Floats32, Floats32, np.float32, np.float32, int
 ListChanges: TypeAlias = Callable[[Floats32, Words, np.float32, int, Bytes, Sums, Words], int]
 
 TILE: Final = 64
-"""Sums that are accumulated together: they fill half of the vector registers of a processor with AVX2."""
+"""Sums of a row that are accumulated together: they fill half of the vector registers of a processor with AVX2."""
+SHARED_TILE: Final = TILE // 2
+"""The same for two rows that share the weights; what a block of rows needs of such a tile fits into the nearest cache.
+"""
 GROUP: Final = 8
 """Numbers that are rounded and listed together."""
 BIT_PLACES: Final = np.array(
@@ -68,14 +71,14 @@ def host_form() -> VectorForm:
     return VectorForm.AVX2 if llvm.get_host_cpu_features().get("avx2") else VectorForm.SSE2
 
 
-def layout(form: VectorForm) -> npt.NDArray[np.intp]:
-    """Return the order in which `accumulate` expects the weights of a tile, shape (TILE,): the unit at each index.
+def layout(form: VectorForm, tile: int) -> npt.NDArray[np.intp]:
+    """Return the order in which `accumulate` expects the weights of a tile, shape (tile,): the unit at each index.
 
     The instructions interleave two vectors within each 128 bits. With this order the sums come out in order of units.
     """
     if form is not VectorForm.AVX2:
-        return np.arange(TILE)
-    return np.arange(TILE).reshape(-1, 2, 2, 4).swapaxes(1, 2).reshape(-1)
+        return np.arange(tile)
+    return np.arange(tile).reshape(-1, 2, 2, 4).swapaxes(1, 2).reshape(-1)
 
 
 def accumulate_by(form: VectorForm) -> Accumulate:
@@ -99,7 +102,8 @@ def accumulate_two_by(form: VectorForm) -> AccumulateTwo:
 
     Its arguments:
         sums, sums_of_other: Receive the results, int32.
-        unit, weights, begin, places: As above.
+        unit, begin, places: As above.
+        weights: int16, rows of SHARED_TILE weights, otherwise as above.
         values, values_of_other: int16, for each row.
         pairs: As above.
     """
@@ -114,7 +118,7 @@ def list_words_by(form: VectorForm) -> ListWords:
         scale, scale_of_other: The factors by which they become integers.
         count: How many there are, a multiple of GROUP.
         table: BIT_PLACES.
-        places: Receives TILE times the index of each, int32; longer than the list by GROUP or more.
+        places: Receives SHARED_TILE times the index of each, int32; longer than the list by GROUP or more.
         values, values_of_other: Receive the integers, int16; as long.
     """
     return cast("ListWords", Intrinsic(_CODE, "list_words", form))
@@ -126,7 +130,8 @@ def list_changes_by(form: VectorForm) -> ListChanges:
     It returns how many there are. Its arguments:
         numbers: float32.
         before: The integers of the row before, int16, which are replaced.
-        scale, count, table, places: As above.
+        scale, count, table: As above.
+        places: Receives TILE times the index of each, otherwise as above.
         values: Receives the differences, int16.
     """
     return cast("ListChanges", Intrinsic(_CODE, "list_changes", form))

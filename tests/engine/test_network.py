@@ -46,7 +46,7 @@ def test_what_is_beyond_all_doubt_is_said_without_a_warning() -> None:
     network = toy_network()
     network.biases[-1][:] = (-500, 500, -500, 500, 0)
     chances = network.chances(encode_all(boards_of(some_positions(1, 1))))[0]
-    assert [0, 1, 0, 1] == chances[:4].tolist()
+    assert [0, 1, 0, 1] == pytest.approx(chances[:4].tolist(), abs=1e-30)
 
 
 def test_a_new_network_holds_gammons_to_be_rare_and_follows_its_seed() -> None:
@@ -58,6 +58,21 @@ def test_a_new_network_holds_gammons_to_be_rare_and_follows_its_seed() -> None:
     assert network.checksum() == Network.new((32,), seed=7).checksum()
     assert network.checksum() != Network.new((32,), seed=8).checksum()
     assert "12-32-5" == Network.new((32,), seed=7, inputs=12).shape
+
+
+def test_a_narrowed_network_lacks_the_units_that_matter_least() -> None:
+    network = Network.new((6, 4), seed=1)
+    inputs = encode_all(boards_of(some_positions(200, 3)))
+    wider = Network.new((9, 6), seed=2)
+    for layer, (weights, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
+        rows, columns = weights.shape
+        wider.weights[layer][:rows, :columns], wider.biases[layer][:columns] = weights, bias
+    wider.weights[1][6:], wider.weights[2][4:] = 0, 0  # units without consequence ...
+    wider.weights[0][:, 6], wider.biases[0][6], wider.weights[1][6] = 0, 2, 0.5  # ... and one that never varies
+    narrowed = wider.narrowed((6, 4), inputs)
+    assert network.shape == narrowed.shape
+    assert wider.chances(inputs) == pytest.approx(narrowed.chances(inputs), abs=1e-6)
+    assert network.shape == wider.narrowed((6, 4), inputs[:0]).shape
 
 
 def test_the_mean_of_networks_has_the_means_of_their_weights() -> None:

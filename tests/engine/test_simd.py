@@ -10,6 +10,7 @@ from fibsbot.engine.jit import compiled
 from fibsbot.engine.simd import (
     BIT_PLACES,
     GROUP,
+    SHARED_TILE,
     TILE,
     Bytes,
     Sums,
@@ -57,22 +58,23 @@ def test_two_rows_that_share_the_weights_get_each_its_own_sums(form: VectorForm)
 
     @compiled
     def add(sums: Sums, weights: Words, places: Sums, values: Words, pairs: int) -> None:
-        accumulate(sums[0], sums[1], TILE, weights, TILE, places, values[0], values[1], pairs)
+        accumulate(sums[0], sums[1], SHARED_TILE, weights, SHARED_TILE, places, values[0], values[1], pairs)
 
     rng = np.random.default_rng(1)
-    weights = rng.integers(-(1 << 13) + 1, 1 << 13, (9, TILE)).astype(np.int16)
+    weights = rng.integers(-(1 << 13) + 1, 1 << 13, (9, SHARED_TILE)).astype(np.int16)
     values = np.array([VALUES, VALUES[::-1]])
     for pairs in range(4):
-        sums = np.full((2, 2 * TILE), 5, np.int32)
-        add(sums, _kept(weights, form), (ROWS * TILE).astype(np.int32), values, pairs)
+        sums = np.full((2, 2 * SHARED_TILE), 5, np.int32)
+        add(sums, _kept(weights, form), (ROWS * SHARED_TILE).astype(np.int32), values, pairs)
         expected = values[:, : 2 * pairs].astype(int) @ weights[ROWS[: 2 * pairs]].astype(int)
-        assert expected.tolist() == sums[:, TILE:].tolist()
-        assert {5} == set(sums[:, :TILE].reshape(-1).tolist()), "nothing else is written"
+        assert expected.tolist() == sums[:, SHARED_TILE:].tolist()
+        assert {5} == set(sums[:, :SHARED_TILE].reshape(-1).tolist()), "nothing else is written"
 
 
 def _kept(weights: Words, form: VectorForm) -> Words:
     """Return weights in the order that a form expects, after a tile of others."""
-    return np.concatenate([np.zeros(TILE, np.int16), weights[:, layout(form)].reshape(-1)])
+    tile = weights.shape[1]
+    return np.concatenate([np.zeros(tile, np.int16), weights[:, layout(form, tile)].reshape(-1)])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -92,7 +94,7 @@ def test_words_that_are_not_zero_in_either_row_are_listed_in_their_order(form: V
         places, values = np.full(40 + GROUP, -1, np.int32), np.zeros((2, 40 + GROUP), np.int16)
         found = find(numbers, count, BIT_PLACES, places, values)
         expected = np.flatnonzero(words[:, :count].any(axis=0))
-        assert (TILE * expected).tolist() == places[:found].tolist()
+        assert (SHARED_TILE * expected).tolist() == places[:found].tolist()
         assert words[:, expected].tolist() == values[:, :found].tolist()
 
 

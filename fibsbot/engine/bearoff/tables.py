@@ -192,26 +192,36 @@ def chances_from_rolls(own: Floats, own_first: Floats, theirs: Floats, their_fir
     `their_first` that the first one is.
     """
     outcomes = np.zeros((len(own), OUTCOMES), own.dtype)
-    outcomes[:, WINS] = _both(own, _not_before(theirs)).clip(0, 1)
-    outcomes[:, LOSE] = 1 - outcomes[:, WINS]
-    # A player on roll who finishes has rolled once more than the opponent, unless nothing was left to bear off; one who
-    # loses has rolled as often as the opponent.
-    left, own_left = _not_before(their_first), _not_before(own_first)[:, 1:]
-    gammon = _both(own[:, 1:], left[:, 1:]) + own[:, 0] * left[:, 1]
-    outcomes[:, WIN_GAMMON] = gammon.clip(0, outcomes[:, WINS])
-    outcomes[:, LOSE_GAMMON] = _both(theirs, own_left).clip(0, outcomes[:, LOSE])
+    _write_chances(own, own_first, theirs, their_first, outcomes)
     return outcomes
 
 
-def _both(chances: Floats, others: Floats) -> Floats:
-    """Return the dot product of each pair of rows, over the columns that both have."""
-    width = min(chances.shape[1], others.shape[1])
-    return np.asarray(np.einsum("nk,nk->n", chances[:, :width], others[:, :width]))
+@compiled
+def _write_chances(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats, outcomes: Floats) -> None:
+    """Write what `chances_from_rolls` returns.
 
-
-def _not_before(chances: Floats) -> Floats:
-    """Return the chances that at least 0, 1, 2 ... rolls are needed."""
-    return np.asarray(1 - (chances.cumsum(axis=1) - chances))
+    A player on roll who finishes has rolled once more than the opponent, unless nothing was left to bear off; one who
+    loses has rolled as often as the opponent.
+    """
+    for row in range(len(own)):
+        # The chances that the opponent, the opponent's first checker and the player's first need at least `rolls`.
+        theirs_left, their_first_left, own_first_left = 1.0, 1.0, 1.0
+        win, win_gammon, lose_gammon = 0.0, own[row, 0] * (1.0 - their_first[row, 0]), 0.0
+        for rolls in range(own.shape[1]):
+            win += own[row, rolls] * theirs_left
+            theirs_left -= theirs[row, rolls]
+            if rolls < their_first.shape[1]:
+                if rolls:
+                    win_gammon += own[row, rolls] * their_first_left
+                their_first_left -= their_first[row, rolls]
+            if rolls + 1 < own_first.shape[1]:
+                own_first_left -= own_first[row, rolls]
+                lose_gammon += theirs[row, rolls] * own_first_left
+        win = min(max(win, 0.0), 1.0)
+        outcomes[row, WINS] = win
+        outcomes[row, LOSE] = 1 - win
+        outcomes[row, WIN_GAMMON] = min(max(win_gammon, 0.0), win)
+        outcomes[row, LOSE_GAMMON] = min(max(lose_gammon, 0.0), 1 - win)
 
 
 class NotCoveredError(ValueError):

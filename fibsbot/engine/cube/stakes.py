@@ -97,6 +97,11 @@ class Stakes:
             raise ValueError("expected a match of some length, got an unlimited one")
         return self.middle + self.half * equity
 
+    @cached_property
+    def turnable(self) -> bool:
+        """Whether either player may turn the cube and has a use for it, or gammons depend on whether it is turned."""
+        return bool(self._turnable.any()) or self.jacoby
+
     def can_double(self, owner: Owner) -> bool:
         """Return whether the player may turn the cube and has a use for it: the present cube may win the match."""
         return owner is not Owner.OPPONENT and self._useful(self.cube)[0]

@@ -100,6 +100,8 @@ class DecisionCubes:
 
         `equities` has shape (n, len(rolled)), the result (n, len(lines)).
         """
+        if len(rolled) == len(lines):  # nobody may double
+            return equities
         settled = equities[:, : len(lines)].copy()
         for column, line in enumerate(lines):
             if self.may_double(side, line):
@@ -119,10 +121,15 @@ class DecisionCubes:
 
     def _by_line(self, side: int, lines: CubeLines, boards: Boards, outcomes: Outcomes, *, doubling: bool) -> Floats64:
         by_line = np.empty((len(boards), len(lines)))
-        efficiency = self.efficiency.of(boards)
         known, figures = self._known(boards)
+        efficiency: Floats64 | None = None
         for level in {line.level for line in lines}:
             stakes = self.stakes(side, level)
+            if not stakes.turnable:
+                by_line[:, [line.level == level for line in lines]] = stakes.cubeless(outcomes)[:, None]
+                continue
+            if efficiency is None:
+                efficiency = self.efficiency.of(boards)
             if doubling:
                 equities = stakes.values(outcomes, efficiency)
             else:

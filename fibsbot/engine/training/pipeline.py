@@ -20,6 +20,7 @@ from attrs import define, evolve, field, frozen
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.engine import HISTORY, PRECISION
+from fibsbot.engine.features import encode_all
 from fibsbot.engine.game_plans import PAIRS, ContactNetwork, NetworksByPlan, load_contact
 from fibsbot.engine.network import Network, load_arrays, mean_of, save_arrays
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork, Sides, is_known
@@ -94,6 +95,8 @@ _PRUNER_WINDOW: Final = 2
 """The number of rounds whose labels a pruner learns from: it is small and needs no more."""
 _PRUNER_FIT: Final = FitRecipe(epochs=3, rate=3e-3)
 _NONE: Final = np.empty((0, CELLS), np.int8)
+_NARROWING: Final = 50_000
+"""The number of positions by which the units are chosen that a network keeps."""
 _STEPS: Final = 100
 """Minimum steps of an epoch for the network of a pair of plans, by smaller batches..."""
 _LEAST_BATCH: Final = 256
@@ -340,8 +343,10 @@ class Pipeline:
             wanted = targets(corrected(labels, before, now), one.trace)
             what = f"refinement {number}: fit {sweep + 1}"
             if one.by_plan or isinstance(network, NetworksByPlan):
-                network, loss = self._fit_by_plan(what, path, network, (labels.boards, wanted, plays), plan)
+                every = labels.boards, wanted, plays
+                network, loss = self._fit_by_plan(what, path, network, every, plan, one.hidden)
             else:
+                network = _narrowed(network, one.hidden, labels.boards)
                 fitting = self.backend.fit(network, labels.boards, wanted, plan, plays)
                 loss = self._shown(what, plan.batches(len(wanted)), fitting)
             network.save(path)
@@ -353,7 +358,13 @@ class Pipeline:
         return network
 
     def _fit_by_plan(
-        self, what: str, path: Path, network: ContactNetwork, labels: tuple[Boards, Floats32, Plays], plan: FitPlan
+        self,
+        what: str,
+        path: Path,
+        network: ContactNetwork,
+        labels: tuple[Boards, Floats32, Plays],
+        plan: FitPlan,
+        hidden: tuple[int, ...],
     ) -> tuple[NetworksByPlan, float]:
         """Return a network for each pair of plans, each fitted to its labels alone, and the fits' mean squared error.
 
@@ -367,6 +378,7 @@ class Pipeline:
                 one = Network.load(kept)
             else:
                 one = network.networks[pair] if isinstance(network, NetworksByPlan) else network.copy()
+                one = _narrowed(one, hidden, boards)
                 # A rare pair of plans gets smaller batches, or it would learn in a few steps.
                 its = evolve(plan, batch=min(plan.batch, max(_LEAST_BATCH, len(boards) // _STEPS)))
                 fitting = self.backend.fit(one, boards, wanted, its, plays)
@@ -463,3 +475,10 @@ class Pipeline:
         with (self.folder / HISTORY).open("a") as file:
             file.write(json.dumps(row) + "\n")
         self.listener.measured(row)
+
+
+def _narrowed(network: Network, hidden: tuple[int, ...], boards: Boards) -> Network:
+    """Return the network with these units of the hidden layers, if it has more, and `hidden` is not empty."""
+    if hidden in {(), tuple(len(bias) for bias in network.biases[:-1])}:
+        return network
+    return network.narrowed(hidden, encode_all(boards[:_NARROWING]))

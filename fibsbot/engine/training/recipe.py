@@ -151,6 +151,8 @@ class Refinement:
 
     Each learns from its positions alone; see `game_plans`.
     """
+    hidden: tuple[int, ...] = field(default=(), validator=_layers)
+    """Units of the hidden layers that a network keeps, those that matter most for its positions; if empty, all."""
     sweeps: int = field(default=1, validator=[ge(1), le(100)])
     """Number of fits, each to the games' labels as corrected by the network that the one before has given."""
     trace: float = field(default=0.9, validator=[ge(0.0), le(1.0)])
@@ -188,6 +190,12 @@ class Recipe:
             for one in self.refining
         ):
             raise ValueError("expected fewer than 100,000 chunks a refinement")
+        hidden = [it for it in (self.distilling.hidden, *(one.hidden for one in self.rounds)) if it][-1]
+        for one in self.refining:
+            kept = one.hidden or hidden
+            if len(kept) != len(hidden) or any(many > before for many, before in zip(kept, hidden, strict=True)):
+                raise ValueError(f"expected a refinement to keep units of the layers {hidden}, found {kept}")
+            hidden = kept
         if self.averaged > max(len(self.expanded_rounds()), 1):
             raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")
         if any(one.hidden for one in self.expanded_rounds()[1 - self.averaged :] if self.averaged > 1):

@@ -15,6 +15,7 @@ import pytest
 
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.bearoff.storage import path_for, write_tables
+from fibsbot.engine.game_plans import load_contact
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import structure
@@ -64,6 +65,7 @@ decisions = { labels = 60, chunk = 40, comparison = { deeper = 0.1 } }
 [[refining]]
 labels = 400
 by_plan = true
+hidden = [20]
 fit = { epochs = 1, batch = 64, sparsity = 1e-6 }
 decisions = { labels = 60, chunk = 40, comparison = { deeper = 0.0 } }
 """
@@ -154,6 +156,7 @@ def test_everything_is_made_and_what_is_there_is_not_made_again(uninterrupted: P
     assert MADE == {kind: len([*uninterrupted.glob(kind)]) for kind in MADE}
     shapes = [Network.load(uninterrupted / f"network-{number}.npz").shape for number in range(4)]
     assert ["260-16-8-5", "260-16-8-5", "260-24-5", "260-24-5"] == shapes
+    assert "16 x 260-20-5" == load_contact(uninterrupted / "refined-1.npz").shape
     written = {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
     assert [] == finish(train(uninterrupted, cache))
     assert written == {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}

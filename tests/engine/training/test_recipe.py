@@ -108,6 +108,16 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         ("times = 3", "times = 999", "expected fewer than 1000 rounds @ recipe"),
         ("labels = 100\n", "labels = 20000000\n", "expected fewer than 100,000 chunks a round @ recipe"),
         ("labels = 400", "labels = 20000000", "expected fewer than 100,000 chunks a refinement @ recipe"),
+        (
+            "labels = 400",
+            "labels = 400\nhidden = [13]",
+            "expected a refinement to keep units of the layers (12,), found (13,)",
+        ),
+        (
+            "labels = 400",
+            "labels = 400\nhidden = [9, 3]",
+            "expected a refinement to keep units of the layers (12,), found",
+        ),
         ("labels = 300", "labels = 0", "'labels' must be >= 1: 0 @ recipe.refining[0].decisions"),
         ("deeper = 0.2", "deeper = 2", "'deeper' must be <= 1.0: 2.0 @ recipe.refining[0].decisions.comparison"),
         ("seed = 3", "seed = 42", "'seed' must be <= 41: 42 @ recipe"),
