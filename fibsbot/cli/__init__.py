@@ -20,6 +20,7 @@ from typing import Any, Final, TextIO, cast
 import click
 
 from fibsbot import __version__
+from fibsbot.cli.unencodable import replace_unencodable
 from fibsbot.redaction import redact
 from fibsbot.text import describe_error, one_line
 
@@ -271,6 +272,7 @@ def replace_streams() -> Stream:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
+    replace_unencodable(sys.stdout)
     out = Stream(sys.stdout, ends=True)
     sys.stdout = cast("TextIO", out)
     sys.stderr = cast("TextIO", Stream(sys.stderr, ends=False))
