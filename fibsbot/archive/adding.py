@@ -116,8 +116,10 @@ class AddResult:
     """Files of which something could not be read."""
     matches: int = 0
     """Matches that were found."""
+    known: int = 0
+    """Those of them that the archive had, or that were found before."""
     new: int = 0
-    """Matches that the archive did not have."""
+    """Matches that were written."""
     decisions: int = 0
     """Decisions of these."""
 
@@ -137,7 +139,10 @@ class Adding:
     """Digests of the contents that were read to the end, their first 8 bytes: there may be millions."""
     _batch: list[dict[str, TableData]] = field(factory=list, init=False)
     _sources: list[tuple[Any, ...]] = field(factory=list, init=False)
+    _new: int = field(default=0, init=False)
+    """Matches of the batch."""
     _rows: int = field(default=0, init=False)
+    """Decisions of the batch."""
 
     def run(self, sources: Iterable[Source], pool: WorkerPool) -> AddResult:
         """Add the matches of sources. After an interruption the archive has all batches that were complete."""
@@ -179,6 +184,7 @@ class Adding:
             self.result.files += 1
             self.result.matches += len(report.keys)
             fresh = [key for key in dict.fromkeys(report.keys) if key not in self._known]
+            self.result.known += len(report.keys) - len(fresh)
             self._known.update(fresh)
             new.update(fresh)
             self._sources.append(
@@ -201,9 +207,8 @@ class Adding:
         if new:
             tables = {name: chosen(table, _rows_of(table, new)) for name, table in read.tables.items()}
             self._batch.append(tables)
-            self.result.new += len(new)
-            self._rows += (decisions := count_rows(tables["decisions"]))
-            self.result.decisions += decisions
+            self._new += len(new)
+            self._rows += count_rows(tables["decisions"])
 
     def _write(self) -> None:
         """Write the batch, if there is anything in it."""
@@ -215,7 +220,9 @@ class Adding:
         tables["sources"] = {it.name: column_of(it, one) for it, one in zip(SOURCES.columns, values, strict=True)}
         self.dataset.write(file_name("", [*keys, *self._sources]), tables)
         self._read.update(_short(row[1]) for row in self._sources if row[1] and row[6] is None)
-        self._batch, self._sources, self._rows = [], [], 0
+        self.result.new += self._new
+        self.result.decisions += self._rows
+        self._batch, self._sources, self._new, self._rows = [], [], 0, 0
 
 
 def _short(digest: str) -> int:

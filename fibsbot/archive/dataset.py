@@ -58,6 +58,7 @@ _FETCHED: Final = 10_000
 _NAME_LENGTH: Final = 16
 _GROUP_MARK: Final = "~"
 _SPECIAL: Final = re.compile(r"[*?\[]")
+_SYSTEM_ERROR: Final = re.compile(r'\{"exception_type".*\}', re.DOTALL)
 _ENCODINGS: Final = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 3"
 
 
@@ -106,7 +107,16 @@ def duckdb_errors_as(kind: type[Exception]) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise kind(one_line(str(error).split("\nLINE ", maxsplit=1)[0])[:300]) from None
+        raise kind(one_line(_message_of(error))[:300]) from None
+
+
+def _message_of(error: Exception) -> str:
+    """Return what an error of DuckDB says: what the system said comes as JSON in the text of another error."""
+    text = str(error)
+    if match := _SYSTEM_ERROR.search(text):
+        with contextlib.suppress(ValueError, KeyError):
+            return str(json.loads(match[0])["exception_message"])
+    return text.split("\nLINE ", maxsplit=1)[0]
 
 
 def file_name(group: str, contents: Sequence[object]) -> str:

@@ -363,7 +363,7 @@ def _add(paths: tuple[Path, ...], place: str | None, folder: Path, workers: Work
             again = f", {result.skipped:,} read before" if result.skipped else ""
             click.echo(
                 f"{folder}: {plural(result.new, 'match')} added ({plural(result.decisions, 'decision')}), "
-                f"{result.matches - result.new:,} known; {plural(result.files, 'file')}{again}, "
+                f"{result.known:,} known; {plural(result.files, 'file')}{again}, "
                 f"{result.problems:,} with problems"
             )
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import signal
+import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -187,6 +190,20 @@ def test_a_damaged_file_of_an_archive_is_one_clear_line(tmp_path: Path) -> None:
         assert 2 == done.returncode
         assert 1 == len(done.stderr.splitlines())
         assert damaged.name in done.stderr
+
+
+def test_matches_that_the_disk_has_no_room_for_are_not_counted(tmp_path: Path) -> None:
+    (match,), archive = write_matches(tmp_path / "mat", 1), tmp_path / "archive"
+    ended = subprocess.run(
+        ["sh", "-c", f"ulimit -f 2; exec {sys.executable} -m fibsbot archive add {match} --archive {archive} --jobs 1"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert 2 == ended.returncode
+    assert ended.stdout.startswith(f"{archive}: 0 matches added (0 decisions), 0 known; 1 file")
+    assert re.fullmatch(r'fibsbot: Could not write file ".*\.part": File too large\n', ended.stderr)
+    assert (1, 0) == ((result := add(archive, match)).new, result.known)
 
 
 def test_while_somebody_reads_files_are_not_merged(tmp_path: Path) -> None:
