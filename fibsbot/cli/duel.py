@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 from attrs import define, evolve
-from click.core import ParameterSource
 from rich.progress import Progress, TaskID
 
 from fibsbot.analysis.results import Z_95
@@ -25,6 +24,7 @@ from fibsbot.cli.options import (
     FiniteRange,
     GameName,
     WorkerOptions,
+    check_options_with_game,
     laws_from,
     laws_options,
     worker_options,
@@ -355,8 +355,8 @@ def _decisions(report: dict[str, Any]) -> str:
 # -- tables games ------------------------------------------------------------------------------------------------------
 
 
-_OF_WORKERS: Final = {"scheduler", "jobs", "tls_ca_file", "tls_cert", "tls_key"}
-_WITH_GAME: Final = {"strategy_a", "strategy_b", "game", "games", "seed", "as_json"} | _OF_WORKERS
+_OF_WORKERS: Final = frozenset({"scheduler", "jobs", "tls_ca_file", "tls_cert", "tls_key"})
+_WITH_GAME: Final = frozenset({"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}) | _OF_WORKERS
 """The parameters that apply to tables games."""
 
 
@@ -368,10 +368,7 @@ def check_table_duel(context: click.Context, *names: str) -> None:
         load_table_strategy,
     )
 
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        if name not in _WITH_GAME and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
+    check_options_with_game(context, _WITH_GAME)
     for name in names:
         if base_name(name) not in TABLE_STRATEGIES:
             raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 from attrs import frozen
+from click.core import ParameterSource
 
 from fibsbot.cli import ConfigError, RunError, UserError
 from fibsbot.engine import DEFAULT_TRIALS, MAX_TRIALS
@@ -171,6 +172,14 @@ def worker_options(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, workers=WorkerOptions(scheduler, jobs, tls), **options)
 
     return with_workers
+
+
+def check_options_with_game(context: click.Context, allowed: frozenset[str]) -> None:
+    """Raise UsageError if an option was typed that has no effect with `--game`; `allowed` names the others."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in allowed and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
 
 
 _LAWS_OPTIONS: Final = (

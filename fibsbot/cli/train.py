@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.options import FILE, FOLDER, GameName, WorkerOptions, worker_options
+from fibsbot.cli.options import FILE, FOLDER, GameName, WorkerOptions, check_options_with_game, worker_options
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.workers.pool import WorkerPool
 from fibsbot.workers.processes import WorkerLostError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that set, when numpy is loaded, its number of threads for matrix products."""
 
+_WITH_GAME: Final = frozenset({"recipe", "game", "folder", "threads", "as_json"})
+"""The parameters that apply to tables games: those are learned by this process, without labels."""
 
 _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 """Figures of the benchmark that are drawn."""
@@ -84,7 +86,9 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
     help="Do not train: draw the benchmark's figures of all rounds and refinements as SVG into this file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print measurements as JSON, one object per line.")
+@click.pass_context
 def train(  # noqa: PLR0913 - one argument per option
+    context: click.Context,
     recipe: Path | None,
     *,
     game: str | None,
@@ -108,6 +112,7 @@ def train(  # noqa: PLR0913 - one argument per option
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if game is not None:
+            check_options_with_game(context, _WITH_GAME)
             _train_game(game, recipe, folder, as_json=as_json)
             return
         if recipe is None:

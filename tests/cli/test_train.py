@@ -114,6 +114,17 @@ def test_a_folder_that_cannot_be_made_is_reported_in_one_line(recipe: Path) -> N
     assert_refused(result, f"{recipe}/below: Not a directory")
 
 
+@pytest.mark.parametrize("option", ["--pack", "--plot", "--start", "--backend", "--jobs"])
+def test_options_of_a_recipe_are_refused_with_a_game(option: str, tmp_path: Path) -> None:
+    value = {"--backend": "numpy", "--jobs": "1"}.get(option, str(tmp_path))
+    if option == "--plot":
+        value += "/plot.svg"
+    result = CliRunner().invoke(main, ["train", "--game", "hyper", "-o", str(tmp_path / "folder"), option, value])
+    assert EXIT_USAGE == result.exit_code
+    assert "does not belong to --game" in result.output
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_an_interrupt_ends_all_processes_and_says_how_to_continue(recipe: Path) -> None:
     """Ctrl-C reaches every process that was started from a terminal."""
