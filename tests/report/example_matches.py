@@ -71,6 +71,13 @@ def eventful(names: tuple[str, str] = ("alice", "bob")) -> Transcript:
     )
 
 
+def ending_in_a_gap() -> Transcript:
+    """Return a match of one game whose last entry is a gap."""
+    whole = _gappy()
+    gap = next(number for number, entry in enumerate(whole.entries) if isinstance(entry, Gap))
+    return evolve(eventful(), games=(Game(1, whole.start, whole.entries[: gap + 1]),))
+
+
 def _start(scores: tuple[int, int]) -> GameState:
     return rules.start_match(FIBS, 3, scores)
 

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,7 +16,7 @@ from playwright.async_api import BrowserContext, Page, expect
 
 from fibsbot.report.page import report_page
 from tests.browser import chromium, requires_chromium
-from tests.report.example_matches import analysed, eventful
+from tests.report.example_matches import analysed, ending_in_a_gap, eventful
 
 pytestmark = [requires_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 PHONE: Final = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -296,3 +297,17 @@ async def test_a_printed_page_has_no_buttons_but_the_boards_of_errors(opened: Op
         await expect(page.locator(".board-box")).to_be_hidden()
         await expect(page.locator(".thumb svg").first).to_be_visible()
         await expect(page.locator("#m1g3t7")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1366])
+async def test_an_entry_outside_of_the_graph_does_not_widen_the_page(opened: Open, tmp_path: Path, width: int) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(report_page([analysed(ending_in_a_gap())], title="A gap"), "utf-8")
+    async with opened(path.as_uri(), viewport={"width": width, "height": 768}) as page:
+        cursor = page.locator(".plot:visible .cursor")
+        await expect(cursor).to_be_visible()
+        await page.locator(".sheet").focus()
+        await page.keyboard.press("End")
+        await expect(page.locator(".headline")).to_contain_text("5 turns are missing")
+        await expect(cursor).to_be_hidden()
+        assert await fits(page)

@@ -129,6 +129,7 @@
       const place = left + ((match.index - low) / (high - low)) * (right - left);
       let cursor = one(".cursor", plot);
       if (!cursor) plot.append((cursor = make("div", { className: "cursor" })));
+      cursor.hidden = match.index < low || match.index > high; // a gap before or after all that has an equity
       cursor.style.left = `${(100 * place) / svg.viewBox.baseVal.width}%`;
     }
   }
