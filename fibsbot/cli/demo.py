@@ -31,6 +31,7 @@ from fibsbot.cli.options import FOLDER, LAWS_PARAMETERS, FiniteRange, GameName, 
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
 from fibsbot.log import LogLevel, configure_log
+from fibsbot.policy import LONGEST_MATCH
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.rules.laws import Laws
 from fibsbot.server.limits import SHORT_LIVED
@@ -257,7 +258,7 @@ class _AnyGame(GameName):
 )
 @click.option(
     "--length",
-    type=click.IntRange(1, 99),
+    type=click.IntRange(1, LONGEST_MATCH),
     help="Length of the match.  [default: 3; in the Point Game 50, in other games 1]",
 )
 @click.option(
@@ -304,7 +305,13 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
 
 @click.command()
 @click.option("--matches", default=20, show_default=True, type=click.IntRange(1), help="Number of matches.")
-@click.option("--length", default=1, show_default=True, type=click.IntRange(1), help="Match length in points.")
+@click.option(
+    "--length",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, LONGEST_MATCH),
+    help="Match length in points.",
+)
 @click.option("--game", type=GameName(), help="Game to play, with options after colons.  [default: backgammon]")
 @click.option("--seed", default=1, show_default=True, type=int, help="Random seed for the dice.")
 @click.option("--pairs", default=1, show_default=True, type=click.IntRange(1, 500), help="Pairs that play at once.")

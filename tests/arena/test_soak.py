@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.arena import soak
-from fibsbot.cli import main
+from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies.base import PlayAnswer, Strategy
@@ -84,6 +84,12 @@ def test_the_command_prints_one_json_object_and_its_status_is_0_without_problems
     result = CliRunner().invoke(main, ["soak", "--matches", "1", "--length", "1", "--strategy", "random", "--json"])
     report = json.loads(result.stdout)
     assert (0, True, 1) == (result.exit_code, report["clean"], report["finished"])
+
+
+def test_a_length_that_no_bot_accepts_is_a_usage_error() -> None:
+    result = CliRunner().invoke(main, ["soak", "--matches", "1", "--length", "100"])
+    assert EXIT_USAGE == result.exit_code
+    assert "100 is not in the range 1<=x<=99" in result.stderr
 
 
 def test_the_command_prints_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
