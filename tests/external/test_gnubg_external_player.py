@@ -155,13 +155,13 @@ def test_a_port_that_is_taken_is_one_line_before_a_strategy_is_made() -> None:
 def test_gnubg_plays_whole_matches_against_it_from_either_side(tmp_path: Path) -> None:
     assert GNUBG is not None
     with command("--strategy", "heuristic") as (process, port):
-        for side in (0, 1):
+        for side, names in enumerate((("fibsbot", "gnubg"), ("gnubg", "fibsbot"))):
             commands = [
                 f"set player {1 - side} gnubg",
                 f"set player {1 - side} chequerplay evaluation plies 0",
                 f"set player {1 - side} cubedecision evaluation plies 0",
                 f"set player {side} external localhost:{port}",
-                f"set player {side} name fibsbot",
+                f"set defaultnames {' '.join(names)}",
                 "set display off",
                 "set automatic roll on",
                 "set automatic game on",
@@ -179,7 +179,7 @@ def test_gnubg_plays_whole_matches_against_it_from_either_side(tmp_path: Path) -
                 check=True,
             )
             match = read_mat((tmp_path / f"{side}.mat").read_text())
-            assert 3 == match.length
+            assert (3, names) == (match.length, tuple(it.name for it in match.players))
             assert match.winner is not None
             assert Ending.BORNE_OFF in {game.result.how for game in match.games if game.result}
             assert not [game.number for game in match.games if not game.result]
