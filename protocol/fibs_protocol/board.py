@@ -56,9 +56,6 @@ def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
 
     Returns their fields, and the counts of checkers that the other tokens have to show.
     """
-    count = tokens.count(":") + 1 + LAST_TOKENS
-    if count != TOKENS:
-        raise BoardError(f"expected {TOKENS} tokens, got {count}")
     _, player, opponent, length, score, opponent_score, cells = tokens.split(":", 6)
     points = tuple(map(_number, cells.split(":")))
     scores = _number(length), _number(score), _number(opponent_score)
@@ -185,6 +182,9 @@ class BoardState:
         """
         if not text.startswith(PREFIX):
             raise BoardError("not a board line")
+        count = text.count(":") + 1
+        if count != TOKENS:
+            raise BoardError(f"expected {TOKENS} tokens, got {count}")
         first = text.rsplit(":", LAST_TOKENS)[0]
         fields, counts = _beginning(first)
         others, shown = _ending(text[len(first) + 1 :])

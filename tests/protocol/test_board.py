@@ -69,7 +69,8 @@ def test_the_board_of_the_specification() -> None:
         (with_token(6, "-1"), "bars disagree"),
         (with_token(47, "1"), "bars disagree"),
         (with_token(45, "-1"), "negative"),
-        ("board:", "53 tokens"),
+        ("board:", "53 tokens, got 2"),
+        ("board:You:x", "53 tokens, got 3"),
         ("bored:" + START[6:], "not a board"),
     ],
 )
