@@ -9,9 +9,11 @@ from fibsbot.match import MatchState
 from fibsbot.notation.play_notation import format_play, parse_play
 from fibsbot.notation.position_ids import (
     POSITION_LETTERS,
+    XGID_PREFIX,
     NotationError,
     Xgid,
     format_gnubg_id,
+    notation_error,
     parse_gnubg_id,
     parse_position_id,
 )
@@ -27,4 +29,8 @@ def parse_state(text: str) -> MatchState:
     text = text.strip()
     if ":" not in text and len(text) == POSITION_LETTERS:
         return MatchState(parse_position_id(text))
-    return parse_gnubg_id(text) if text.count(":") == 1 else Xgid.parse(text).state()
+    if text.count(":") == 1:
+        return parse_gnubg_id(text)
+    if ":" not in text and not text.startswith(XGID_PREFIX):
+        raise notation_error(f"an XGID, a PositionID:MatchID or a PositionID of {POSITION_LETTERS} characters", text)
+    return Xgid.parse(text).state()

@@ -83,7 +83,7 @@ def test_many_checkers_have_estimated_chances(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["rubbish"], "expected an XGID of 10 fields"),
+        (["rubbish"], "expected an XGID, a PositionID:MatchID or a PositionID of 14 characters"),
         ([str(Xgid.of(MatchState(Position.start())))], "expected a position with all checkers of both sides home"),
         (["--build", str(Xgid.of(MatchState(LAST)))], "expected a position or --build, got both"),
     ],

@@ -53,7 +53,10 @@ def test_every_option_has_a_help_text(name: str) -> None:
         (["analyse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
         (["analyse", "--evaluator", "engine:99", MATCH], "fibsbot: strategy 'engine:99': expected plies from 0"),
         (["analyse", "--evaluator", "engine:99", "README.md"], "fibsbot: README.md: expected a session log"),
-        (["legal", "rubbish"], "fibsbot: expected an XGID of 10 fields between colons, got 'rubbish'"),
+        (
+            ["legal", "rubbish"],
+            "fibsbot: expected an XGID, a PositionID:MatchID or a PositionID of 14 characters, got 'rubbish'",
+        ),
         (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a valid integer range."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
         (["demo", "--strategy", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),

@@ -47,7 +47,7 @@ def test_dice_and_a_pending_double_are_left_out(ask: Asking) -> None:
 @pytest.mark.parametrize(
     ("position", "text"),
     [
-        ("rubbish", "expected an XGID of 10 fields"),
+        ("rubbish", "expected an XGID, a PositionID:MatchID or a PositionID of 14 characters"),
         ("4HPwATDgc/ABMX", "expected a Position ID without stray bits"),
         ("XGID=----------------------bb--:0:0:1:00:0:0:0:0:10", "expected a game that goes on, got one that is over"),
         ("4HPwATDgc/ABMA:cCkAAAAAAAAE", "expected a decision about a play or the cube, got an offer to resign"),

@@ -87,7 +87,7 @@ def test_the_better_play_loses_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["rubbish"], "expected an XGID of 10 fields"),
+        (["rubbish"], "expected an XGID, a PositionID:MatchID or a PositionID of 14 characters"),
         ([START, "--plays", "2"], "expected a position with dice, or --dice, for --plays"),
         ([START, "--cube-decision", "--dice", "31"], "expected --cube-decision, or --dice, --plays and --within"),
         ([START, "--within", "0.1"], "expected a position with dice, or --dice, for --plays and --within"),
