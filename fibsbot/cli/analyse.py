@@ -18,7 +18,6 @@ from rich.text import Text
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import Grade, MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
-from fibsbot.cli import UserError
 from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
@@ -105,7 +104,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
         console.print(totals_table(sums, luck=luck))
     print_lines(remarks, err=True)
     if not (sums.matches or as_json or work.failed):
-        raise UserError("expected at least one match, found none that can be analysed")
+        raise selection.none_found()
     sys.exit(1 if work.failed else 0)
 
 

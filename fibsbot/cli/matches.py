@@ -71,6 +71,12 @@ class MatchSelection:
         location = None if files else store or configured_store(config)
         return cls(files, number, location, player, last or (None if files else DEFAULT_LAST))
 
+    def none_found(self) -> UserError:
+        """Return the error for a selection without a match that can be analysed."""
+        wanted = [f"--match {self.match}"] * (self.match is not None) + [f"--player {self.player}"] * bool(self.player)
+        of = f" for {' and '.join(wanted)}" if wanted else ""
+        return UserError(f"expected at least one match{of}, found none that can be analysed")
+
 
 def _check_readable(path: Path) -> None:
     """Raise UserError for a file that cannot be read, before the engine gets ready."""

@@ -89,7 +89,8 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
             f"expected {MAX_MATCHES} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
         )
     studies = [study for _, study in work.studies(found)]
-    _check_any(len(studies))
+    if not studies:
+        raise selection.none_found()
     _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
     return f"{target}: {plural(len(studies), 'match')}, {target.stat().st_size // 1000} kB"
 
@@ -102,7 +103,8 @@ def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) ->
         name = f"match-{it.number}.html"
         _write(target / name, report_page([study], title=_title([study.transcript])))
         listed.append(_line(study, name))
-    _check_any(len(listed))
+    if not listed:
+        raise selection.none_found()
     _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")))
     return f"{target / INDEX}: {plural(len(listed), 'match')}"
 
@@ -118,11 +120,6 @@ def _title(transcripts: list[Transcript]) -> str:
         return plural(len(transcripts), "match")
     a, b = transcripts[0].players
     return f"{clean(a.name, NAME)} \N{EN DASH} {clean(b.name, NAME)}"
-
-
-def _check_any(count: int) -> None:
-    if not count:
-        raise UserError("expected at least one match, found none that can be analysed")
 
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:

@@ -138,7 +138,11 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         (["--store", "/no/such/store"], "there is no store /no/such/store"),
         (["match.mat", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
         (["match.mat", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
-        (["match.mat", "--player", "nobody"], "expected at least one match, found none that can be analysed"),
+        (["match.mat", "--match", "7"], "expected at least one match for --match 7, found none that can be analysed"),
+        (
+            ["match.mat", "--player", "nobody"],
+            "expected at least one match for --player nobody, found none that can be analysed",
+        ),
     ],
 )
 def test_errors_are_reported_in_one_line(match: str, arguments: list[str], text: str) -> None:

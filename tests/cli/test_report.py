@@ -118,7 +118,10 @@ def test_one_match_of_the_store_named_by_the_settings(tmp_path: Path, store: Pat
         (["--store", "/no/such/store"], "there is no store /no/such/store"),
         (["--store", "STORE", "--match", "77"], "the store has no match 77"),
         (["--store", "STORE", "--match", "5"], "match 5"),
-        (["--store", "STORE", "--player", "nobody"], "expected at least one match, found none that can be analysed"),
+        (
+            ["--store", "STORE", "--player", "nobody"],
+            "expected at least one match for --player nobody, found none that can be analysed",
+        ),
         (["--store", "STORE", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
         (["--store", "STORE", "--plies", "1"], "expected --plies with the evaluator engine, got it with 'heuristic'"),
         (["--store", "STORE", "--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
