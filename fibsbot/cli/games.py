@@ -97,20 +97,36 @@ def _part(game: TableGame) -> Part:
 
 def _after(game: TableGame, steps: list[str]) -> TableGame:
     """Return the game after the first parts of a turn: plays, or `name 5`. Raises UserError for what is illegal."""
-    for step in steps:
-        number = re.fullmatch(r"name ([1-6])", step)
+    for count, step in enumerate(steps):
+        _check_goes_on(game, steps[:count])
         try:
-            if number and game.namer is not None:
-                game = games.name(game, game.namer, int(number[1]))
-            else:
-                game = games.play(game, game.turn, read_play(step, game))
+            game = _step(game, step)
         except RuleError as error:
             raise UserError(f"--play: {error}") from error
+    _check_goes_on(game, steps)
     if game.stage is Stage.NAME:
-        raise UserError(f"--play: expected 'name N' for {game.naming and game.naming.value}, then ;")
-    if game.stage is not Stage.MOVE:
-        raise UserError(f"--play: nothing is left to play after {'; '.join(steps)}")
+        raise _expected_name(game, "nothing")
     return game
+
+
+def _step(game: TableGame, step: str) -> TableGame:
+    """Return the game after one part of a turn. Raises UserError or RuleError."""
+    if game.namer is None:
+        return games.play(game, game.turn, read_play(step, game))
+    number = re.fullmatch(r"name ([0-9]{1,4})", step)
+    if number is None:
+        raise _expected_name(game, repr(step))
+    return games.name(game, game.namer, int(number[1]))
+
+
+def _check_goes_on(game: TableGame, steps: list[str]) -> None:
+    """Raise UserError if these parts are the whole turn."""
+    if game.stage not in {Stage.MOVE, Stage.NAME}:
+        raise UserError(f"--play: nothing is left to play after {'; '.join(steps)}")
+
+
+def _expected_name(game: TableGame, got: str) -> UserError:
+    return UserError(f"--play: expected 'name N' for {game.naming and game.naming.value}, then ;, got {got}")
 
 
 def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:

@@ -114,7 +114,10 @@ def test_legal_lists_the_plays_of_a_later_part() -> None:
     [
         ("gioul", "55", "24/18(4);", "24/18"),
         ("acey-deucey", "21", "hand/24 hand/23;", "expected 'name N' for the double to play, then ;"),
+        ("acey-deucey", "21", "hand/24 hand/23; name;", "expected 'name N' for the double to play, then ;, got 'name'"),
+        ("acey-deucey", "21", "hand/24 hand/23; name 9;", "the double to play, one of 1, 2, 3, 4, 5, 6, got 9"),
         ("acey-deucey", "21", "hand/24 hand/23; name 5; hand/20(4);", "nothing is left to play"),
+        ("tapa", "21", "24/22 24/23; 24/22;", "nothing is left to play after 24/22 24/23"),
         ("tapa", "21", "24/22 24/23;", "nothing is left to play after 24/22 24/23"),
     ],
 )
