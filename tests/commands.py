@@ -30,7 +30,8 @@ class Finished:
 def fibsbot(*arguments: object, cwd: Path | None = None, **environment: str) -> Finished:
     """Run a command, in another working directory if one is named, with these variables besides the present ones."""
     out_bytes, err_bytes = io.BytesIO(), io.BytesIO()
-    out, err = io.TextIOWrapper(out_bytes, encoding="utf-8"), io.TextIOWrapper(err_bytes, encoding="utf-8")
+    out = io.TextIOWrapper(out_bytes, encoding="utf-8")
+    err = io.TextIOWrapper(err_bytes, encoding="utf-8", errors="backslashreplace")  # as Python's own
     with (
         mock.patch.object(sys, "argv", ["fibsbot", *map(str, arguments)]),
         mock.patch.dict("os.environ", {"COLUMNS": "80", **environment}),
@@ -44,7 +45,7 @@ def fibsbot(*arguments: object, cwd: Path | None = None, **environment: str) -> 
             status = int(end.code or 0)
         sys.stdout.flush()
         sys.stderr.flush()
-    return Finished(status, out_bytes.getvalue().decode(), err_bytes.getvalue().decode())
+    return Finished(status, out_bytes.getvalue().decode(errors="surrogateescape"), err_bytes.getvalue().decode())
 
 
 def fibsbot_process(*arguments: object, **environment: str) -> Finished:

@@ -357,6 +357,7 @@ def _casts(table: TableSchema) -> str:
 
 def make_folder(folder: Path) -> None:
     """Make an archive's folder; raise ArchiveError if it is something else, or of another version."""
+    _check_path(folder)
     with os_errors_as(ArchiveError, f"cannot make the archive {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / MARK).exists():
@@ -366,6 +367,14 @@ def make_folder(folder: Path) -> None:
     check_folder(folder)
 
 
+def _check_path(folder: Path) -> None:
+    """Raise ArchiveError for a path that DuckDB does not take."""
+    try:
+        str(folder.absolute()).encode()
+    except UnicodeEncodeError:
+        raise ArchiveError(f"expected a path in UTF-8 for an archive, got {folder}") from None
+
+
 def _write_version(folder: Path) -> None:
     with replacing(folder / MARK) as part:
         part.write_text(json.dumps({_VERSION_KEY: SCHEMA_VERSION}) + "\n")
@@ -373,6 +382,7 @@ def _write_version(folder: Path) -> None:
 
 def check_folder(folder: Path) -> int:
     """Return the version of an archive; raise ArchiveError if a folder is none, or one of an unknown version."""
+    _check_path(folder)
     try:
         found = json.loads((folder / MARK).read_text())[_VERSION_KEY]
     except FileNotFoundError:

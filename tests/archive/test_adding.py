@@ -180,6 +180,15 @@ def test_the_name_of_the_folder_may_have_any_characters(tmp_path: Path, name: st
     assert 1 == len(list((tmp_path / name / "sources").glob("*.parquet")))
 
 
+def test_a_path_that_is_not_utf_8_is_refused_before_a_folder_is_made(tmp_path: Path) -> None:
+    (match,), archive = write_matches(tmp_path / "mat", 1), tmp_path / "a\udcff"
+    for line in (("add", match, "--jobs", "1"), ("query", "SELECT 1")):
+        done = fibsbot("archive", *line, "--archive", archive)
+        assert 2 == done.returncode
+        assert f"fibsbot: expected a path in UTF-8 for an archive, got {tmp_path}/a\\udcff\n" == done.stderr
+    assert not archive.exists()
+
+
 def test_a_damaged_file_of_an_archive_is_one_clear_line(tmp_path: Path) -> None:
     matches, archive = write_matches(tmp_path / "mat", 2), tmp_path / "archive"
     add(archive, matches[0])

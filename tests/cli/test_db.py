@@ -62,6 +62,14 @@ def test_the_check_of_a_sound_store_prints_its_contents(store: Path) -> None:
     assert "Nothing is wrong." == lines[-1]
 
 
+def test_the_path_of_a_store_need_not_be_utf_8(store: Path) -> None:
+    other, copy = (store.with_name(f"{name}\udcff.db") for name in ("other", "copy"))
+    store.rename(other)
+    assert (0, "") == ((done := fibsbot("db", "backup", copy, "--store", other)).returncode, done.stderr)
+    assert done.stdout.startswith(f"{copy}: ")
+    assert "Nothing is wrong." in fibsbot("db", "check", "--store", copy).stdout
+
+
 def test_each_problem_is_a_line_and_the_status_is_1(store: Path) -> None:
     damage(store)
     result = db("check", "--store", store)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -77,7 +78,7 @@ def open_engine(url: URL, *, writing: bool = False) -> Engine:
 
 def sqlite_uri(path: Path, mode: str) -> str:
     """Return the SQLite URI of a file; mode `rwc` creates a missing file, `rw` does not."""
-    return f"file:{quote(str(path))}?mode={mode}"
+    return f"file:{quote(os.fsencode(path))}?mode={mode}"
 
 
 def _sqlite(path: Path, *, writing: bool) -> Engine:
