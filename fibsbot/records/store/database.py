@@ -81,10 +81,23 @@ def sqlite_uri(path: Path, mode: str) -> str:
     return f"file:{quote(os.fsencode(path))}?mode={mode}"
 
 
+def _reading_mode(path: Path) -> str:
+    """Return how to open a file that is only read.
+
+    A store with a write-ahead log has further files beside it while it is open; SQLite makes them also to read it. On a
+    file system that is read-only it cannot, and where no log is left nothing is missing.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    with contextlib.suppress(OSError):
+        if os.statvfs(path).f_flag & os.ST_RDONLY and not (log.exists() and log.stat().st_size):
+            return "ro&immutable=1"
+    return "rw"
+
+
 def _sqlite(path: Path, *, writing: bool) -> Engine:
     def connect() -> sqlite3.Connection:
         # With isolation_level None the module begins no transactions itself; the BEGIN below covers DDL, too.
-        uri = sqlite_uri(path, "rwc" if writing else "rw")
+        uri = sqlite_uri(path, "rwc" if writing else _reading_mode(path))
         with private_database(path) if writing else contextlib.nullcontext():
             opened = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
             try:
@@ -146,6 +159,14 @@ def database_error_text(error: BaseException) -> str:
     """Return the database's own error message in one line."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return one_line(cause)
+
+
+def reading_error_text(error: DBAPIError) -> str:
+    """Return why a store cannot be read, in one line."""
+    text = database_error_text(error)
+    if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+        text += "; expected a folder where this user can write, as SQLite keeps files beside a store that bots use"
+    return text
 
 
 def is_hopeless(error: DBAPIError) -> bool:

@@ -15,11 +15,11 @@ from sqlalchemy.exc import DBAPIError
 
 from fibsbot.records.store.database import (
     StoreError,
-    database_error_text,
     database_url,
     is_sqlite,
     open_engine,
     public_url,
+    reading_error_text,
 )
 from fibsbot.records.store.schema import (
     ACCOUNTS,
@@ -113,7 +113,7 @@ class Store:
                     if self._closed:
                         connection.detach()  # its pool is disposed of, and would never close it
         except DBAPIError as error:
-            raise StoreError(f"cannot read the store {public_url(self.url)}: {database_error_text(error)}") from None
+            raise StoreError(f"cannot read the store {public_url(self.url)}: {reading_error_text(error)}") from None
 
     @property
     def version(self) -> int:

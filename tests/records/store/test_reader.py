@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +131,22 @@ def test_an_empty_database_is_an_error(tmp_path: Path) -> None:
     path.touch()
     with pytest.raises(StoreError, match="is empty: no bot has written into it yet"):
         Store.open(path)
+
+
+def test_a_store_on_a_read_only_file_system_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.sqlite"
+    fill(str(path))
+    (tmp_path / "store.sqlite-shm").symlink_to("no/such/folder")  # SQLite cannot make its file there
+    with pytest.raises(StoreError, match=r"unable to open database file; expected a folder where this user can write"):
+        Store.open(path)
+    real = os.statvfs
+
+    def read_only(of: Path) -> os.statvfs_result:
+        return os.statvfs_result([*real(of)[:8], os.ST_RDONLY, *real(of)[9:]])
+
+    monkeypatch.setattr("os.statvfs", read_only)
+    with Store.open(path) as store:
+        assert {"marvin", "trillian"} == set(store.accounts())
 
 
 def test_the_error_for_an_unreachable_server_shows_no_password() -> None:
