@@ -57,8 +57,16 @@ class InvalidAnswerError(ValueError):
     """An answer of a strategy is impossible; the text says what was expected."""
 
 
+MAX_REASON: Final = 500
+"""Characters of the reason why a strategy has no answer: it is stored with every decision that it costs."""
+
+
 class StrategyFailedError(Exception):
     """A strategy has no answer; the text continues a sentence that begins with the strategy's name."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep the beginning of a long reason: strategies raise, and answer, whatever they like."""
+        super().__init__(reason if len(reason) <= MAX_REASON else f"{reason[:MAX_REASON]}...")
 
 
 class Question(Protocol):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import MAX_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
-from fibsbot.strategies.questions import AcceptAnswer, LastResort, Question, StrategyAnswer
+from fibsbot.strategies.questions import MAX_REASON, AcceptAnswer, LastResort, Question, StrategyAnswer
 from tests.examples import examples
 
 SOON = 60.0
@@ -208,6 +208,11 @@ async def test_a_single_instance_that_hangs_is_not_asked_until_it_returns(releas
     [
         (KeyError("a\nb"), "plain raised KeyError: 'a\\nb'"),
         (SystemExit(3), "plain raised SystemExit: 3"),
+        pytest.param(
+            RuntimeError("boom\n" * 10**5),
+            f"plain {('raised RuntimeError: ' + 'boom ' * MAX_REASON)[:MAX_REASON]}...",
+            id="a long text",
+        ),
         (KeyboardInterrupt(), "plain raised KeyboardInterrupt"),
         (asyncio.CancelledError(), "plain raised CancelledError"),
         (StopIteration(), "plain raised StopIteration"),
