@@ -12,8 +12,20 @@ from attrs import define, field
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
+from fibsbot.bot.events_and_actions import Record
+from fibsbot.draw.markup import clean
 
 Handler: TypeAlias = Callable[[], None]
+
+LONGEST_REASON: Final = 200
+"""Characters of the reason why a strategy had no answer."""
+
+
+def fallback_line(record: Record) -> str | None:
+    """Return the line for a decision that a strategy could not make; None for other records."""
+    if record.name != "fallback":
+        return None
+    return f"{clean(str(record.fields.get('reason')), LONGEST_REASON)}; the fallback decides"
 
 
 class _Step(enum.Enum):

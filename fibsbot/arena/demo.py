@@ -22,8 +22,9 @@ from fibs_protocol.commands import Command
 from fibs_protocol.drawing import draw
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
-from fibsbot.arena.both_sides import BothSides
+from fibsbot.arena.both_sides import BothSides, fallback_line
 from fibsbot.bot.agent import Agent
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.board_text import styled_board
@@ -214,6 +215,11 @@ class Commentator(Observer):
         """Note a play of the player, which the opponent's commentator prints."""
         if isinstance(command, c.Move):
             self.display.both_sides.played(leads=self.leads)
+
+    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Print that the player's strategy had no answer."""
+        if line := fallback_line(record):
+            self.display.print(line)
 
     def _take(self, message: Message, before: TrackedMatch, after: TrackedMatch) -> None:
         if self.leads:

@@ -19,9 +19,10 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.arena.both_sides import BothSides
+from fibsbot.arena.both_sides import BothSides, fallback_line
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
+from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer
 from fibsbot.draw.table_text import describe_turn, draw_table
 from fibsbot.evolve import evolve as fast_evolve
@@ -154,6 +155,11 @@ class TableCommentator(Observer):
         """Note a play of the player, which the opponent's commentator prints."""
         if isinstance(command, c.Move):
             self.display.both_sides.played(leads=self.leads)
+
+    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Print that the player's strategy had no answer."""
+        if line := fallback_line(record):
+            self.display.print(line)
 
     def _take(self, message: Message, before: TableState | None, line: TableState | None) -> None:
         if isinstance(message, m.TableBoard):

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Final
@@ -16,10 +17,10 @@ from fibs_protocol.stream import MessageReader
 from fibsbot.arena.demo import LAST_LINES, MatchDisplay
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.match import MatchState
-from fibsbot.position import Position
+from fibsbot.position import Play, Position
 from fibsbot.records.session_log import Received, read_session_log
 from fibsbot.strategies import loader
-from fibsbot.strategies.base import CubeAnswer
+from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 
 BOARD: Final = BoardState.from_line(
@@ -120,3 +121,20 @@ def test_a_strategy_that_answers_nonsense_is_refused_and_one_that_cannot_be_clos
     result = CliRunner().invoke(main, ["demo", "--opponent-strategy", "nonsense", "--log-dir", str(tmp_path)])
     assert EXIT_USAGE == result.exit_code
     assert "Error: strategy 'nonsense' does not work: answer_double, the opening: answered nonsense" in result.stderr
+
+
+class Raising(RandomStrategy):
+    """Rolls at once, and plays nothing."""
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - as it is called
+        """Fail."""
+        raise RuntimeError("no\x1bweights")
+
+
+def test_a_decision_that_the_strategy_could_not_make_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("fibsbot.cli.demo.load", lambda name: Raising() if name == "raising" else RandomStrategy())
+    monkeypatch.setattr("fibsbot.cli.demo.check", lambda *_: ())  # as if it failed in the match only
+    arguments = ["--strategy", "raising", "--opponent-strategy", "random", "--length", "1", "--log-dir", str(tmp_path)]
+    result = CliRunner().invoke(main, ["demo", *arguments])
+    assert 0 == result.exit_code, result.output
+    assert "\nrandom raised RuntimeError: no\N{REPLACEMENT CHARACTER}weights; the fallback decides\n" in result.stdout
