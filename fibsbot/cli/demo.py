@@ -39,7 +39,7 @@ from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY, PORTABLE, base_name
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, load
-from fibsbot.strategies.pool import close_strategy
+from fibsbot.strategies.pool import close_strategy_in_time
 from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
 from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 
@@ -99,7 +99,7 @@ def _closing(strategies: Iterable[Strategy]) -> Iterator[None]:
         yield
     finally:
         for strategy in strategies:
-            close_strategy(strategy, type(strategy).__name__)
+            close_strategy_in_time(strategy, type(strategy).__name__)
 
 
 def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:

@@ -30,7 +30,7 @@ from fibsbot.policy import Lengths
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, find, load
-from fibsbot.strategies.pool import close_strategy
+from fibsbot.strategies.pool import close_strategy_in_time
 
 DEFAULT_PORT: Final = ServerSettings().port
 """Port of a server that is named without one."""
@@ -233,7 +233,7 @@ def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -
     finally:
         for it in (strategy, fallback):
             if it is not None:
-                close_strategy(it, type(it).__name__)
+                close_strategy_in_time(it, type(it).__name__)
 
 
 async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:

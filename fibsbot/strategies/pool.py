@@ -32,6 +32,8 @@ from fibsbot.text import describe_error
 
 MAX_HANGING: Final = 8
 """Instances of a strategy that may hang at the same time before no further one is made."""
+CLOSE_TIMEOUT: Final = 10.0
+"""Seconds that a strategy may take to close when the program ends; the engines of child processes need less."""
 
 StrategyFactory: TypeAlias = Callable[[], Strategy]
 StrategyOutcome: TypeAlias = StrategyAnswer | StrategyFailedError
@@ -46,6 +48,15 @@ def close_strategy(strategy: Strategy, name: str) -> None:
         strategy.close()
     except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
         _log.warning("strategy cannot be closed", strategy=name, error=describe_error(error))
+
+
+def close_strategy_in_time(strategy: Strategy, name: str, timeout: float = CLOSE_TIMEOUT) -> None:
+    """Close a strategy at the end of the program, which does not wait longer than this many seconds."""
+    closing = threading.Thread(target=close_strategy, args=(strategy, name), name=f"closing {name}", daemon=True)
+    closing.start()
+    closing.join(timeout)
+    if closing.is_alive():
+        _log.warning("strategy cannot be closed", strategy=name, error=f"still closing after {timeout:g} s")
 
 
 class StrategyWorker:

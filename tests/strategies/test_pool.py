@@ -10,12 +10,20 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
+import structlog
 from attrs import define, field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.pool import MAX_HANGING, PooledStrategy, StrategyChain, StrategyPool, TimedAnswer
+from fibsbot.strategies.pool import (
+    MAX_HANGING,
+    PooledStrategy,
+    StrategyChain,
+    StrategyPool,
+    TimedAnswer,
+    close_strategy_in_time,
+)
 from fibsbot.strategies.questions import MAX_REASON, AcceptAnswer, LastResort, Question, StrategyAnswer
 from tests.examples import examples
 
@@ -383,3 +391,23 @@ def test_every_question_is_answered_whatever_strategies_do(behaviours: list[str]
 
     with ThreadPoolExecutor(1) as apart:  # hypothesis runs inside a loop already
         apart.submit(asyncio.run, play()).result()
+
+
+def test_the_end_of_the_program_does_not_wait_for_a_strategy_that_never_closes() -> None:
+    hanging = threading.Event()
+
+    class Hanging(Plain):
+        """A strategy that closes when the test lets it."""
+
+        def close(self) -> None:
+            """Wait first."""
+            hanging.wait(SOON)
+            super().close()
+
+    strategy = Hanging()
+    with structlog.testing.capture_logs() as logs:
+        close_strategy_in_time(strategy, "hanging", 0.05)
+    assert not strategy.closed.is_set()
+    assert ["still closing after 0.05 s"] == [it["error"] for it in logs]
+    hanging.set()
+    assert strategy.closed.wait(SOON)
