@@ -97,11 +97,11 @@ def analyse(  # noqa: PLR0913 - one argument per option
             if sums.matches:
                 console.print()
             sums.add(analysis)
-            for part in match_output(it.name, analysis, luck=luck, most=errors):
+            for part in match_output(it.name, analysis, luck=luck, most=errors, width=console.width):
                 console.print(part)
     if not as_json and sums.matches > 1:
         console.print()
-        console.print(totals_table(sums, luck=luck))
+        console.print(totals_table(sums, luck=luck, width=console.width))
     print_lines(remarks, err=True)
     if not (sums.matches or as_json or work.failed):
         raise selection.none_found()
@@ -110,6 +110,10 @@ def analyse(  # noqa: PLR0913 - one argument per option
 
 NAME_WIDTH: Final = 20
 """Columns of a name."""
+FIGURE_WIDTH: Final = 8
+"""Columns that every figure has in any terminal."""
+LABEL_WIDTH: Final = 14
+"""Columns of the labels beside them in a narrow one, where they are wrapped."""
 MAX_PLAYERS: Final = 20
 """Players listed in the totals over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
@@ -119,8 +123,8 @@ _STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BL
 # -- for people -----------------------------------------------------------------------------------------------------
 
 
-def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int) -> Iterator[RenderableType]:
-    """Yield the output for a match, with at most the `most` worst errors."""
+def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, width: int) -> Iterator[RenderableType]:
+    """Yield the output for a match, with at most the `most` worst errors, for a terminal of this width."""
     timeline = match_timeline(analysis)
     transcript = analysis.transcript
     yield Text(_title(transcript), style="bold")
@@ -130,7 +134,7 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int) -
     if analysis.note:
         yield Text(analysis.note)
     yield ""
-    table = _table("", *(_name(transcript, seat) for seat in Seat))
+    table = _table(width, "", *(_name(transcript, seat) for seat in Seat))
     for label, cells in _figures(timeline, luck=luck):
         table.add_row(label, *cells)
     yield table
@@ -233,10 +237,13 @@ def _place(entry: TimelineEntry) -> str:
     return f"game {entry.step.game}, turn {entry.step.turn}"
 
 
-def _table(*columns: str) -> Table:
+def _table(width: int, label: str, *columns: str) -> Table:
+    """Return a table of labels and figures for this many columns of a terminal: names and labels give way first."""
+    most = max(FIGURE_WIDTH, (width - LABEL_WIDTH) // len(columns) - 2)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
-    for place, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if place else "left", no_wrap=True, min_width=8)
+    table.add_column(Text(label), min_width=FIGURE_WIDTH)
+    for column in columns:
+        table.add_column(Text(column), justify="right", no_wrap=True, min_width=FIGURE_WIDTH, max_width=most)
     return table
 
 
@@ -268,9 +275,9 @@ class PlayerTotals:
             self.players[name] = count + 1, figures + analysis.figures_of(seat)
 
 
-def totals_table(sums: PlayerTotals, *, luck: bool) -> Table:
+def totals_table(sums: PlayerTotals, *, luck: bool, width: int) -> Table:
     """Return a table of the totals, players with the most matches first."""
-    table = _table("player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
+    table = _table(width, "player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
     ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
     for name, (count, figures) in ranked[:MAX_PLAYERS]:
         cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.strategies.evaluator import CHANCE_NAMES
 from fibsbot.transcript import Game, Player, Resign, Throw, Transcript, walk
 from tests.cli.engine.runner import check
+from tests.commands import fibsbot
 from tests.records.store.recorder import Teller
 from tests.replay.sample_match import sample_transcript
 
@@ -150,3 +152,15 @@ def test_errors_are_reported_in_one_line(match: str, arguments: list[str], text:
     result = analyse(*arguments)
     assert EXIT_USAGE == result.exit_code
     assert text in result.stderr
+
+
+def test_no_figure_is_cut_in_a_narrow_terminal(match: str) -> None:
+    def figures(columns: int) -> list[str]:
+        done = fibsbot("analyse", match, "--evaluator", "heuristic", "--errors", "0", COLUMNS=str(columns))
+        lines = done.stdout.splitlines()
+        assert max(map(len, lines)) <= columns
+        table = lines[next(number for number, line in enumerate(lines) if line.startswith("──")) :]
+        return re.findall(r"[-+]?[0-9]+(?:\.[0-9]+)?(?: %)?", "\n".join(table))
+
+    assert 22 == len(figures(80))
+    assert figures(80) == figures(36)
