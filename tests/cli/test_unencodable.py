@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.cli.unencodable import replace_unencodable
+from fibsbot.cli import replace_unencodable
 from tests.commands import fibsbot_process
 
 MATCH = "tests/data/formats/mat/match.mat"
