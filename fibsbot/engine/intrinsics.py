@@ -65,17 +65,7 @@ def accumulate(form: VectorForm) -> Any:
         _: Any, before: Any, sums: Any, unit: Any, weights: Any, begin: Any, places: Any, values: Any, pairs: Any
     ) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
-            def size(number: int) -> Any:
-                return context.cast(builder, given[number], called.args[number], types.int64)
-
-            def pointer(number: int, element: ir.Type, first: Any = None) -> Any:
-                begin = _pointer(context, builder, called.args[number], given[number], element)
-                return begin if first is None else builder.gep(begin, [first])
-
-            tiles = [pointer(number, _INT, size(2)) for number in range(2)]
-            rows = pointer(3, _WORD, size(4)), pointer(5, _INT)
-            _build_tile(builder, form, [tiles], rows, [pointer(6, _INT)], size(7), TILE)
-            return context.get_dummy_value()
+            return _build_sums(context, builder, form, [*zip(called.args, given, strict=True)])
 
         return types.void(before, sums, unit, weights, begin, places, values, pairs), build
 
@@ -91,19 +81,23 @@ def accumulate_two(form: VectorForm) -> Any:
         values_of_other: Any, pairs: Any,
     ) -> Any:  # fmt: skip
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
-            given = [*zip(called.args, given, strict=True)]
-            unit, begin, pairs = (context.cast(builder, given[it][1], given[it][0], types.int64) for it in (2, 4, 8))
-            tiles = [builder.gep(_address(context, builder, it, _INT), [unit]) for it in given[:2]]
-            weights = builder.gep(_address(context, builder, given[3], _WORD), [begin])
-            rows = weights, _address(context, builder, given[5], _INT)
-            values = [_address(context, builder, it, _INT) for it in given[6:8]]
-            _build_tile(builder, form, [(None, tile) for tile in tiles], rows, values, pairs, SHARED_TILE)
-            return context.get_dummy_value()
+            return _build_sums(context, builder, form, [*zip(called.args, given, strict=True)])
 
         types_given = sums, sums_of_other, unit, weights, begin, places, values, values_of_other, pairs
         return types.void(*types_given), build
 
     return add
+
+
+def _build_sums(context: Any, builder: ir.IRBuilder, form: VectorForm, given: list[tuple[Any, Any]]) -> Any:
+    """Build a tile of the sums of one row, added to those before, or of two rows; `given` are arguments with types."""
+    one, other, unit, weights, begin, places, *values, pairs = given
+    first, begin, pairs = (context.cast(builder, it[1], it[0], types.int64) for it in (unit, begin, pairs))
+    arrays = [builder.gep(_address(context, builder, it, _INT), [first]) for it in (one, other)]
+    tiles, width = ([(None, it) for it in arrays], SHARED_TILE) if len(values) > 1 else ([arrays], TILE)
+    rows = builder.gep(_address(context, builder, weights, _WORD), [begin]), _address(context, builder, places, _INT)
+    _build_tile(builder, form, tiles, rows, [_address(context, builder, it, _INT) for it in values], pairs, width)
+    return context.get_dummy_value()
 
 
 def _build_tile(
@@ -180,22 +174,19 @@ def rectify() -> Any:
         _: Any, sums: Any, scales: Any, biases: Any, step: Any, units: Any, outputs: Any, total: Any, most: Any
     ) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
-            arrays = [
-                _pointer(context, builder, called.args[number], given[number], element)
-                for number, element in ((0, _INT), (1, _FLOAT), (2, _FLOAT), (5, _FLOAT))
-            ]
-            step, by_total, by_most = (
-                context.cast(builder, given[number], called.args[number], types.float32) for number in (3, 6, 7)
-            )
+            typed = [*zip(called.args, given, strict=True)]
+            arrays = [_address(context, builder, typed[0], _INT)]
+            arrays += [_address(context, builder, typed[it], _FLOAT) for it in (1, 2, 5)]
+            step, *factors = (context.cast(builder, given[it], called.args[it], types.float32) for it in (3, 6, 7))
             units = context.cast(builder, given[4], called.args[4], types.int64)
-            return _build_rectify(builder, arrays, step, units, (by_total, by_most))
+            return _build_rectify(builder, arrays, step, units, factors)
 
         return types.float32(sums, scales, biases, step, units, outputs, total, most), build
 
     return rectify_sums
 
 
-def _build_rectify(builder: ir.IRBuilder, arrays: list[Any], step: Any, units: Any, factors: tuple[Any, Any]) -> Any:
+def _build_rectify(builder: ir.IRBuilder, arrays: list[Any], step: Any, units: Any, factors: list[Any]) -> Any:
     """Build the loop over groups of units, of which there is an even number: sums of even and odd groups are apart."""
     zeros = ir.Constant(_FLOATS, [0.0] * GROUP)
     steps = _same(builder, step, _FLOATS)
@@ -282,7 +273,8 @@ def list_changes(form: VectorForm) -> Any:
 
 def _address(context: Any, builder: ir.IRBuilder, array: tuple[Any, Any], element: ir.Type) -> Any:
     """Return the address of the elements of an array, given with its type."""
-    return _pointer(context, builder, *array, element)
+    data = context.make_array(array[0])(context, builder, array[1]).data
+    return builder.bitcast(data, element.as_pointer())
 
 
 def _group(builder: ir.IRBuilder, address: Any, index: Any) -> Any:
@@ -377,7 +369,7 @@ def find_changes() -> Any:
     @intrinsic
     def find(_: Any, board: Any, other: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
-            both = [_pointer(context, builder, of, array, _BYTE) for of, array in zip(called.args, given, strict=True)]
+            both = [_address(context, builder, it, _BYTE) for it in zip(called.args, given, strict=True)]
             return _build_mask(builder, both, lambda one, two: builder.icmp_signed("!=", one, two))
 
         return types.int64(board, other), build
@@ -399,7 +391,7 @@ def find_cells() -> Any:
                 above = builder.icmp_signed(">=", cells, limits[0])
                 return builder.and_(above, builder.icmp_signed("<=", cells, limits[1]))
 
-            return _build_mask(builder, [_pointer(context, builder, called.args[0], given[0], _BYTE)], compare)
+            return _build_mask(builder, [_address(context, builder, (called.args[0], given[0]), _BYTE)], compare)
 
         return types.int64(board, least, most), build
 
@@ -445,11 +437,6 @@ def _of_mask(build_number: Callable[[ir.IRBuilder, Any], Any]) -> Any:
         return types.int64(types.int64), build
 
     return number_of
-
-
-def _pointer(context: Any, builder: ir.IRBuilder, of: Any, array: Any, element: ir.Type) -> Any:
-    """Return the address of the elements of an array."""
-    return builder.bitcast(context.make_array(of)(context, builder, array).data, element.as_pointer())
 
 
 def _same(builder: ir.IRBuilder, number: Any, wide: ir.VectorType) -> Any:

@@ -7,19 +7,17 @@ seeds, however many processes work.
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from fibsbot.engine.arrays import CELLS, Boards, Floats32
 from fibsbot.engine.bearoff import TableArrays
-from fibsbot.engine.engine import HISTORY, PRECISION
+from fibsbot.engine.engine import PRECISION
 from fibsbot.engine.features import encode_all
 from fibsbot.engine.game_plans import PAIRS, ContactNetwork, NetworksByPlan, load_contact
 from fibsbot.engine.network import Network, load_arrays, mean_of, save_arrays
@@ -42,7 +40,6 @@ from fibsbot.engine.training.optimizer import (
     NUMPY,
     Backend,
     FitPlan,
-    FitProgress,
     Plays,
     labels_by_plan,
 )
@@ -67,6 +64,8 @@ from fibsbot.engine.training.recipe import (
 )
 from fibsbot.engine.training.results import (
     CheckerBenchmark,
+    ProgressListener,
+    Reporter,
     mean_path,
     network_path,
     pruner_path,
@@ -103,34 +102,6 @@ _LEAST_BATCH: Final = 256
 """... but none smaller than this."""
 
 
-class ProgressListener(Protocol):
-    """Receives the progress of a training."""
-
-    def begin(self, what: str, total: int) -> None:
-        """Called when a step begins; `total` is its size."""
-        ...
-
-    def advance(self, units: int, note: str = "") -> None:
-        """Called when a part of the step is done."""
-        ...
-
-    def measured(self, row: dict[str, Any]) -> None:
-        """Called with the measurements after a step."""
-        ...
-
-
-@define
-class _Stopwatch:
-    """A stopwatch."""
-
-    _since: float = field(factory=time.monotonic, init=False)
-
-    def seconds(self) -> int:
-        """Return the whole seconds since the last call."""
-        since, self._since = self._since, time.monotonic()
-        return round(self._since - since)
-
-
 @frozen(eq=False)
 class Pipeline:
     """The training by a recipe in a folder."""
@@ -142,7 +113,11 @@ class Pipeline:
     listener: ProgressListener
     benchmark: CheckerBenchmark | None = None
     backend: Backend = NUMPY
-    _laps: _Stopwatch = field(factory=_Stopwatch, init=False)
+    _report: Reporter = field(init=False)
+
+    @_report.default
+    def _reporter(self) -> Reporter:
+        return Reporter(self.folder, self.listener, self.benchmark)
 
     def run(self) -> ContactNetwork:
         """Do the remaining steps and return the final network."""
@@ -216,7 +191,7 @@ class Pipeline:
             self.listener.advance(plan.lesson, f"error {lesson.error / lesson.turns:.4f}")
             if games % _KEPT_GAMES < plan.lesson or games >= plan.games:
                 save_td_network(path, student, games)
-                self._measure({"student_games": games}, TDEvaluator("student", student, self.columns))
+                self._report.measure({"student_games": games}, TDEvaluator("student", student, self.columns))
         return student
 
     def _first_pruner(self, evaluator: TDEvaluator) -> Pruner:
@@ -245,7 +220,7 @@ class Pipeline:
         loss = self._fit("distilling", network, (boards, evaluate_five(student, boards)), plan.fit, raw=False)
         network.save(path)
         row = {"distilled": len(boards), "shape": network.shape, "loss": round(loss, 6)}
-        self._measure(row, NetworkEvaluator("distilled", network, self.columns))
+        self._report.measure(row, NetworkEvaluator("distilled", network, self.columns))
         return network
 
     def _pruner(self, number: int) -> Pruner:
@@ -257,7 +232,7 @@ class Pipeline:
             loss = self._fit(f"pruner {number}", network, labels, _PRUNER_FIT, raw=True)
             network.save(path, self._precision(number - 1))
             row = {"pruner": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
-            self._measure(
+            self._report.measure(
                 row, NetworkEvaluator(f"pruner {number}", Network.load(path), self.columns, encode=encode_raw)
             )
         return pruner_of(Network.load(path))
@@ -282,7 +257,7 @@ class Pipeline:
         network.save(path, self._precision(number))
         network = Network.load(path)
         row = {"round": number, "shape": network.shape, "labels": len(labels[0]), "loss": round(loss, 6)}
-        self._measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
+        self._report.measure(row, NetworkEvaluator(f"round {number}", network, self.columns))
         return network
 
     def _averaged(self, path: Path) -> Network:
@@ -290,7 +265,7 @@ class Pipeline:
         network = mean_of([Network.load(network_path(self.folder, number)) for number in rounds])
         network.save(path)
         row = {"averaged": [rounds[0], rounds[-1]], "shape": network.shape}
-        self._measure(row, NetworkEvaluator("mean", network, self.columns))
+        self._report.measure(row, NetworkEvaluator("mean", network, self.columns))
         return network
 
     def _races(self, plan: RaceRecipe, pruner: Pruner, contact: Network) -> RaceNetwork:
@@ -311,12 +286,12 @@ class Pipeline:
             how = self._plan(one.fit if one else plan.fit)
             steps = how.batches(len(labels.sides))
             network = race.network
-            loss = self._shown(f"races {number}: fit", steps, fit_sides(network, labels, how))
+            loss = self._report.fit(f"races {number}: fit", steps, fit_sides(network, labels, how))
             network.save(path)
             race = RaceNetwork(network)
             row = {"race_round": number, "race_shape": network.shape, "labels": len(labels.sides)}
             row |= {"loss": round(loss, 6)}
-            self._measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
+            self._report.measure(row, NetworkEvaluator(f"race {number}", contact, self.columns, race))
         return race
 
     def _refined(
@@ -348,13 +323,13 @@ class Pipeline:
             else:
                 network = _narrowed(network, one.hidden, labels.boards)
                 fitting = self.backend.fit(network, labels.boards, wanted, plan, plays)
-                loss = self._shown(what, plan.batches(len(wanted)), fitting)
+                loss = self._report.fit(what, plan.batches(len(wanted)), fitting)
             network.save(path)
         network.save(refined_path(self.folder, number), PRECISION)
         network = load_contact(refined_path(self.folder, number))
         row = {"refined": number, "shape": network.shape, "labels": len(labels.boards), "plays": len(plays.boards)}
         row |= {"loss": round(loss, 6)}
-        self._measure(row, NetworkEvaluator(f"refinement {number}", network, self.columns, race))
+        self._report.measure(row, NetworkEvaluator(f"refinement {number}", network, self.columns, race))
         return network
 
     def _fit_by_plan(
@@ -382,7 +357,7 @@ class Pipeline:
                 # A rare pair of plans gets smaller batches, or it would learn in a few steps.
                 its = evolve(plan, batch=min(plan.batch, max(_LEAST_BATCH, len(boards) // _STEPS)))
                 fitting = self.backend.fit(one, boards, wanted, its, plays)
-                loss = self._shown(f"{what}, plans {pair + 1} of {PAIRS}", its.batches(len(wanted)), fitting)
+                loss = self._report.fit(f"{what}, plans {pair + 1} of {PAIRS}", its.batches(len(wanted)), fitting)
                 squares, fitted = squares + loss * len(boards), fitted + len(boards)
                 one.save(kept)
             networks.append(one)
@@ -454,27 +429,10 @@ class Pipeline:
     def _fit(self, what: str, network: Network, labels: tuple[Boards, Floats32], how: FitRecipe, *, raw: bool) -> float:
         """Fit a network in place; return the mean squared error of the equity."""
         plan = self._plan(how, raw_columns() if raw else None)
-        return self._shown(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan, None))
+        return self._report.fit(what, plan.batches(len(labels[0])), self.backend.fit(network, *labels, plan, None))
 
     def _plan(self, how: FitRecipe, columns: npt.NDArray[np.intp] | None = None) -> FitPlan:
         return FitPlan(how.epochs, how.batch, how.rate, how.equity, self.recipe.seed, columns, sparsity=how.sparsity)
-
-    def _shown(self, what: str, batches: int, fitting: Iterator[FitProgress]) -> float:
-        """Run a fit and report its progress; return the mean squared error."""
-        self.listener.begin(what, batches)
-        loss = 0.0
-        for progress in fitting:
-            loss = progress.loss
-            self.listener.advance(1, f"error {loss**0.5:.4f}")
-        return loss
-
-    def _measure(self, row: dict[str, Any], evaluator: TDEvaluator | NetworkEvaluator) -> None:
-        if self.benchmark is not None:
-            row |= {kind: round(value, 3) for kind, value in self.benchmark.rating(evaluator).items()}
-        row["seconds"] = self._laps.seconds()
-        with (self.folder / HISTORY).open("a") as file:
-            file.write(json.dumps(row) + "\n")
-        self.listener.measured(row)
 
 
 def _narrowed(network: Network, hidden: tuple[int, ...], boards: Boards) -> Network:

@@ -1,4 +1,4 @@
-"""Results of a training: the files of its folder, the benchmark that measures its networks, and bundles of them.
+"""Results of a training: the files of its folder, the benchmark that measures its networks, reports, and bundles.
 
 student.npz               the TD network, and how many games it has played
 distilled.npz             the deep network that knows what the TD network knows
@@ -28,14 +28,15 @@ import gzip
 import hashlib
 import json
 import shutil
+import time
 import tomllib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 import numpy as np
-from attrs import frozen
+from attrs import define, field, frozen
 
 from fibsbot.engine.arrays import Boards, Floats64, boards_of, cubeless_equity, swapped
 from fibsbot.engine.engine import CARDS, CONTACT, HISTORY, PRECISION, PRUNER, RACE
@@ -43,6 +44,7 @@ from fibsbot.engine.game_plans import load_contact
 from fibsbot.engine.generator import successors
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import RACE_OUTPUTS, ArrayEvaluator
+from fibsbot.engine.training.optimizer import FitProgress
 from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.text import one_line
@@ -144,6 +146,54 @@ def _decision(row: dict[str, Any]) -> RatedDecision:
     worst = min(worths.values())
     reference = np.array([worths.get(board.tobytes(), worst) for board in boards])
     return RatedDecision(CLASSES.get(row["cls"], "other"), boards, reference)
+
+
+# -- reports -----------------------------------------------------------------------------------------------------------
+
+
+class ProgressListener(Protocol):
+    """Receives the progress of a training."""
+
+    def begin(self, what: str, total: int) -> None:
+        """Called when a step begins; `total` is its size."""
+        ...
+
+    def advance(self, units: int, note: str = "") -> None:
+        """Called when a part of the step is done."""
+        ...
+
+    def measured(self, row: dict[str, Any]) -> None:
+        """Called with the measurements after a step."""
+        ...
+
+
+@define
+class Reporter:
+    """Reports the fits of a training, and writes down what is measured after its steps."""
+
+    _folder: Path
+    _listener: ProgressListener
+    _benchmark: CheckerBenchmark | None
+    _since: float = field(factory=time.monotonic, init=False)
+
+    def fit(self, what: str, batches: int, fitting: Iterator[FitProgress]) -> float:
+        """Run a fit; return its mean squared error."""
+        self._listener.begin(what, batches)
+        loss = 0.0
+        for progress in fitting:
+            loss = progress.loss
+            self._listener.advance(1, f"error {loss**0.5:.4f}")
+        return loss
+
+    def measure(self, row: dict[str, Any], evaluator: ArrayEvaluator) -> None:
+        """Add the benchmark's figures and the seconds since the last call to a row, and append it to the history."""
+        if self._benchmark is not None:
+            row |= {kind: round(value, 3) for kind, value in self._benchmark.rating(evaluator).items()}
+        since, self._since = self._since, time.monotonic()
+        row["seconds"] = round(self._since - since)
+        with (self._folder / HISTORY).open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        self._listener.measured(row)
 
 
 # -- bundles -----------------------------------------------------------------------------------------------------------
