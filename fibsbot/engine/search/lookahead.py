@@ -100,7 +100,7 @@ class DecisionCubes:
 
         `equities` has shape (n, len(rolled)), the result (n, len(lines)).
         """
-        if len(rolled) == len(lines):  # nobody may double
+        if not any(self.may_double(side, line) for line in lines):
             return equities
         settled = equities[:, : len(lines)].copy()
         for column, line in enumerate(lines):

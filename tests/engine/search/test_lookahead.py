@@ -76,6 +76,15 @@ def test_who_is_on_roll_doubles_where_that_gains() -> None:
         assert value(TOY, position, cube, cube, 1) == pytest.approx(float(worth), abs=2e-5)
 
 
+def test_a_double_is_not_forgotten_where_the_turned_cube_is_among_the_lines_already() -> None:
+    cubes = DecisionCubes.of(MatchState(Position.start(), length=5, score=(3, 3)), NO_TABLES)
+    lines = (cubes.start, CubeLine(1, THEIRS))
+    rolled = cubes.lines_when_rolling(0, lines)
+    assert lines == rolled
+    settled = cubes.after_doubling(0, lines, rolled, np.array([[0.5, 0.75], [0.5, 1.5], [0.5, 0.25]]))
+    assert [[0.75, 0.75], [1.0, 1.5], [0.5, 0.25]] == settled.tolist()
+
+
 @pytest.mark.parametrize("plies", [0, 1, 2])
 def test_chances_are_consistent_at_any_depth(plies: int) -> None:
     found = look(STATES["money"], some_positions(6, 8), plies, new_lookahead(SearchFilters()))
