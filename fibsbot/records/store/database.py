@@ -85,10 +85,12 @@ def _reading_mode(path: Path) -> str:
     """Return how to open a file that is only read.
 
     A store with a write-ahead log has further files beside it while it is open; SQLite makes them also to read it. On a
-    file system that is read-only it cannot, and where no log is left nothing is missing.
+    file system that is read-only it cannot, and where no log is left nothing is missing. The log of a link is beside
+    the file that it points to.
     """
-    log = path.with_name(f"{path.name}-wal")
     with contextlib.suppress(OSError):
+        file = path.resolve()
+        log = file.with_name(f"{file.name}-wal")
         if os.statvfs(path).f_flag & os.ST_RDONLY and not (log.exists() and log.stat().st_size):
             return "ro&immutable=1"
     return "rw"
@@ -165,7 +167,7 @@ def reading_error_text(error: DBAPIError) -> str:
     """Return why a store cannot be read, in one line."""
     text = database_error_text(error)
     if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
-        text += "; expected a folder where this user can write, as SQLite keeps files beside a store that bots use"
+        text += "; expected a file that this user can read, in a folder where SQLite can keep other files beside it"
     return text
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,16 +139,30 @@ def test_a_store_on_a_read_only_file_system_is_read(tmp_path: Path, monkeypatch:
     path = tmp_path / "store.sqlite"
     fill(str(path))
     (tmp_path / "store.sqlite-shm").symlink_to("no/such/folder")  # SQLite cannot make its file there
-    with pytest.raises(StoreError, match=r"unable to open database file; expected a folder where this user can write"):
+    with pytest.raises(StoreError, match=r"unable to open database file; expected a file that this user can read"):
         Store.open(path)
     real = os.statvfs
-
-    def read_only(of: Path) -> os.statvfs_result:
-        return os.statvfs_result([*real(of)[:8], os.ST_RDONLY, *real(of)[9:]])
-
-    monkeypatch.setattr("os.statvfs", read_only)
+    monkeypatch.setattr("os.statvfs", lambda of: read_only(real(of)))
     with Store.open(path) as store:
         assert {"marvin", "trillian"} == set(store.accounts())
+
+
+def test_what_is_only_in_the_log_of_a_linked_store_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, link = tmp_path / "store.sqlite", tmp_path / "link.sqlite"
+    link.symlink_to(path)
+    with contextlib.closing(sqlite3.connect(path)) as bot:
+        bot.execute("PRAGMA journal_mode = WAL")
+        bot.execute("SELECT * FROM sqlite_master")  # SQLite empties the log when the last one who uses it is done
+        fill(str(path))
+        assert path.with_name("store.sqlite-wal").stat().st_size
+        real = os.statvfs
+        monkeypatch.setattr("os.statvfs", lambda of: read_only(real(of)))
+        with Store.open(link) as store:
+            assert {"marvin", "trillian"} == set(store.accounts())
+
+
+def read_only(file_system: os.statvfs_result) -> os.statvfs_result:
+    return os.statvfs_result([*file_system[:8], os.ST_RDONLY, *file_system[9:]])
 
 
 def test_the_error_for_an_unreachable_server_shows_no_password() -> None:
