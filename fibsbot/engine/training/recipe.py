@@ -190,11 +190,11 @@ class Recipe:
             for one in self.refining
         ):
             raise ValueError("expected fewer than 100,000 chunks a refinement")
-        hidden = [it for it in (self.distilling.hidden, *(one.hidden for one in self.rounds)) if it][-1]
+        hidden = next((one.hidden for one in reversed(self.rounds) if one.hidden), self.distilling.hidden)
         for one in self.refining:
             kept = one.hidden or hidden
             if len(kept) != len(hidden) or any(many > before for many, before in zip(kept, hidden, strict=True)):
-                raise ValueError(f"expected a refinement to keep units of the layers {hidden}, found {kept}")
+                raise ValueError(f"expected a refinement to keep at most {hidden} hidden units, found {kept}")
             hidden = kept
         if self.averaged > max(len(self.expanded_rounds()), 1):
             raise ValueError(f"expected at least {self.averaged} rounds, whose networks are to be averaged")

@@ -111,12 +111,12 @@ def test_the_recipes_that_come_along_can_be_followed() -> None:
         (
             "labels = 400",
             "labels = 400\nhidden = [13]",
-            "expected a refinement to keep units of the layers (12,), found (13,)",
+            "expected a refinement to keep at most (12,) hidden units, found (13,)",
         ),
         (
             "labels = 400",
             "labels = 400\nhidden = [9, 3]",
-            "expected a refinement to keep units of the layers (12,), found",
+            "expected a refinement to keep at most (12,) hidden units, found (9, 3)",
         ),
         ("labels = 300", "labels = 0", "'labels' must be >= 1: 0 @ recipe.refining[0].decisions"),
         ("deeper = 0.2", "deeper = 2", "'deeper' must be <= 1.0: 2.0 @ recipe.refining[0].decisions.comparison"),
