@@ -98,10 +98,10 @@ def analyse(  # noqa: PLR0913 - one argument per option
                 console.print()
             sums.add(analysis)
             for part in match_output(it.name, analysis, luck=luck, most=errors, width=console.width):
-                console.print(part)
+                console.print(part, crop=False)
     if not as_json and sums.matches > 1:
         console.print()
-        console.print(totals_table(sums, luck=luck, width=console.width))
+        console.print(totals_table(sums, luck=luck, width=console.width), crop=False)
     print_lines(remarks, err=True)
     if not (sums.matches or as_json or work.failed):
         raise selection.none_found()
@@ -114,6 +114,8 @@ FIGURE_WIDTH: Final = 8
 """Columns that every figure has in any terminal."""
 LABEL_WIDTH: Final = 14
 """Columns of the labels beside them in a narrow one, where they are wrapped."""
+_GAP: Final = 3
+"""Columns between two columns of a table: its padding, and the box's empty divider."""
 MAX_PLAYERS: Final = 20
 """Players listed in the totals over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
@@ -238,9 +240,14 @@ def _place(entry: TimelineEntry) -> str:
 
 
 def _table(width: int, label: str, *columns: str) -> Table:
-    """Return a table of labels and figures for this many columns of a terminal: names and labels give way first."""
-    most = max(FIGURE_WIDTH, (width - LABEL_WIDTH) // len(columns) - 2)
+    """Return a table of labels and figures for this many columns of a terminal: names and labels give way first.
+
+    It may be wider, and has to be printed with `crop=False`: lines that the terminal wraps lose no figure.
+    """
+    most = max(FIGURE_WIDTH, (width - LABEL_WIDTH) // len(columns) - _GAP)
+    least = FIGURE_WIDTH + (_GAP + FIGURE_WIDTH) * len(columns)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
+    table.width = least if width < least else None
     table.add_column(Text(label), min_width=FIGURE_WIDTH)
     for column in columns:
         table.add_column(Text(column), justify="right", no_wrap=True, min_width=FIGURE_WIDTH, max_width=most)

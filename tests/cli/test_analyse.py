@@ -164,3 +164,13 @@ def test_no_figure_is_cut_in_a_narrow_terminal(match: str) -> None:
 
     assert 22 == len(figures(80))
     assert figures(80) == figures(36)
+
+
+@pytest.mark.parametrize("columns", [24, 40, 60])
+def test_totals_that_are_too_wide_for_a_terminal_are_not_cut(match: str, columns: int) -> None:
+    def last_row(columns: int) -> list[str]:
+        done = fibsbot("analyse", match, match, "--evaluator", "heuristic", "--errors", "0", COLUMNS=str(columns))
+        return done.stdout.splitlines()[-1].split()
+
+    assert 6 == len(last_row(80))
+    assert last_row(80) == last_row(columns)
