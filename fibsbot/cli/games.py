@@ -97,13 +97,13 @@ def _part(game: TableGame) -> Part:
 
 def _after(game: TableGame, steps: list[str]) -> TableGame:
     """Return the game after the first parts of a turn: plays, or `name 5`. Raises UserError for what is illegal."""
-    for count, step in enumerate(steps):
-        _check_goes_on(game, steps[:count])
+    for count, step in enumerate(steps, 1):
         try:
             game = _step(game, step)
         except RuleError as error:
             raise UserError(f"--play: {error}") from error
-    _check_goes_on(game, steps)
+        if game.stage not in {Stage.MOVE, Stage.NAME}:
+            raise UserError(f"--play: nothing is left to play after {'; '.join(steps[:count])}")
     if game.stage is Stage.NAME:
         raise _expected_name(game, "nothing")
     return game
@@ -117,12 +117,6 @@ def _step(game: TableGame, step: str) -> TableGame:
     if number is None:
         raise _expected_name(game, repr(step))
     return games.name(game, game.namer, int(number[1]))
-
-
-def _check_goes_on(game: TableGame, steps: list[str]) -> None:
-    """Raise UserError if these parts are the whole turn."""
-    if game.stage not in {Stage.MOVE, Stage.NAME}:
-        raise UserError(f"--play: nothing is left to play after {'; '.join(steps)}")
 
 
 def _expected_name(game: TableGame, got: str) -> UserError:

@@ -143,6 +143,13 @@ def test_legal_names_the_law_that_a_play_breaks(arguments: tuple[str, ...], law:
     assert 1 == result.stderr.count("\n")
 
 
+@pytest.mark.parametrize("play", ["hand/24 hand/23", "hand/24 hand/23;"])
+def test_legal_with_a_play_needs_dice(play: str) -> None:
+    result = run("legal", "--game", "acey-deucey", "--play", play)
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert "expected --dice as in --dice 65, got none" in result.stderr
+
+
 def test_legal_prints_a_legal_play_alone() -> None:
     assert "8/5 6/5\n" == run("legal", XGID, "--play", "6/5 8/5").stdout
     result = run("legal", "--game", "nackgammon", "--dice", "31", "--play", "6/5, 8-5")
