@@ -203,8 +203,10 @@ def test_a_damaged_file_of_an_archive_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_matches_that_the_disk_has_no_room_for_are_not_counted(tmp_path: Path) -> None:
     (match,), archive = write_matches(tmp_path / "mat", 1), tmp_path / "archive"
+    # -B: bytecode would be kept with its end missing, and no later program could load it.
+    command = f"{sys.executable} -B -m fibsbot archive add {match} --archive {archive} --jobs 1"
     ended = subprocess.run(
-        ["sh", "-c", f"ulimit -f 2; exec {sys.executable} -m fibsbot archive add {match} --archive {archive} --jobs 1"],
+        ["sh", "-c", f"ulimit -f 2; exec {command}"],
         capture_output=True,
         check=False,
         text=True,
