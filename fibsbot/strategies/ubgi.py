@@ -83,7 +83,7 @@ class UbgiProcess:
             raise self._child.with_exit_reason(error) from None
         except EngineTimeoutError:
             if self._answer_pending and not in_time:  # the answer is read before the next question
-                raise NotReadyError("started in this decision, and gave no answer in the rest of its time") from None
+                raise NotReadyError("started during this decision, and gave no answer in the time left") from None
             raise
         if answer == SORRY:
             raise SorryError("is sorry")

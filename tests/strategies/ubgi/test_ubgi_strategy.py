@@ -149,7 +149,7 @@ def test_an_engine_that_gets_ready_late_is_not_ended(tmp_path: Path, *, answers:
         with pytest.raises(NotReadyError) as late:
             engine.ask("", time.monotonic() + 0.2)
         told = str(late.value)
-    assert "started in this decision, and gave no answer in the rest of its time" == told
+    assert "started during this decision, and gave no answer in the time left" == told
     if answers:
         go_on.touch()
         assert "roll" == engine.ask("", time.monotonic() + SOON), "the answer to the first question is not taken for it"
