@@ -119,7 +119,7 @@ def _absent_user(world: World, name: str) -> User:
     """Return what stands in for a player who is not logged in, with the saved settings; no message reaches it."""
     account = world.account(name) or Account(name, "")
     settings = UserSettings.from_json(account.settings.to_json())
-    return User(account, ClientMode.PLAIN, account.last_host, None, account.last_login, settings, world.now())
+    return User(account, ClientMode.PLAIN, account.last_host, None, account.last_login, settings, world.elapsed())
 
 
 def _introduce_captain(world: World, table: ChouetteTable) -> None:
@@ -139,7 +139,7 @@ def after_command(world: World, table: ChouetteTable) -> None:
     state = table.state if table.users else None
     if state is not table.timed:
         table.timed = state
-        table.deadline = None if state is None else world.now() + DECISION_TIME
+        table.deadline = None if state is None else world.elapsed() + DECISION_TIME
 
 
 def _announce_result(world: World, table: ChouetteTable, state: Chouette) -> None:
@@ -347,7 +347,7 @@ def come_back(world: World, user: User) -> None:
 
 def drop_late_players(world: World) -> None:
     """Drop every player who has not decided in time, and go on without those who have not joined the next game."""
-    now = world.now()
+    now = world.elapsed()
     for table in list(world.tables):
         state = table.state
         if state is None:

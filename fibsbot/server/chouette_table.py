@@ -81,7 +81,7 @@ class ChouetteTable:
     joined: set[str] = field(factory=set)
     """The players who have joined the next game."""
     deadline: float | None = None
-    """When the next decision is overdue, or the table abandoned, in seconds since 1970; None if it is not known yet."""
+    """When the next decision is overdue, or the table abandoned, by `World.elapsed`; None if it is not known yet."""
     timed: Chouette | None = None
     """The state for which the deadline was set."""
     settled: bool = False

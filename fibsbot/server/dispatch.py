@@ -42,7 +42,7 @@ def handle(world: World, user: User, line: str) -> None:
 
     Changes are saved before the messages about them are delivered.
     """
-    user.active = world.now()
+    user.active = world.elapsed()
     text = line.strip()
     if text == REPEAT:
         text = user.last_command

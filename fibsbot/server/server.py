@@ -58,6 +58,7 @@ class Server:
         quirks: Quirks | None = None,
         dice: DiceSource | None = None,
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
         laws: Laws | None = None,
     ) -> None:
         """Prepare a server.
@@ -72,6 +73,7 @@ class Server:
             dice: source of dice for a test, in place of `seed`.
             laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
             clock: returns seconds since 1970 UTC, as users see them.
+            timer: returns seconds that never jump, for idle times and decisions of a chouette.
 
         Raises:
             StoreError: if the database cannot be used.
@@ -83,6 +85,7 @@ class Server:
             Database(db, clock()),
             dice or (SystemDice() if seed is None else SeededDice(seed)),
             clock,
+            timer=timer,
             quirks=quirks,
             user_limit=self.limits.connections,
             house_laws=laws and playable_laws(laws),

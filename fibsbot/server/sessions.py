@@ -32,7 +32,8 @@ def log_in(  # noqa: PLR0913 - all that is known about a login
     if old is not None:
         account = old.account
         log_out(world, old, Departure.RECONNECTED)
-    user = User(account, mode, host, client, int(now), UserSettings.from_json(account.settings.to_json()), now)
+    settings = UserSettings.from_json(account.settings.to_json())
+    user = User(account, mode, host, client, int(now), settings, world.elapsed())
     world.users[user.name] = user
     world.max_users = max(world.max_users, len(world.users))
     if old is not None:
@@ -46,7 +47,7 @@ def log_in(  # noqa: PLR0913 - all that is known about a login
         user.mail.append(m.MailReceived(sender, time, text))
     world.send(user, *user.mail)
     if user.clip:
-        world.send(user, *(other.who_info(now) for other in world.users.values()), m.WhoEnd())
+        world.send(user, *(other.who_info(world.elapsed()) for other in world.users.values()), m.WhoEnd())
     how = "just registered and logs in." if new else "logs in again." if old is not None else "logs in."
     _announce(world, user, f"{user.name} {how}")
     chouette_flow.come_back(world, user)
@@ -56,7 +57,7 @@ def log_in(  # noqa: PLR0913 - all that is known about a login
 def _announce(world: World, user: User, text: str) -> None:
     """Announce a login to all other users."""
     world.recent_logins.append((world.now(), text))
-    message, status, end = m.LoggedIn(user.name, text), user.who_info(world.now()), m.WhoEnd()
+    message, status, end = m.LoggedIn(user.name, text), user.who_info(world.elapsed()), m.WhoEnd()
     for other in world.users.values():
         if other is user:
             continue

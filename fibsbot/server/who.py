@@ -59,7 +59,7 @@ def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
         world.send(user, m.Unknown(f"There are {len(world.users)} users logged in."))
         return
     chosen = _choose(world, words)
-    now = world.now()
+    now = world.elapsed()
     rows: list[Message] = [one.who_info(now) for one in sorted(chosen, key=_ORDERS[user.settings.sortwho])]
     if not user.clip:
         rows = [m.Unknown(write_telnet(row, number=number)) for number, row in enumerate(rows, 1)]
@@ -164,7 +164,7 @@ def whois(world: World, user: User, command: c.Whois) -> None:
             lines.append(m.WhoisLogout(_date(account.last_logout, zone)))
         lines.append(m.WhoisNotLoggedIn())
     else:
-        lines.append(m.WhoisIdle(other.idle(world.now())))
+        lines.append(m.WhoisIdle(other.idle(world.elapsed())))
         if other.opponent is not None:
             lines.append(m.WhoisPlaying(other.name, other.opponent))
         else:

@@ -63,6 +63,7 @@ class World:
         dice: DiceSource,
         clock: Callable[[], float],
         *,
+        timer: Callable[[], float] | None = None,
         quirks: Quirks | None = None,
         user_limit: int = 1000,
         house_laws: Laws | None = None,
@@ -73,6 +74,7 @@ class World:
             database: accounts, saved matches and mail.
             dice: the source of all rolls.
             clock: returns seconds since 1970 UTC.
+            timer: returns seconds that never jump, for waits; None: those of `clock`.
             quirks: deliberate differences, for tests of clients.
             user_limit: the limit that `show max` prints.
             house_laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
@@ -83,6 +85,7 @@ class World:
         self.user_limit = user_limit
         self.house_laws = house_laws
         self._clock = clock
+        self._timer = timer or clock
         self.users: dict[str, User] = {}
         self.watchers: dict[str, list[User]] = {}
         """The watchers of each user, by the watched user's name."""
@@ -110,6 +113,10 @@ class World:
         """Return the time in seconds since 1970 UTC."""
         return self._clock()
 
+    def elapsed(self) -> float:
+        """Return seconds of which only differences matter; they do not jump when the machine's clock is set."""
+        return self._timer()
+
     # -- sending ---------------------------------------------------------------------------------------------------
 
     def send(self, user: User, *messages: Message) -> None:
@@ -125,7 +132,7 @@ class World:
         """Send every client the current status of some users."""
         if self.closing:
             return
-        now = self.now()
+        now = self.elapsed()
         lines = [(user.who_info(now), m.WhoEnd()) for user in users]
         for listener in self.users.values():
             if listener.clip:

@@ -52,9 +52,12 @@ class Simulation:
     def __init__(self, dice: DiceSource | None = None, *, db: Path | None = None, quirks: Quirks | None = None) -> None:
         """Set up an empty world."""
         self.time = float(NOON)
+        self.jump = 0.0
+        """Seconds by which the machine's clock has been set since the start."""
         self.store = Database(db, self.time)
         self.opened.append(self)
-        self.world = World(self.store, dice or SeededDice(1), lambda: self.time, quirks=quirks)
+        clock, timer = lambda: self.time + self.jump, lambda: self.time
+        self.world = World(self.store, dice or SeededDice(1), clock, timer=timer, quirks=quirks)
         self._received: dict[User, list[Message]] = {}
 
     def log_in(

@@ -138,6 +138,19 @@ def test_time_stands_still_while_nobody_is_there(chouette: Chouette) -> None:
     assert -1 == chouette.ledger()["bob"]
 
 
+def test_a_clock_that_is_set_drops_nobody(chouette: Chouette) -> None:
+    """Only time that has passed counts, not what the machine's clock shows."""
+    simulation = chouette.simulation
+    simulation.jump = 10 * DECISION_TIME
+    chouette.pass_time(DECISION_TIME - 1)
+    assert 0 == chouette.ledger()["bob"]
+    assert "  Still logged in. 4:59 minutes idle." in simulation.say(chouette.users["bob"], "whois alice")
+    chouette.say("bob", "roll")
+    simulation.jump = -10 * DECISION_TIME
+    chouette.pass_time(DECISION_TIME)
+    assert -1 == chouette.ledger()["bob"]
+
+
 def test_an_abandoned_table_is_closed_in_the_end(chouette: Chouette) -> None:
     for user in chouette.users.values():
         chouette.simulation.log_out(user)
@@ -152,7 +165,7 @@ def test_an_abandoned_table_is_closed_in_the_end(chouette: Chouette) -> None:
 async def test_the_server_drops_late_players_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.server.server.CHOUETTE_INTERVAL", 0.01)
     time = float(NOON)
-    async with Server(limits=CHEAP, dice=ListedDice(*CASTS, (3, 1)), clock=lambda: time) as server:
+    async with Server(limits=CHEAP, dice=ListedDice(*CASTS, (3, 1)), timer=lambda: time) as server:
         players = []
         for name in NAMES:
             await server.register(name, PASSWORD)

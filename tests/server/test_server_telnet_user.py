@@ -59,7 +59,7 @@ SCRIPT: Final = (
 async def match() -> AsyncIterator[tuple[Server, Raw]]:
     """Run a server with known dice and an opponent who waits for an invitation."""
     dice = ListedDice((5, 3), (6, 5), (4, 2), coin=True)
-    async with Server(limits=CHEAP, dice=dice, clock=lambda: NOON) as server:
+    async with Server(limits=CHEAP, dice=dice, clock=lambda: NOON, timer=lambda: NOON) as server:
         await server.register("robot", PASSWORD)
         robot = await Raw.log_in(server.port, "robot")
         robot.send("set boardstyle 3")
