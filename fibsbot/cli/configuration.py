@@ -201,7 +201,7 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFact
 
     try:
         with Store.open(where) as store:
-            recollection = store.player_memories(own_name, now - HISTORY).get(name, PlayerMemory())
+            recollection = store.player_memories(own_name, now - HISTORY, now).get(name, PlayerMemory())
             opponent = next(iter([*store.opponents(account=own_name, name=name)]), None)
     except StoreError as error:
         return None, str(error)

@@ -54,7 +54,7 @@ def load_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMem
                 memory = memories[account] = AgentMemory(
                     lacking=features_named(reader.missing_features(server, now - MEMORY_AGE))
                 )
-                for name, known in reader.player_memories(account, now - MEMORY_AGE).items():
+                for name, known in reader.player_memories(account, now - MEMORY_AGE, now).items():
                     matches = [clock - (now - at).total_seconds() for at in known.matches]
                     refused = clock - (now - known.refused).total_seconds() if known.refused else None
                     broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None

@@ -231,10 +231,13 @@ class Store:
 
     # -- memories of the bot ------------------------------------------------------------------------------------
 
-    def player_memories(self, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
+    def player_memories(
+        self, account: str, since: dt.datetime, now: dt.datetime | None = None
+    ) -> Mapping[str, PlayerMemory]:
         """Return, by name, an account's memories of the players that it has met since then.
 
-        Saved matches are remembered however old they are.
+        Saved matches are remembered however old they are. What was stored with a time after `now`, when the machine's
+        clock was ahead, is left out, or of saved matches taken for just now: waits that begin in the future do not end.
         """
         played = select(OPPONENTS.c.name, MATCHES.c.ended, MATCHES.c.seen)
         played = played.select_from(MATCHES.join(OPPONENTS, MATCHES.c.opponent_id == OPPONENTS.c.id))
@@ -255,15 +258,17 @@ class Store:
         )
         known: dict[str, PlayerMemory] = {}
         ours = (ACCOUNTS.c.name, account)
-        for row in self._rows(_narrow(ended, ours, since=(MATCHES.c.ended, since)).order_by(MATCHES.c.ended)):
+        for row in self._rows(
+            _narrow(ended, ours, since=(MATCHES.c.ended, since), until=now).order_by(MATCHES.c.ended)
+        ):
             before = known.get(row["name"], PlayerMemory())
             known[row["name"]] = before._replace(matches=(*before.matches, row["ended"]))
-        for row in self._rows(_narrow(refused, ours, since=(FACTS.c.last_at, since))):
+        for row in self._rows(_narrow(refused, ours, since=(FACTS.c.last_at, since), until=now)):
             known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(refused=row["last_at"])
         for row in self._rows(_narrow(stuck, ours)):
-            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(stuck=row["last_at"])
+            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(stuck=_not_after(row["last_at"], now))
         for row in self._rows(_narrow(waiting, ours).order_by(MATCHES.c.seen)):
-            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(broke_off=row["seen"])
+            known[row["name"]] = known.get(row["name"], PlayerMemory())._replace(broke_off=_not_after(row["seen"], now))
         return known
 
     def missing_features(self, server: str, since: dt.datetime) -> frozenset[str]:
@@ -287,15 +292,25 @@ def _columns(table: Table, view: type[AttrsInstance]) -> list[Column[Any]]:
     return [table.c[name] for name in _names(view) if name in table.c]
 
 
+def _not_after(at: dt.datetime, now: dt.datetime | None) -> dt.datetime:
+    return at if now is None else min(at, now)
+
+
 def _narrow(
     query: Select[*tuple[Any, ...]],
     *equal: tuple[ColumnElement[Any], Any],
     since: tuple[ColumnElement[Any], dt.datetime | None] | None = None,
+    until: dt.datetime | None = None,
 ) -> Select[*tuple[Any, ...]]:
-    """Restrict a query to rows whose columns have the given values, as far as these are not None."""
+    """Restrict a query to rows whose columns have the given values, as far as these are not None.
+
+    `until` is for the column of `since`.
+    """
     conditions = [column == value for column, value in equal if value is not None]
     if since and since[1]:
         conditions.append(since[0] >= since[1])
+    if since and until:
+        conditions.append(since[0] <= until)
     return query.where(*conditions)
 
 

@@ -10,10 +10,12 @@ from fibsbot.records.stored_rows import Fact, MatchOutcome, PlayerMemory
 from tests.records.store.recorder import NOON, XGID, Teller
 
 
-def player_memories(bot: Teller, account: str, since: dt.datetime) -> Mapping[str, PlayerMemory]:
+def player_memories(
+    bot: Teller, account: str, since: dt.datetime, now: dt.datetime | None = None
+) -> Mapping[str, PlayerMemory]:
     """Return what an account has to remember of the players whom it has met since then."""
     with Store.open(bot.url) as store:
-        return store.player_memories(account, since)
+        return store.player_memories(account, since, now)
 
 
 def test_a_match_is_stored_with_its_games_and_decisions(bot: Teller) -> None:
@@ -302,6 +304,23 @@ def test_player_memories_are_read_from_the_store(bot: Teller) -> None:
     assert {"ford", "zaphod"} == set(since_noon)
     assert ((ended[1],), None, None, None) == since_noon["ford"]
     assert {} == player_memories(bot, "trillian", NOON)
+
+
+def test_what_was_stored_by_a_clock_that_was_ahead_is_not_waited_for(bot: Teller) -> None:
+    bot.log_in()
+    bot.start("ford", 1)
+    bot.end("ford", 1, score=(1, 0))
+    bot.wait(3600)
+    now = bot.now
+    bot.wait(86_400)
+    bot.start("ford", 1)
+    bot.end("ford", 1, score=(1, 0))
+    bot.tell("refused_by", name="arthur", text="no")
+    bot.start("zaphod", 1)
+    bot.save("zaphod", 1)
+    first = min(match.ended for match in bot.matches() if match.ended)
+    known = player_memories(bot, "marvin", NOON, now)
+    assert {"ford": ((first,), None, None, None), "zaphod": ((), None, now, None)} == known
 
 
 def test_a_match_that_got_stuck_is_remembered_until_a_new_one_begins(bot: Teller) -> None:
