@@ -171,6 +171,8 @@ class Ruleset:
     """Notes a roll on the table."""
     on_move: tuple[Change, ...] = ()
     """Notes a move on the table."""
+    marks_shown: Callable[[Side], Side] = lambda side: side
+    """Adds the marks that a side's checkers prove, to a table that is typed in; moves that are played note theirs."""
     ends: tuple[End, ...] = ()
     """Looked at after a play; the first outcome counts."""
     ends_at_once: tuple[End, ...] = ()

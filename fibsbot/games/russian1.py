@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fibsbot.games import standard
 from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Then, Turn, move_law
-from fibsbot.games.table import HAND, START, Course, Mark, Table
+from fibsbot.games.table import HAND, START, Course, Mark, Side, Table
 
 
 def complementary_doubles(table: Table, dice: Numbers, _throws: int) -> Turn:
@@ -38,9 +38,12 @@ def enter_if_possible(table: Table, source: int, target: int) -> bool:
 
 def note_start(_before: Table, after: Table, _source: int, _target: int) -> Table:
     """Note that two checkers are on the board."""
-    if Mark.STARTED in after.own.marks or sum(after.own.row[1 : START + 1]) < 2:
-        return after
-    return Table(after.own.marked(Mark.STARTED), after.opponent)
+    return Table(has_started(after.own), after.opponent)
+
+
+def has_started(own: Side) -> Side:
+    """Mark a side of which two checkers are on the board, or have been."""
+    return own if sum(own.row[: START + 1]) < 2 else own.marked(Mark.STARTED)
 
 
 RULES = standard.like_backgammon(
@@ -55,6 +58,7 @@ RULES = standard.like_backgammon(
     divide=complementary_doubles,
     move_laws=(standard.hit_enter_first, two_enter_first),
     on_move=(note_start,),
+    marks_shown=has_started,
     readings=(
         "Once two checkers have been on the board, a player is free to enter others or to move.",
         "The extra roll has to be made, and nothing limits how often.",

@@ -96,14 +96,17 @@ def _in_block_of_six(opponent: Side, point: int) -> bool:
 
 def note_move(_before: Table, after: Table, source: int, target: int) -> Table:
     """Note what rules 1, 2 and 6 ask for."""
-    own = after.own
-    if target == FARTHEST_OF_OPPONENTS_SIDE:
-        own = own.marked(Mark.RELEASED)
-    if own.row[START] <= own.checkers - 5:
-        own = own.marked(Mark.FIVE_LEFT)
+    own = marks_shown(after.own)
     if Mark.FOUR_SIXES in own.marks and STACK in {source, target} and (source, target, own.throws) != (START, STACK, 1):
         own = evolve(own, marks=own.marks & ~Mark.FOUR_SIXES)
     return Table(own, after.opponent)
+
+
+def marks_shown(own: Side) -> Side:
+    """Mark what the checkers themselves show: one is on the farthest point, five have left the start."""
+    if own.row[FARTHEST_OF_OPPONENTS_SIDE]:
+        own = own.marked(Mark.RELEASED)
+    return own.marked(Mark.FIVE_LEFT) if own.row[START] <= own.checkers - 5 else own
 
 
 def note_release_while_there(_before: Table, after: Table, _source: int, _target: int) -> Table:
@@ -160,6 +163,7 @@ RULES = standard.like_backgammon(
     move_laws=(standard.all_enter_first, one_on_a_point, five_leave_the_start),
     landing=hits_and_breaks_blocks,
     on_move=(note_move,),
+    marks_shown=marks_shown,
     ends_at_once=(jan,),
     readings=(
         "The diagram is lost; that both sides go round in the same direction from opposite corners is a reading.",

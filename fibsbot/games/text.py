@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fibsbot.evolve import evolve
-from fibsbot.games import load_ruleset
+from fibsbot.games import load_ruleset, standard
 from fibsbot.games.game import Naming, TableGame
 from fibsbot.games.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.games.table import HAND, OFF, Mark, Side, Table, side
@@ -54,9 +54,12 @@ def parse_table(text: str, rules: Ruleset) -> Table:
     for point in range(OFF + 1, HAND):
         facing = rules.course.facing(point)
         pins = (own.pinned >> point & 1) + (opponent.pinned >> facing & 1)
-        if pins != (own.row[point] > 0 < opponent.row[facing]):
+        both = own.row[point] > 0 < opponent.row[facing]
+        if both and rules.landing is not standard.pins:
+            raise TableTextError(f"expected no point with checkers of both sides, got both on {point} / {facing}")
+        if pins != both:
             raise TableTextError(f"expected pinned=... where both sides are and only there, got {point} / {facing}")
-    return Table(own, opponent)
+    return Table(rules.marks_shown(own), rules.marks_shown(opponent))
 
 
 def _parse_side(text: str, checkers: int) -> Side:

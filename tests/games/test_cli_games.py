@@ -101,6 +101,21 @@ def test_legal_says_that_a_turn_has_more_parts() -> None:
     assert "cannot move\n" == run("legal", "24 2:14 / 24:13 5 3", "--game", "gioul", "--dice", "42").stdout
 
 
+@pytest.mark.parametrize(
+    ("game", "dice", "own", "marks", "count"),
+    [
+        ("russian1", "53", "25:13 22 20 throws=1", "started", 8),
+        ("russian1", "33", "20 1:14 throws=1", "started", 1),
+        ("swedish", "21", "24:10 14:4 13 throws=5", "released,five_left", 6),
+        ("swedish", "21", "24:10 14:5 throws=5", "five_left", 4),
+    ],
+)
+def test_what_the_checkers_show_need_not_be_marked(game: str, dice: str, own: str, marks: str, count: int) -> None:
+    marked = run("legal", f"{own} marks={marks} / 24:15", "--game", game, "--dice", dice)
+    assert marked.stdout == run("legal", f"{own} / 24:15", "--game", game, "--dice", dice).stdout
+    assert count == len(marked.stdout.splitlines())
+
+
 def test_legal_lists_the_plays_of_a_later_part() -> None:
     following = run("legal", "--game", "gioul", "--dice", "55", "--play", "24/19(4);")
     alone = run("legal", "24:11 19:4 / 24:15", "--game", "gioul", "--dice", "66")
@@ -194,6 +209,10 @@ def test_perft_counts_the_tables_of_a_game() -> None:
         (("show", "24:15", "--game", "tapa"), "expected two rows of checkers"),
         (("show", "24:16 / 24:15", "--game", "tapa"), "expected numbers up to 15"),
         (("show", "24:15 / 1:15", "--game", "tapa"), "expected pinned=... where both sides are"),
+        (
+            ("show", "24:15 / 1:15", "--game", "portes"),
+            "expected no point with checkers of both sides, got both on 24 / 1",
+        ),
         (("show", "--game", "tapa", "--dice", "77"), "expected --dice with 2 digits"),
         (("show", "--game", "tapa", "--play", "24/23"), "expected --svg with --play"),
         (("show", "--game", "tapa", "--svg", "--play", "24/23"), "expected --dice as in --dice 65, got none"),
