@@ -145,7 +145,7 @@ class ConnectionStatistics:
             unseen=sum(it.lost is None for it in every),
             seconds=sum(lengths),
             longest=max(lengths, default=0.0),
-            between=(max(ended) - min(begun)).total_seconds() if periods else 0.0,
+            between=max((max(ended) - min(begun)).total_seconds(), 0.0) if periods else 0.0,
             reasons=dict(reasons.most_common()),
         )
 

@@ -184,6 +184,8 @@ def test_connections_are_counted_as_far_as_recorded() -> None:
     assert (4 * 3600, 3 * 3600, 5 * 3600) == (online.seconds, online.longest, online.between)
     assert {"reset": 2, "refused": 1} == online.reasons
     assert ConnectionStatistics.of([]).between == 0
+    set_back = ConnectionStatistics.of([StoredConnection("marvin", NOON, NOON - hour, "game", "reset")])
+    assert (0, 0) == (set_back.seconds, set_back.between), "the clock was set during the connection"
 
 
 # -- luck adjustment ---------------------------------------------------------------------------------------------------
