@@ -57,8 +57,8 @@ RULES = standard.like_backgammon(
     options=(
         Option("navy", "Checkers may move while others wait to enter.", {"move_laws": ()}),
         Option("stakes", "Each 1-2 doubles what the game counts.", {"raises_stake": is_acey_deucey}),
-        Option("checkers-left", "The winner scores 1 for each checker that the loser has left.", {
-            "ends": (checkers_left,),
+        Option("checkers-left", "The winner scores 1 for each checker that the loser has left, resigning or not.", {
+            "ends": (checkers_left,), "counts_checkers": True,
         }),
         Option("extra-needs-all", "There is no further roll if a part of the named double cannot be played.", {
             "named_double_ends_turn": True,

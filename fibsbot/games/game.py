@@ -89,6 +89,13 @@ class TableGame(MatchGame):
         waits = {Stage.ROLL: self.turn, Stage.MOVE: self.turn, Stage.DOUBLED: self.answering, Stage.NAME: self.namer}
         return waits.get(self.stage)
 
+    def score_by_checkers(self, winner: Seat) -> int | None:
+        """Return what the winner scores for the loser's checkers, before the cube; None if the level counts."""
+        if not self.rules.counts_checkers:
+            return super().score_by_checkers(winner)
+        loser = self.table_for(winner.other).own
+        return loser.checkers - loser.row[OFF]
+
     def point_game_score(self, winner: Seat) -> int:
         """Return what the winner scores for the loser's checkers: 1 to 4 by the quarter of the course they are in."""
         row = self.table_for(winner.other).own.row

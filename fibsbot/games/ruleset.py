@@ -187,6 +187,8 @@ class Ruleset:
     """Opens one of these points."""
     winner_begins: bool = False
     """Whether the winner of a game begins the next one without an opening roll."""
+    counts_checkers: bool = False
+    """Whether the winner scores for each checker that the loser has left, also after a drop or a resignation."""
     laws: Laws = SINGLE
     """What a game counts, and whether there is a cube."""
     readings: tuple[str, ...] = ()

@@ -316,8 +316,9 @@ def _points(state: MatchGame, winner: Seat, level: Level) -> int:
     In the Point Game checkers count on their present points, also after a drop or a resignation, for which law 21 has
     no rule: a player who refuses loses "whatever his count may amount to at that time" (law 20).
     """
-    if state.laws.point_game:
-        return state.cube * state.point_game_score(winner)
+    counted = state.score_by_checkers(winner)
+    if counted is not None:
+        return state.cube * counted
     turned = state.owner is not None
     return state.cube * game_multiplier(state.laws, level, unlimited=not state.length, turned=turned)
 

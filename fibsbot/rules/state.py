@@ -126,6 +126,10 @@ class MatchGame:
         """Return who owns the cube, seen by one of the players."""
         return Owner.CENTRED if self.owner is None else Owner.PLAYER if self.owner is seat else Owner.OPPONENT
 
+    def score_by_checkers(self, winner: Seat) -> int | None:
+        """Return what the winner scores for the loser's checkers, before the cube; None if the level counts."""
+        return self.point_game_score(winner) if self.laws.point_game else None
+
     def point_game_score(self, winner: Seat) -> int:
         """Return what the winner scores in the Point Game for the checkers that the loser has left."""
         raise NotImplementedError  # each kind of state has its own

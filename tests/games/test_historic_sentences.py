@@ -12,6 +12,8 @@ from fibsbot.games.ruleset import Part
 from fibsbot.games.table import Course, Mark, Table
 from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, Law, RuleError
+from fibsbot.rules.game import accept_resignation, double, drop, resign
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Seat, Stage
 from tests.games.boards import format_side, results, table
 
@@ -251,6 +253,14 @@ def test_acey_9_the_winner_may_collect_for_each_checker_left() -> None:
     won = after(state, (1, 0))
     assert won.result is not None
     assert won.result.points == 7
+    for level in Level:
+        resigned = accept_resignation(resign(state, Seat.B, level), Seat.A)
+        assert resigned.result is not None
+        assert 7 == resigned.result.points, "resigned"
+    doubled = double(playing("acey-deucey:checkers-left:cube", table("1", "24:5 3:2")), Seat.A)
+    dropped = drop(doubled, Seat.B)
+    assert dropped.result is not None
+    assert 7 == dropped.result.points, "the double was refused"
 
 
 def test_irish_in_1665_counts_a_last_double_and_a_loser_who_is_not_home() -> None:
