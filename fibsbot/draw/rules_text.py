@@ -94,3 +94,5 @@ def _facts(rules: Ruleset) -> Iterator[str]:
     most = 1 + rules.laws.gammon + (rules.laws.gammon and rules.laws.triple)
     counts = "every game counts 1" if most == 1 else f"a game counts up to {most}"
     yield f"Unless the text says otherwise, {counts}{', times the cube' if rules.laws.cube else ''}."
+    if rules.laws.cube:
+        yield "A match has no Crawford game: the cube is used in each."
