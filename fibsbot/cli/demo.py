@@ -11,6 +11,7 @@ import contextlib
 import datetime as dt
 import json
 import sys
+import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -121,14 +122,14 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
     laws = options.laws
     length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
     display = MatchDisplay(console, BOT)
-    started = dt.datetime.now(dt.UTC)
+    started = time.monotonic()
     with _closing(strategies):
         for name, strategy in zip((options.strategy, options.opponent_strategy), strategies, strict=True):
             for fault in () if base_name(name) in PORTABLE else check(strategy):
                 raise UserError(f"strategy {name!r} does not work: {fault}")
         _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
-    seconds = (dt.datetime.now(dt.UTC) - started).total_seconds()
+    seconds = time.monotonic() - started
     if sheet.winner is None:
         raise UserError(f"the match was not finished; the session log {log_path} has the details")
     score = sheet.games[-1].score
