@@ -6,6 +6,7 @@ Commands are imported when they are called, so that `fibsbot --help` is quick.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import difflib
 import errno
 import gc
@@ -292,7 +293,8 @@ _BRAILLE: Final = range(0x2800, 0x2900)
 def replace_unencodable(file: TextIO) -> None:
     """Let a stream write a similar sign, or a question mark, for a character that its encoding lacks."""
     if getattr(file, "errors", None) in {"strict", "surrogateescape"} and hasattr(file, "reconfigure"):
-        file.reconfigure(errors=HANDLER)
+        with contextlib.suppress(OSError):  # it asks where it is in a file; what it was opened on may be gone
+            file.reconfigure(errors=HANDLER)
 
 
 def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
