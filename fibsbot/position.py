@@ -36,6 +36,16 @@ class Move:
         """Points passed; a checker borne off with a higher number passes fewer than the die shows."""
         return self.source - self.target
 
+    def make(self, cells: list[int]) -> None:
+        """Change the cells of a `Position` to those after this own move, which hits a blot; legality is not checked."""
+        source, target = self.source, self.target
+        cells[source] -= 1
+        if target != OFF:
+            if cells[target] == -1:
+                cells[target] = 0
+                cells[0] -= 1
+            cells[target] += 1
+
     def __str__(self) -> str:
         """Write the move as people do: `24/18`, `bar/22`, `6/off`. A hit is not marked: only the board shows it."""
         source = "bar" if self.source == BAR else str(self.source)
@@ -195,13 +205,7 @@ class Position:
         """Return the position after a whole own play, still seen by the player who made it; legality is not checked."""
         cells = list(self.points)
         for move in play.moves:
-            source, target = move.source, move.target
-            cells[source] -= 1
-            if target != OFF:
-                if cells[target] == -1:
-                    cells[target] = 0
-                    cells[0] -= 1
-                cells[target] += 1
+            move.make(cells)
         return Position(tuple(cells))
 
     def status(self) -> Flaw:

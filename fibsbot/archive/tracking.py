@@ -249,15 +249,9 @@ class _Follower:
         """Make a play, and check that there is a checker and no point of the opponent in its way."""
         cells = self.cells
         for move in play.moves:
-            source, target = move.source, move.target
-            if cells[source] < 1 or (target != OFF and cells[target] < -1):
+            if cells[move.source] < 1 or (move.target != OFF and cells[move.target] < -1):
                 raise self._error(f"{move} cannot be played")
-            cells[source] -= 1
-            if target != OFF:
-                if cells[target] == -1:
-                    cells[target] = 0
-                    cells[0] -= 1
-                cells[target] += 1
+            move.make(cells)
 
     def _error(self, text: str) -> TranscriptError:
         return TranscriptError(f"game {self.game}, turn {self.turns + 1}: {text}")

@@ -1,31 +1,25 @@
-"""The order in which a display gets the messages of both players of a match."""
+"""Displays of a match that both of its players see: the order in which they get the messages of both."""
 
 from __future__ import annotations
 
 import enum
 from collections import deque
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from attrs import define, field
 
+from fibs_protocol import commands as c
 from fibs_protocol import messages as m
+from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
+from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Record
+from fibsbot.bot.runner import Observer
 from fibsbot.draw.markup import clean
 
 Handler: TypeAlias = Callable[[], None]
-
-LONGEST_REASON: Final = 200
-"""Characters of the reason why a strategy had no answer."""
-
-
-def fallback_line(record: Record) -> str | None:
-    """Return the line for a decision that a strategy could not make; None for other records."""
-    if record.name != "fallback":
-        return None
-    return f"{clean(str(record.fields.get('reason')), LONGEST_REASON)}; the fallback decides"
 
 
 class _Step(enum.Enum):
@@ -105,3 +99,35 @@ class BothSides:
                 other.held.popleft()[1]()
             return True
         return False
+
+
+LONGEST_REASON: Final = 200
+"""Characters of the reason why a strategy had no answer."""
+
+
+class LiveDisplay(Protocol):
+    """What shows a match by the messages of both players."""
+
+    both_sides: BothSides
+
+    def print(self, line: str) -> None:
+        """Print a line."""
+
+
+class PlayerCommentator(Observer):
+    """Tells a display what one player does; the subclasses tell what the messages to the player mean."""
+
+    display: LiveDisplay
+    leads: bool
+    """Whether the match is shown from this player's side."""
+
+    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Note a play of the player, which the opponent's commentator prints."""
+        if isinstance(command, c.Move):
+            self.display.both_sides.played(leads=self.leads)
+
+    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Print that the player's strategy had no answer."""
+        if record.name == "fallback":
+            reason = clean(str(record.fields.get("reason")), LONGEST_REASON)
+            self.display.print(f"{reason}; the fallback decides")

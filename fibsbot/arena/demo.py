@@ -15,17 +15,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
-from fibs_protocol.commands import Command
 from fibs_protocol.drawing import draw
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU
-from fibsbot.arena.both_sides import BothSides, fallback_line
+from fibsbot.arena.both_sides import BothSides, PlayerCommentator
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.events_and_actions import Record
-from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.board_text import styled_board
 from fibsbot.fibs_numbering import cells_from_position, play_from_fibs
@@ -192,7 +188,7 @@ class MatchDisplay:
 
 
 @frozen
-class Commentator(Observer):
+class Commentator(PlayerCommentator):
     """Prints what the opponent of one player does; with one for each player the whole match is printed.
 
     The server sends a player only the opponent's moves.
@@ -210,16 +206,6 @@ class Commentator(Observer):
         before, after = self._tracks[0], agent.tracked
         self._tracks[0] = after
         self.display.both_sides.handle(message, partial(self._take, message, before, after), leads=self.leads)
-
-    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Note a play of the player, which the opponent's commentator prints."""
-        if isinstance(command, c.Move):
-            self.display.both_sides.played(leads=self.leads)
-
-    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Print that the player's strategy had no answer."""
-        if line := fallback_line(record):
-            self.display.print(line)
 
     def _take(self, message: Message, before: TrackedMatch, after: TrackedMatch) -> None:
         if self.leads:

@@ -13,17 +13,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.arena.both_sides import BothSides, fallback_line
+from fibsbot.arena.both_sides import BothSides, PlayerCommentator
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.events_and_actions import Record
-from fibsbot.bot.runner import Observer
 from fibsbot.draw.table_text import describe_turn, draw_table
 from fibsbot.evolve import evolve as fast_evolve
 from fibsbot.games import load_ruleset
@@ -135,7 +131,7 @@ class TableDisplay:
 
 
 @define
-class TableCommentator(Observer):
+class TableCommentator(PlayerCommentator):
     """Prints what the opponent of one player does; with one for each player the whole match is printed."""
 
     display: TableDisplay
@@ -150,16 +146,6 @@ class TableCommentator(Observer):
         """Print the meaning of a message."""
         before, self._line = self._line, agent.tracked.table
         self.display.both_sides.handle(message, partial(self._take, message, before, self._line), leads=self.leads)
-
-    def on_sent(self, command: Command, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Note a play of the player, which the opponent's commentator prints."""
-        if isinstance(command, c.Move):
-            self.display.both_sides.played(leads=self.leads)
-
-    def on_record(self, record: Record, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Print that the player's strategy had no answer."""
-        if line := fallback_line(record):
-            self.display.print(line)
 
     def _take(self, message: Message, before: TableState | None, line: TableState | None) -> None:
         if isinstance(message, m.TableBoard):

@@ -5,27 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fibsbot.engine import simd
 from fibsbot.engine.arrays import Floats32
 from fibsbot.engine.jit import compiled
-from fibsbot.engine.simd import (
-    BIT_PLACES,
-    GROUP,
-    SHARED_TILE,
-    TILE,
-    Bytes,
-    Sums,
-    VectorForm,
-    Words,
-    accumulate_by,
-    accumulate_two_by,
-    host_form,
-    layout,
-    list_changes_by,
-    list_words_by,
-    rectify,
-)
+from fibsbot.engine.simd import GROUP, SHARED_TILE, TILE, Bytes, Sums, VectorForm, Words, rectify
 
-FORMS = [form for form in VectorForm if host_form() is VectorForm.AVX2 or form is not VectorForm.AVX2]
+FORMS = [form for form in VectorForm if simd.host_form() is VectorForm.AVX2 or form is not VectorForm.AVX2]
 """Those that this processor knows: SSE2 is a part of AVX2."""
 VALUES = np.array([32767, -32768, 1, -1, 0, 20], np.int16)
 ROWS = np.array([7, 0, 0, 3, 1, 4])
@@ -33,7 +18,7 @@ ROWS = np.array([7, 0, 0, 3, 1, 4])
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_adds_the_products_exactly(form: VectorForm) -> None:
-    accumulate = accumulate_by(form)
+    accumulate = simd.accumulate_by(form)
 
     @compiled
     def add(  # noqa: PLR0917 - compiled functions know no others
@@ -54,7 +39,7 @@ def test_every_form_adds_the_products_exactly(form: VectorForm) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_two_rows_that_share_the_weights_get_each_its_own_sums(form: VectorForm) -> None:
-    accumulate = accumulate_two_by(form)
+    accumulate = simd.accumulate_two_by(form)
 
     @compiled
     def add(sums: Sums, weights: Words, places: Sums, values: Words, pairs: int) -> None:
@@ -74,13 +59,13 @@ def test_two_rows_that_share_the_weights_get_each_its_own_sums(form: VectorForm)
 def _kept(weights: Words, form: VectorForm) -> Words:
     """Return weights in the order that a form expects, after a tile of others."""
     tile = weights.shape[1]
-    return np.concatenate([np.zeros(tile, np.int16), weights[:, layout(form, tile)].reshape(-1)])
+    return np.concatenate([np.zeros(tile, np.int16), weights[:, simd.layout(form, tile)].reshape(-1)])
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
 def test_words_that_are_not_zero_in_either_row_are_listed_in_their_order(form: VectorForm, share: float) -> None:
-    list_words = list_words_by(form)
+    list_words = simd.list_words_by(form)
 
     @compiled
     def find(numbers: Floats32, count: int, table: Bytes, places: Sums, values: Words) -> int:
@@ -92,7 +77,7 @@ def test_words_that_are_not_zero_in_either_row_are_listed_in_their_order(form: V
     words = np.floor(numbers * np.array([[100], [200]], np.float32) + np.float32(0.5)).astype(np.int16)
     for count in (0, GROUP, 40):
         places, values = np.full(40 + GROUP, -1, np.int32), np.zeros((2, 40 + GROUP), np.int16)
-        found = find(numbers, count, BIT_PLACES, places, values)
+        found = find(numbers, count, simd.BIT_PLACES, places, values)
         expected = np.flatnonzero(words[:, :count].any(axis=0))
         assert (SHARED_TILE * expected).tolist() == places[:found].tolist()
         assert words[:, expected].tolist() == values[:, :found].tolist()
@@ -100,7 +85,7 @@ def test_words_that_are_not_zero_in_either_row_are_listed_in_their_order(form: V
 
 @pytest.mark.parametrize("form", FORMS)
 def test_changes_from_the_row_before_are_listed_and_the_row_is_remembered(form: VectorForm) -> None:
-    list_changes = list_changes_by(form)
+    list_changes = simd.list_changes_by(form)
 
     @compiled
     def find(numbers: Floats32, before: Words, table: Bytes, places: Sums, values: Words) -> int:
@@ -112,7 +97,7 @@ def test_changes_from_the_row_before_are_listed_and_the_row_is_remembered(form: 
         numbers = np.zeros(2 * GROUP, np.float32)
         numbers[list(changed)] = list(changed.values())
         differences = np.rint(2048 * numbers).astype(int) - before
-        count = find(numbers, before, BIT_PLACES, places, values)
+        count = find(numbers, before, simd.BIT_PLACES, places, values)
         assert (TILE * np.flatnonzero(differences)).tolist() == places[:count].tolist()
         assert differences[differences != 0].tolist() == values[:count].tolist()
         assert np.rint(2048 * numbers).tolist() == before.tolist()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,19 @@ INPUTS: Final = 2 * SIDE_INPUTS
 OUTPUTS: Final = 6
 Inputs: TypeAlias = Floats32
 Values: TypeAlias = Floats32
+
+
+class HiddenLayerNetwork(Protocol):
+    """A network with one hidden layer of softsign units and logistic outputs."""
+
+    @property
+    def input_weights(self) -> Floats32: ...  # noqa: D102 - shape (inputs, hidden)
+    @property
+    def hidden_bias(self) -> Floats32: ...  # noqa: D102 - shape (hidden,)
+    @property
+    def output_weights(self) -> Floats32: ...  # noqa: D102 - shape (outputs, hidden)
+    @property
+    def output_bias(self) -> Floats32: ...  # noqa: D102 - shape (outputs,)
 
 
 class GameNetwork(NamedTuple):
@@ -228,24 +241,29 @@ def encode(rules: Rules, state: State, inputs: Inputs) -> None:
 
 
 @inner
-def forward(network: GameNetwork, buffers: Activations) -> None:
-    """Write the outputs for the inputs in the buffers, which may be those of a wider network."""
-    hidden, outputs, inputs = buffers.hidden, buffers.outputs, buffers.inputs
+def evaluate_inputs(network: HiddenLayerNetwork, inputs: Floats32, hidden: Floats32, outputs: Floats32) -> None:
+    """Write the hidden units and the outputs for the inputs; the hidden layer may be narrower than its buffer."""
     units = len(network.hidden_bias)
     for unit in range(units):
         hidden[unit] = network.hidden_bias[unit]
-    for place in range(INPUTS):
+    for place in range(len(network.input_weights)):
         value = inputs[place]
         if value != 0.0:
             for unit in range(units):
                 hidden[unit] += value * network.input_weights[place, unit]
     for unit in range(units):
         hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
-    for output in range(OUTPUTS):
+    for output in range(len(network.output_bias)):
         total = network.output_bias[output]
         for unit in range(units):
             total += hidden[unit] * network.output_weights[output, unit]
         outputs[output] = 1.0 / (1.0 + np.exp(-total))
+
+
+@inner
+def forward(network: GameNetwork, buffers: Activations) -> None:
+    """Write the outputs for the inputs in the buffers, which may be those of a wider network."""
+    evaluate_inputs(network, buffers.inputs, buffers.hidden, buffers.outputs)
 
 
 @inner

@@ -21,7 +21,6 @@ from fibsbot.engine.family.evaluator import turn_over
 from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, next_random, play_game
 from fibsbot.engine.family.moves import copy_state
 from fibsbot.engine.family.network import (
-    INPUTS,
     OUTPUTS,
     Activations,
     GameNetwork,
@@ -36,6 +35,7 @@ from fibsbot.engine.family.turns import divide, note_roll, outcome
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import load_arrays, save_arrays
 from fibsbot.engine.training.hyper import NO_TABLE, SCALE, ExactTable, exact_table, number_of, solve_all
+from fibsbot.engine.training.td_network import move_hidden_layer
 from fibsbot.games import load_ruleset
 from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.ruleset import Ruleset
@@ -226,15 +226,7 @@ def _update(
         for unit in range(units):
             errors[unit] += step * network.output_weights[output, unit]
             network.output_weights[output, unit] += step * hidden[unit]
-    for unit in range(units):
-        slope = np.float32(1.0) - abs(hidden[unit])
-        errors[unit] *= slope * slope
-        network.hidden_bias[unit] += errors[unit]
-    for place in range(INPUTS):
-        amount = inputs[place]
-        if amount != 0.0:
-            for unit in range(units):
-                network.input_weights[place, unit] += amount * errors[unit]
+    move_hidden_layer(network, inputs, hidden, errors)
 
 
 @inner

@@ -22,6 +22,7 @@ from fibsbot.engine.arrays import (
     boards_of,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
+from fibsbot.engine.family.network import HiddenLayerNetwork, evaluate_inputs
 from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
@@ -107,22 +108,7 @@ def load_inputs(buffers: TDBuffers, board: Board) -> None:
 @inner
 def forward(network: TDNetwork, buffers: TDBuffers) -> None:
     """Write the chances of the position whose inputs are in the buffers."""
-    hidden, chances, inputs = buffers.hidden, buffers.chances, buffers.inputs
-    units = len(hidden)
-    for unit in range(units):
-        hidden[unit] = network.hidden_bias[unit]
-    for place in range(len(inputs)):
-        value = inputs[place]
-        if value != 0.0:
-            for unit in range(units):
-                hidden[unit] += value * network.input_weights[place, unit]
-    for unit in range(units):
-        hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
-    for chance in range(OUTPUTS):
-        total = network.output_bias[chance]
-        for unit in range(units):
-            total += hidden[unit] * network.output_weights[chance, unit]
-        chances[chance] = 1.0 / (1.0 + np.exp(-total))
+    evaluate_inputs(network, buffers.inputs, buffers.hidden, buffers.chances)
 
 
 @compiled
@@ -238,6 +224,21 @@ def _learn(network: TDNetwork, memory: SelfPlayBuffers, games: int, seed: int, r
 
 
 @inner
+def move_hidden_layer(network: HiddenLayerNetwork, inputs: Floats32, hidden: Floats32, errors: Floats32) -> None:
+    """Move the weights of the hidden layer by the errors of its outputs, which become those of its sums."""
+    units = len(network.hidden_bias)
+    for unit in range(units):
+        slope = np.float32(1.0) - abs(hidden[unit])
+        errors[unit] *= slope * slope
+        network.hidden_bias[unit] += errors[unit]
+    for place in range(len(network.input_weights)):
+        amount = inputs[place]
+        if amount != 0.0:
+            for unit in range(units):
+                network.input_weights[place, unit] += amount * errors[unit]
+
+
+@inner
 def _update(network: TDNetwork, memory: SelfPlayBuffers, rate: np.float32) -> float:
     """Move the chances towards the next position's, seen by this side; return the difference of the equities."""
     learned, seen, errors = memory.buffers.chances, memory.next_buffers.chances, memory.errors
@@ -255,15 +256,7 @@ def _update(network: TDNetwork, memory: SelfPlayBuffers, rate: np.float32) -> fl
         for unit in range(units):
             errors[unit] += step * network.output_weights[chance, unit]
             network.output_weights[chance, unit] += step * hidden[unit]
-    for unit in range(units):
-        slope = np.float32(1.0) - abs(hidden[unit])
-        errors[unit] *= slope * slope
-        network.hidden_bias[unit] += errors[unit]
-    for place in range(inputs.shape[0]):
-        amount = inputs[place]
-        if amount != 0.0:
-            for unit in range(units):
-                network.input_weights[place, unit] += amount * errors[unit]
+    move_hidden_layer(network, inputs, hidden, errors)
     return difference
 
 
