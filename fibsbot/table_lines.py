@@ -17,7 +17,7 @@ from fibsbot.games.ruleset import Ruleset
 from fibsbot.games.table import HAND, OFF, Mark, Side, Table
 from fibsbot.games.text import format_turn, parse_turn
 from fibsbot.position import Move, Play
-from fibsbot.rules.game import refusal_to_double
+from fibsbot.rules.game import crawford_of, refusal_to_double
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Resignation, Seat, Stage
 
@@ -114,7 +114,9 @@ def _points(mask: int) -> tuple[int, ...]:
 def game_from_state(state: TableState) -> TableGame:
     """Return the game of a `table:` line; the player is seat A.
 
-    The line does not show how many turns the game has had, nor how it ended.
+    The line does not show how many turns the game has had, nor how it ended. With one player a point away it is that
+    of the Crawford game if neither may double; if one may, that is taken to have been played, although both players may
+    have left the rule out.
 
     Raises:
         UnknownGameError: if there is no such game.
@@ -129,13 +131,17 @@ def game_from_state(state: TableState) -> TableGame:
         raise TableLineError(f"expected {rules.dice} dice, got {len(state.dice)}")
     answers = _seat(state.decides)
     naming = None if state.naming is None else Naming[state.naming.name]
+    length, scores = fibs_numbering.length_from_fibs(state.length), (state.score, state.opponent_score)
+    crawford, post_crawford = crawford_of(rules.laws, length, scores, post_crawford=False)
+    if crawford and (state.may_double or state.opponent_may_double):
+        crawford, post_crawford = False, True
     return TableGame(
         rules=rules,
         laws=rules.laws,
-        length=fibs_numbering.length_from_fibs(state.length),
-        scores=(state.score, state.opponent_score),
-        crawford=False,
-        post_crawford=False,
+        length=length,
+        scores=scores,
+        crawford=crawford,
+        post_crawford=post_crawford,
         table=Table(own, opponent) if turn is Seat.A else Table(opponent, own),
         turn=turn,
         stage=Stage[state.stage.name],

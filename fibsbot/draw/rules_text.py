@@ -95,4 +95,4 @@ def _facts(rules: Ruleset) -> Iterator[str]:
     counts = "every game counts 1" if most == 1 else f"a game counts up to {most}"
     yield f"Unless the text says otherwise, {counts}{', times the cube' if rules.laws.cube else ''}."
     if rules.laws.cube:
-        yield "A match has no Crawford game: the cube is used in each."
+        yield "A match has a Crawford game: the first in which a player is a point away is played without the cube."

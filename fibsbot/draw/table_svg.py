@@ -55,7 +55,7 @@ def scene_of_table(
         length=game.length,
         cube=game.cube if game.laws.cube or game.cube > 1 else 0,
         owner=owner,
-        crawford=False,
+        crawford=game.crawford,
         shown=_shown_play(game, play, below=game.turn is seat) if play else None,
         title=title,
         text="\n".join([*draw_table(game, seat, shown_names), *facts]),

@@ -72,7 +72,7 @@ def _counts(game: TableGame, letters: tuple[str, str], names: tuple[str, str]) -
     words = [f"{name}: " + " ".join(f"{letter}-{count}" for letter, count in it) for name, it in places.items()]
     if game.laws.cube:
         owner = f" (owned by {names[game.owner]})" if game.cube > 1 and game.owner is not None else ""
-        words.append(f"Cube: {game.cube}{owner}")
+        words.append(f"Cube: {game.cube}{' (Crawford game)' if game.crawford else owner}")
     elif game.cube > 1:
         words.append(f"Stake: {game.cube}")
     return f"   {'   '.join(words)}  {_turn(game, names)}".rstrip()

@@ -63,7 +63,7 @@ MISERE = evolve(
     source="a game of today",
     setup=standard.BACKGAMMON,
     ends=(last_wins,),
-    laws=Laws("misere", gammon=False),
+    laws=Laws("misere", crawford=True, gammon=False),
 )
 PORTES = evolve(
     NACKGAMMON,
@@ -109,7 +109,7 @@ def is_another_set_up(rules: Ruleset) -> bool:
         is_backgammon(rules)
         and rules.opening is Opening.BOTH
         and not rules.winner_begins
-        and evolve(rules.laws, name=CUBE.name, cube=True) == CUBE
+        and evolve(rules.laws, name=CUBE.name, cube=True, crawford=True) == CUBE
     )
 
 

@@ -32,7 +32,7 @@ from fibsbot.rules.errors import (
     RollFirstError,
     RuleError,
 )
-from fibsbot.rules.game import check_before_roll, check_no_resignation, check_turn, match_winner
+from fibsbot.rules.game import check_before_roll, check_no_resignation, check_turn, crawford_of, match_winner
 from fibsbot.rules.state import Ending, MatchGame, Result, Seat, Stage
 
 
@@ -107,18 +107,19 @@ def start_match(
 ) -> TableGame:
     """Return a game of a match at these scores, before the opening roll.
 
-    `length` 0 is unlimited. `begins` rolls first without an opening roll. Raises RuleError if a score has already won
-    the match.
+    `length` 0 is unlimited. `begins` rolls first without an opening roll. If one player is a point away in a game with
+    a cube, it is the Crawford game. Raises RuleError if a score has already won the match.
     """
     if length < 0 or min(scores) < 0 or (length and max(scores) >= length):
         raise RuleError(f"expected scores from 0 to below the length of the match, got {scores} in a match to {length}")
+    crawford, post_crawford = crawford_of(rules.laws, length, scores, post_crawford=False)
     return TableGame(
         rules=rules,
         laws=rules.laws,
         length=length,
         scores=scores,
-        crawford=False,
-        post_crawford=False,
+        crawford=crawford,
+        post_crawford=post_crawford,
         table=rules.start(),
         turn=Seat.A if begins is None else begins,
         stage=Stage.OPENING if begins is None else Stage.ROLL,
@@ -135,13 +136,17 @@ def start_at(rules: Ruleset, table: Table, dice: Numbers | None = None) -> Table
 
 
 def next_game(state: TableGame) -> TableGame:
-    """Return the next game of the match, before its opening roll."""
+    """Return the next game of the match by the same laws, before its opening roll."""
     if state.stage is not Stage.OVER:
         raise GameRunningError("the game is not over yet")
     if match_winner(state) is not None:
         raise GameOverError("the match is over")
     begins = state.result.winner if state.result and state.rules.winner_begins else None
-    return start_match(state.rules, state.length, state.scores, begins=begins)
+    started = start_match(state.rules, state.length, state.scores, begins=begins)
+    crawford, post_crawford = crawford_of(
+        state.laws, state.length, state.scores, post_crawford=state.crawford or state.post_crawford
+    )
+    return evolve(started, laws=state.laws, crawford=crawford, post_crawford=post_crawford)
 
 
 def roll_opening(state: TableGame, die_a: int, die_b: int) -> TableGame:
@@ -164,7 +169,7 @@ def roll(state: TableGame, seat: Seat, dice: Numbers) -> TableGame:
     check_dice(state.rules, dice)
     table, todo = parts_of(state.rules, state.table, dice, state.throws + 1)
     cube, limit = state.cube, state.laws.cube_limit
-    if state.rules.raises_stake(dice) and (limit is None or 2 * cube <= limit):
+    if state.rules.raises_stake(dice) and not state.crawford and (limit is None or 2 * cube <= limit):
         cube *= 2
     return _go_on(evolve(state, table=table, dice=dice, todo=todo, throws=state.throws + 1, cube=cube))
 

@@ -23,8 +23,8 @@ GAMMONS: Final = Laws("gammons", cube=False, triple=False)
 """A game counts 2 if the loser has borne off nothing, and there is no cube."""
 TRIPLE: Final = Laws("gammons and backgammons", cube=False)
 """A game counts 1, 2 or 3, as in backgammon, and there is no cube."""
-CUBE: Final = Laws("with a cube")
-"""A game counts 1, 2 or 3 times the cube."""
+CUBE: Final = Laws("with a cube", crawford=True)
+"""A game counts 1, 2 or 3 times the cube, and matches have a Crawford game."""
 OPENING_DICE: Final = 2
 """Dice of an opening throw, one of each player."""
 Numbers: TypeAlias = tuple[int, ...]
@@ -190,7 +190,7 @@ class Ruleset:
     counts_checkers: bool = False
     """Whether the winner scores for each checker that the loser has left, also after a drop or a resignation."""
     laws: Laws = SINGLE
-    """What a game counts, and whether there is a cube."""
+    """What a game counts, and whether there is a cube and so a Crawford game."""
     readings: tuple[str, ...] = ()
     """What the text leaves open, and how it is read here; a sentence each."""
     options: tuple[Option, ...] = ()
@@ -222,7 +222,7 @@ class Ruleset:
             Option("both", f"{Opening.BOTH.value.capitalize()}.", {"opening": Opening.BOTH}),
             Option("rethrow", f"{Opening.RETHROW.value.capitalize()}.", {"opening": Opening.RETHROW}),
             Option("winner-begins", "The winner of a game begins the next.", {"winner_begins": True}),
-            Option("cube", "There is a doubling cube.", {"laws": evolve(self.laws, cube=True)}),
+            Option("cube", "There is a doubling cube.", {"laws": evolve(self.laws, cube=True, crawford=True)}),
         )
         return tuple(
             option

@@ -20,6 +20,9 @@ from fibsbot.rules.state import Ending, Resignation, Result, Seat, Stage
 
 _COUNTS: Final = ("hit", "throws", "head")
 _POINTS: Final = ("pinned", "held")
+_CRAWFORD: Final = {(False, False): "to come", (True, False): "this game", (False, True): "played"}
+"""When the Crawford game of a match is, by whether this game is it and whether it has been played."""
+_CRAWFORD_FLAGS: Final = {word: flags for flags, word in _CRAWFORD.items()}
 
 
 class TableTextError(ValueError):
@@ -134,7 +137,7 @@ def _parse_todo(word: str) -> Part | Then:
 def game_to_json(game: TableGame) -> dict[str, Any]:
     """Return everything about a game as values that JSON has."""
     offer, result = game.resignation, game.result
-    return {
+    values = {
         "game": game.rules.full_name,
         "length": game.length,
         "scores": list(game.scores),
@@ -157,6 +160,9 @@ def game_to_json(game: TableGame) -> dict[str, Any]:
         "drawn": game.drawn,
         "reason": game.reason,
     }
+    if game.laws.crawford and game.length > 1:
+        values["crawford"] = _CRAWFORD[game.crawford, game.post_crawford]
+    return values
 
 
 def _name(seat: Seat | None) -> str | None:
@@ -166,15 +172,19 @@ def _name(seat: Seat | None) -> str | None:
 def game_from_json(values: Mapping[str, Any]) -> TableGame:
     """Return the game that `game_to_json` made the values of. Raises TableTextError for values that are none."""
     try:
-        rules = load_ruleset(values["game"])
+        rules, length = load_ruleset(values["game"]), int(values["length"])
+        # A match that does not say when has no Crawford game: both players left it out, or the match was saved before
+        # there was one in tables games, and goes on as it began.
+        when = values.get("crawford")
+        crawford, post_crawford = (False, False) if when is None else _CRAWFORD_FLAGS[when]
         offer, result = values["resignation"], values["result"]
         return TableGame(
             rules=rules,
-            laws=rules.laws,
-            length=int(values["length"]),
+            laws=evolve(rules.laws, crawford=rules.laws.crawford and (length < 2 or when is not None)),
+            length=length,
             scores=(int(values["scores"][0]), int(values["scores"][1])),
-            crawford=False,
-            post_crawford=False,
+            crawford=crawford,
+            post_crawford=post_crawford,
             table=parse_table(values["table"], rules),
             turn=Seat[values["turn"]],
             stage=Stage(values["stage"]),

@@ -126,20 +126,29 @@ def start_match(laws: Laws, length: int, scores: tuple[int, int] = (0, 0), *, po
     """
     if length < 0 or min(scores) < 0 or (length and max(scores) >= length):
         raise RuleError(f"expected scores from 0 to below the length of the match, got {scores} in a match to {length}")
-    one_away = sum(score == length - 1 for score in scores)
-    applies = laws.crawford and length > 1
-    # If both are a point away, the Crawford game has been played: there is no other way to get there.
-    post_crawford = applies and (post_crawford or one_away == 2)
+    crawford, post_crawford = crawford_of(laws, length, scores, post_crawford=post_crawford)
     return GameState(
         laws=laws,
         length=length,
         scores=scores,
-        crawford=applies and one_away == 1 and not post_crawford,
+        crawford=crawford,
         post_crawford=post_crawford,
         position=Position.start(),
         turn=Seat.A,
         stage=Stage.OPENING,
     )
+
+
+def crawford_of(laws: Laws, length: int, scores: tuple[int, int], *, post_crawford: bool) -> tuple[bool, bool]:
+    """Return whether the game at these scores is the Crawford game, and whether that has been played.
+
+    `post_crawford` is what is known of the match so far.
+    """
+    one_away = sum(score == length - 1 for score in scores)
+    applies = laws.crawford and length > 1
+    # If both are a point away, the Crawford game has been played: there is no other way to get there.
+    post_crawford = applies and (post_crawford or one_away == 2)
+    return applies and one_away == 1 and not post_crawford, post_crawford
 
 
 def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:

@@ -8,7 +8,7 @@ from fibsbot.games import game as games
 from fibsbot.rules import game
 from fibsbot.server import game_flow, ruleset_flow
 from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.ruleset_match import RulesetMatch, with_cube_limit
+from fibsbot.server.ruleset_match import RulesetMatch
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.world import World
 
@@ -26,7 +26,7 @@ def start_next_game(world: World, match: PairMatch[Any], *, resumed: bool = Fals
     if isinstance(match, ServerMatch):
         match.state = game.next_game(match.state)
     elif isinstance(match, RulesetMatch):
-        match.state = with_cube_limit(games.next_game(match.state))
+        match.state = games.next_game(match.state)
     match.swap_colours()
     start_game(world, match, resumed=resumed)
 

@@ -21,7 +21,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.server.accounts import GameRating
 from fibsbot.server.database import Database, SavedMatchRow
 from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
+from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch, wants_crawford
 from fibsbot.server.users import User
 from fibsbot.table_lines import moves_to_fibs, table_state
 
@@ -97,9 +97,10 @@ class RulesetMatch(PairMatch[TableGame]):
         """Return the match that `to_json` has written."""
         a, b = values["names"]
         x, o = values["colours"]
+        state = game_from_json(values["ruleset"])
         return cls(
             (a, b),
-            with_cube_limit(game_from_json(values["ruleset"])),
+            evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT)),
             (Colour(x), Colour(o)),
             int(values["serial"]),
             int(values["rolls"]),
@@ -108,14 +109,11 @@ class RulesetMatch(PairMatch[TableGame]):
 
 
 def new_ruleset_match(inviter: User, joiner: User, length: int, serial: int, rules: Ruleset) -> RulesetMatch:
-    """Return a new match, the inviter as X; `length` is as in messages."""
-    state = with_cube_limit(start_match(rules, fibs_numbering.length_from_fibs(length)))
+    """Return a new match, the inviter as X, by both players' toggles; `length` is as in messages."""
+    state = start_match(rules, fibs_numbering.length_from_fibs(length))
+    crawford = rules.laws.crawford and wants_crawford(inviter, joiner)
+    state = evolve(state, laws=evolve(rules.laws, cube_limit=CUBE_LIMIT, crawford=crawford))
     return RulesetMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)
-
-
-def with_cube_limit(state: TableGame) -> TableGame:
-    """Return a game with the server's limit of the cube."""
-    return evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT))
 
 
 def load_match(saved: SavedMatchRow) -> PairMatch[Any] | None:

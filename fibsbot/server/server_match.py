@@ -151,10 +151,15 @@ def _laws(a: User, b: User) -> Laws:
     limits = [user.settings.redoubles for user in (a, b) if user.settings.redoubles is not None]
     return evolve(
         FIBS,
-        crawford=a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD],
+        crawford=wants_crawford(a, b),
         automatic=AutomaticRaise.DOUBLE
         if a.settings[Toggle.AUTODOUBLE] and b.settings[Toggle.AUTODOUBLE]
         else AutomaticRaise.NONE,
         redoubles=min(limits, default=MAX_SHOWN),
         cube_limit=CUBE_LIMIT,
     )
+
+
+def wants_crawford(a: User, b: User) -> bool:
+    """Return whether a match of two users has a Crawford game: if one of them wants it."""
+    return a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD]

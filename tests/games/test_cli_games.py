@@ -16,6 +16,7 @@ from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.game import start_match
 from fibsbot.games.plays import perft
 from fibsbot.games.text import format_table, game_from_json, parse_table
+from fibsbot.rules.errors import CubeRefusal
 from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import LAWS
 from fibsbot.rules.state import Seat
@@ -46,7 +47,8 @@ def test_the_page_of_a_game_has_everything_that_the_ruleset_says(name: str) -> N
     expected = [*sentences, *(f"{option.name}:" for option in rules.options)]
     assert [] == [sentence for sentence in expected if " ".join(sentence.split()) not in page]
     trailer = start_match(rules, 3, (2, 0), begins=Seat.B)
-    assert (refusal_to_double(trailer, Seat.B) is None) == ("A match has no Crawford game" in page)
+    in_crawford = refusal_to_double(trailer, Seat.B) is CubeRefusal.CRAWFORD
+    assert rules.laws.cube == in_crawford == ("A match has a Crawford game" in page)
 
 
 def test_rules_without_a_game_lists_all_games_with_their_options() -> None:
