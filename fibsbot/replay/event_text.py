@@ -221,7 +221,8 @@ class MoveList:
             self._begun = True
         elif isinstance(event, events.TableGameBegan):
             (a, b), (own, theirs) = self._names, event.scores or ("?", "?")
-            yield from ("", f"  Game {event.number}", f"    {f'{a}: {own}':{COLUMN_WIDTH}}  {b}: {theirs}")
+            crawford = ", Crawford game" if event.crawford else ""
+            yield from ("", f"  Game {event.number}{crawford}", f"    {f'{a}: {own}':{COLUMN_WIDTH}}  {b}: {theirs}")
         elif isinstance(event, events.TableGameEnded):
             yield f"    {table_result_text(event, self._names)}"
         elif isinstance(event, events.TableMatchEnded):

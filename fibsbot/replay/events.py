@@ -125,6 +125,8 @@ class TableGameBegan:
     number: int
     scores: tuple[int, int] | None
     """None if they are not known."""
+    crawford: bool = False
+    """Whether its first line shows that it is the Crawford game."""
 
     @property
     def place(self) -> Place:

@@ -19,6 +19,7 @@ from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.table_state import TableStage, TableState
 from fibs_protocol.words import YOU
 from fibsbot.bot.tracked_match import Difference
+from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.games.game import TableGame, name, next_game, play, roll, roll_contest, roll_opening, start_match
@@ -147,11 +148,11 @@ class TableMatch:
             self._begun = True
             self._emit(events.TableMatchBegan(self.number, self.game, self.players, self.length, self.own, self._at))
 
-    def _begin_game(self) -> None:
+    def _begin_game(self, *, crawford: bool = False) -> None:
         self._begin_match()
         if not self._playing:
             self._games, self._turn, self._playing = self._games + 1, 0, True
-            self._emit(events.TableGameBegan(self.number, self._games, self.scores))
+            self._emit(events.TableGameBegan(self.number, self._games, self.scores, crawford=crawford))
 
     def _add(self, seat: Seat, text: str, *, decision: bool = True) -> None:
         self._begin_game()
@@ -238,13 +239,15 @@ class TableMatch:
             return
         self.scores = self.scores or shown.scores
         if line.stage is not TableStage.OVER:
-            self._begin_game()
+            self._begin_game(crawford=shown.crawford)
         self._fill_in_play(line)
         if differences := self._differences(line):
             self._differ(differences, place)
         if differences or self._state is None:
             self._state = shown
             self.scores = shown.scores
+        elif shown.stage is not Stage.OVER:  # whether the players have left the Crawford game out, only a line shows
+            self._state = evolve(self._state, crawford=shown.crawford, post_crawford=shown.post_crawford)
 
     def _on_game_starts(self, _: m.GameStarts, place: _Place) -> None:
         if self._playing:
@@ -259,7 +262,7 @@ class TableMatch:
             except UnknownGameError as error:
                 self._differ([Difference("game", None, str(error))], place)
             self.scores = (0, 0)
-        if self._state is not None:
+        if self._state is not None and not self._state.crawford:  # else the first line shows whether it is that game
             self._begin_game()
 
     def _on_opening_roll(self, message: m.OpeningRoll, place: _Place) -> None:

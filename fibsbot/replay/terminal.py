@@ -114,7 +114,8 @@ def _next_table_frame(frame: BoardFrame, event: events.TableEvent) -> BoardFrame
     """Return the frame for an event of a match of another game, whose board is not drawn."""
     match event:
         case events.TableGameBegan(number=number):
-            return evolve(frame, place=event.place, lines=(f"  Game {number}",), begins_game=True)
+            line = f"  Game {number}{', Crawford game' if event.crawford else ''}"
+            return evolve(frame, place=event.place, lines=(line,), begins_game=True)
         case events.TableActionAdded(seat=seat):
             line = f"  {event.turn:>3}  {frame.names[seat]:{max(map(len, frame.names))}}  "
             return evolve(

@@ -80,7 +80,8 @@ class JsonRows:
                 user = _clipped(names[0]) if event.own else None
                 return self._row("table_match", event.match) | row | {"user": user, "time": _time(event.at)}
             case events.TableGameBegan(number=number, scores=scores):
-                return self._row("table_game", event.match) | {"game": number, "scores": scores}
+                row = {"game": number, "scores": scores} | ({"crawford": True} if event.crawford else {})
+                return self._row("table_game", event.match) | row
             case events.TableActionAdded(seat=seat):
                 row = {"game": event.game, "turn": event.turn, "who": _clipped(names[seat]), "seat": seat.name}
                 row |= {"action": _clipped(event.text), "time": _time(event.at)}

@@ -16,7 +16,7 @@ from fibsbot.games.game import roll, start_match
 from fibsbot.policy import Policy
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
-from fibsbot.replay.events import TableGameEnded, TableMatchBegan
+from fibsbot.replay.events import TableGameBegan, TableGameEnded, TableMatchBegan
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.state import Seat
 from fibsbot.server.server import Server
@@ -63,6 +63,14 @@ def test_the_live_page_lists_a_draw_as_neither_won_nor_lost() -> None:
     feed.on_match_event(TableGameEnded(1, 1, None, 0, "both are pinned", drawn=True, scores=(0, 0)))
     (game,) = json.loads(feed.part(FeedPart.GAMES))["games"]
     assert (None, "0-0") == (game["won"], game["score"])
+
+
+def test_the_live_page_names_the_crawford_game_of_another_game() -> None:
+    feed = AccountFeed("marvin")
+    feed.on_match_event(TableMatchBegan(1, "nackgammon", ("marvin", "ford"), 3, own=True))
+    for crawford in (True, False):
+        feed.on_match_event(TableGameBegan(1, 2, (2, 0), crawford=crawford))
+        assert crawford is json.loads(feed.part(FeedPart.MOVES))["crawford"]
 
 
 def test_the_live_page_lists_the_games_of_a_chouette() -> None:

@@ -220,7 +220,7 @@ class AccountFeed:
                 )
             case events.TableGameBegan(number=number, scores=scores):
                 self._moves.clear()
-                self._game = {"game": number, "scores": scores or (0, 0), "crawford": False}
+                self._game = {"game": number, "scores": scores or (0, 0), "crawford": event.crawford}
                 self._last = None
                 self._changed(FeedPart.MOVES)
             case events.TableActionAdded(seat=seat):
