@@ -169,3 +169,12 @@ def test_the_status_and_the_records_know_the_score_of_a_game() -> None:
     script.server("ford wins 1 point, having borne off all checkers.")
     assert "plakoto" == script.events("match_started")[0]["game"]
     assert ("ford", 1) == (script.events("game_ended")[0]["winner"], script.events("game_ended")[0]["points"])
+
+
+@pytest.mark.parametrize(("scores", "crawford"), [((0, 2), True), ((2, 2), False)])
+def test_no_double_is_asked_for_in_the_crawford_game(scores: tuple[int, int], *, crawford: bool) -> None:
+    script = to_match("nackgammon")
+    script.server(line(start_match(load_ruleset("nackgammon"), 3, scores, begins=Seat.A)))
+    question = script.questions[0].question
+    assert isinstance(question, TableQuestion)
+    assert (crawford, not crawford) == (question.game.crawford, question.may_double)
