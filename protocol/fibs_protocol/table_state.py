@@ -142,7 +142,7 @@ class TableState:
     resignation: int
     """The points that the player who decides would win by accepting the opponent's resignation; 0 without one."""
     may_double: bool
-    """Whether the player may double before rolling, whoever is on turn."""
+    """Whether the player may double before rolling, whoever is on turn; nobody may in the Crawford game."""
     opponent_may_double: bool
     side: SideState
     opponent_side: SideState
