@@ -115,8 +115,8 @@ def game_from_state(state: TableState) -> TableGame:
     """Return the game of a `table:` line; the player is seat A.
 
     The line does not show how many turns the game has had, nor how it ended. With one player a point away it is that
-    of the Crawford game if neither may double; if one may, that is taken to have been played, although both players may
-    have left the rule out.
+    of the Crawford game if neither may double. If one may, that game is taken to have been played, although both
+    players may have left the rule out, and so it is between the rolls of one turn, where a line does not tell.
 
     Raises:
         UnknownGameError: if there is no such game.
@@ -133,7 +133,8 @@ def game_from_state(state: TableState) -> TableGame:
     naming = None if state.naming is None else Naming[state.naming.name]
     length, scores = fibs_numbering.length_from_fibs(state.length), (state.score, state.opponent_score)
     crawford, post_crawford = crawford_of(rules.laws, length, scores, post_crawford=False)
-    if crawford and (state.may_double or state.opponent_may_double):
+    between_rolls = state.stage is TableStage.ROLL and state.rolls > 0
+    if crawford and (state.may_double or state.opponent_may_double or between_rolls):
         crawford, post_crawford = False, True
     return TableGame(
         rules=rules,

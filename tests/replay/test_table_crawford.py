@@ -92,5 +92,7 @@ def test_a_line_between_two_rolls_of_a_turn_does_not_make_it_the_crawford_game_f
     between = evolve(state, stage=Stage.ROLL, dice=None, todo=(), throws=1, post_crawford=True)
     after = evolve(between, throws=0, turn=Seat.B, table=between.table.swapped())
     lines: list[Line] = [m.Welcome("marvin", 1, "-"), m.YouResumed("ford"), *map(shown, (state, between, after))]
-    found = differences(replay([*lines, DOUBLES]))
-    assert "double" not in [what for what, _, _ in found]
+    events = list(replay([*lines, DOUBLES]))
+    assert "double" not in [what for what, _, _ in differences(events)]
+    assert [(1, False)] == games(events)
+    assert [(1, False)] == games(list(replay([*lines[:2], shown(between)])))
