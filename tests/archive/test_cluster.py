@@ -18,7 +18,7 @@ from tests.commands import fibsbot
 from tests.workers.conftest import SOON, Cluster, running_cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
-MATCHES = 8
+MATCHES = 5
 CLIENT = """
 from fibsbot.archive import study
 from fibsbot.cli import main

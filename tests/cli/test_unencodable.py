@@ -12,6 +12,7 @@ from fibsbot.cli import replace_unencodable
 from tests.commands import fibsbot_process
 
 MATCH = "tests/data/formats/mat/match.mat"
+SHORT = "tests/data/formats/mat/one_point.mat"
 COMMAND = (sys.executable, "-m", "fibsbot")
 
 
@@ -53,7 +54,7 @@ def test_a_table_is_written_in_a_locale_that_lacks_its_signs() -> None:
 
 def test_a_file_whose_name_is_no_text_can_be_written(tmp_path: Path) -> None:
     ended = subprocess.run(
-        [*COMMAND, "report", MATCH, "--evaluator", "heuristic", "--no-luck", "-o", bytes(tmp_path) + b"/\xff.html"],
+        [*COMMAND, "report", SHORT, "--evaluator", "heuristic", "--no-luck", "-o", bytes(tmp_path) + b"/\xff.html"],
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
