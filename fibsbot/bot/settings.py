@@ -13,7 +13,7 @@ from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
 from fibsbot.records.session_log import Rotation
-from fibsbot.rules.law_words import LawWordsError, parse_law_words
+from fibsbot.rules.law_words import LawWordsError, name_same_laws
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
 from fibsbot.strategies import DEFAULT_STRATEGY
 
@@ -187,7 +187,7 @@ class AgentSettings:
         """Return whether a match by these laws is played: one that we invite to, or that the policy accepts."""
         invited = self.play.invite_laws
         try:
-            return bool(invited and parse_law_words(invited) == parse_law_words(words)) or self.policy.plays_by(words)
+            return bool(invited and name_same_laws(invited, words)) or self.policy.plays_by(words)
         except LawWordsError:
             return False
 

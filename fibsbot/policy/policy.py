@@ -12,7 +12,7 @@ from typing import Final, Self
 from attrs import frozen
 
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset
-from fibsbot.rules.law_words import LawWordsError, parse_law_words
+from fibsbot.rules.law_words import LawWordsError, name_same_laws, parse_law_words
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
 _CODE: Final = "="
@@ -262,8 +262,7 @@ class Policy:
         """Return whether the bot plays by these laws, other ones than those of FIBS."""
         if not names_laws(words):
             return False
-        laws = parse_law_words(words)
-        return any(it == ANY_LAWS or parse_law_words(it) == laws for it in self.laws)
+        return any(it == ANY_LAWS or name_same_laws(it, words) for it in self.laws)
 
     def plays(self, game: str) -> bool:
         """Return whether the bot plays a game other than backgammon."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise, Laws
+from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise, Laws, with_board_limit
 
 LIMIT_WORD: Final = "limit"
 """The word before the highest value that automatic raises and rejected rolls may reach."""
@@ -94,6 +94,14 @@ def law_words(laws: Laws) -> str:
     if laws.automatic_limit is not None:
         words += [LIMIT_WORD, str(laws.automatic_limit)]
     return " ".join(words)
+
+
+def name_same_laws(words: str, others: str) -> bool:
+    """Return whether two texts name laws that are the same on a server, which adds a limit of its own.
+
+    Raises LawWordsError.
+    """
+    return with_board_limit(parse_law_words(words)) == with_board_limit(parse_law_words(others))
 
 
 def describe_laws(laws: Laws) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from fibsbot.position import Position
 
@@ -73,6 +73,17 @@ FIBS: Final = Laws("fibs", crawford=True)
 
 LAWS: Final = {laws.name: laws for laws in (LAWS_1931, LAWS_1970, MODERN, FIBS)}
 """The sets of options by name."""
+
+
+MOST_BY_ONES: Final = 6
+"""The highest cube that ties raise by one on a server: a `board:` line has powers of two, and 3 and 5 times one."""
+
+
+def with_board_limit(laws: Laws) -> Laws:
+    """Return laws with the limit of `board:` lines for ties that add one to the cube."""
+    if laws.automatic is not AutomaticRaise.ADD_ONE:
+        return laws
+    return evolve(laws, automatic_limit=min(laws.automatic_limit or MOST_BY_ONES, MOST_BY_ONES))
 
 
 class Level(enum.IntEnum):

@@ -15,7 +15,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibsbot.rules import game
 from fibsbot.rules.law_words import LawWordsError, describe_laws, law_words, parse_law_words
-from fibsbot.rules.laws import AutomaticRaise, Laws
+from fibsbot.rules.laws import Laws, with_board_limit
 from fibsbot.server import game_flow
 from fibsbot.server.audience import send_to_viewers
 from fibsbot.server.game_commands import check_turn, require_backgammon
@@ -26,9 +26,6 @@ from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
-
-MOST_BY_ONES: Final = 6
-"""The highest cube that ties raise by one: a `board:` line has powers of two, and 3 and 5 times one."""
 
 
 def agreed_laws(world: World, inviter: User, guest: User, words: str | None) -> Laws | None:
@@ -51,10 +48,7 @@ def agreed_laws(world: World, inviter: User, guest: User, words: str | None) -> 
 
 def playable_laws(laws: Laws) -> Laws:
     """Return laws with the limits of this server: the cube has at most four digits, and ties add one up to 6."""
-    limit = laws.automatic_limit
-    if laws.automatic is AutomaticRaise.ADD_ONE:
-        limit = min(limit or MOST_BY_ONES, MOST_BY_ONES)
-    return evolve(laws, automatic_limit=limit, cube_limit=CUBE_LIMIT)
+    return evolve(with_board_limit(laws), cube_limit=CUBE_LIMIT)
 
 
 def law_lines(laws: Laws | None) -> tuple[m.MatchLaws, ...]:

@@ -17,6 +17,7 @@ from tests.marks import some_slow
 
 AGREED = (
     "1931 point",
+    "1931 add-one",
     "1931 add-one limit 4",
     "1970 double no-triple",
     "modern reject",

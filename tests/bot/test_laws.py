@@ -51,10 +51,29 @@ def test_an_invitation_by_laws_that_the_policy_names_is_joined() -> None:
     assert ["join ford"] == script.wait(1.5)
 
 
+@pytest.mark.parametrize("named", ["1931 add-one", "1931 add-one limit 8", "1931 limit 6 add-one"])
+def test_the_limit_of_the_server_for_ties_that_add_one_makes_no_other_laws(named: str) -> None:
+    script = in_lobby(Policy(laws=(named,)))
+    script.server(who("ford"), INVITED, LAWS.format("1931 add-one limit 6"), HINT)
+    script.verdict(accepted=True)
+    assert ["join ford"] == script.wait(1.5)
+
+
+def test_the_inviter_plays_by_the_laws_with_the_limit_of_the_server() -> None:
+    script = in_lobby(Policy(), invite="ford", invite_length=7, invite_laws="1931 add-one")
+    script.server("** Player ford has joined you for a 7 point match.", LAWS.format("1931 add-one limit 6"))
+    assert [] == script.events("laws_swapped")
+
+
 @pytest.mark.parametrize(
     ("policy", "words", "sentence"),
     [
         (Policy(), "1931", "I only play by the laws of FIBS."),
+        (
+            Policy(laws=("1931 add-one limit 4",)),
+            "1931 add-one limit 6",
+            "I only play by the laws of FIBS, or by laws 1931 add-one limit 4.",
+        ),
         (Policy(laws=("1931 point",)), "1931", "I only play by the laws of FIBS, or by laws 1931 point."),
         (ANY, "of the jungle", "I only play by the laws of FIBS, or by laws any."),
     ],
