@@ -43,6 +43,16 @@ def boards_of(positions: Iterable[Position]) -> Boards:
     return np.array(cells, np.int8).reshape(len(cells), CELLS)
 
 
+def check_boards(boards: npt.NDArray[Any]) -> Boards:
+    """Return boards with contiguous rows, which compiled functions read as such without looking.
+
+    Raises ValueError for another shape or type, of which these functions would make nonsense.
+    """
+    if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
+        raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
+    return np.ascontiguousarray(boards)
+
+
 def position_of(board: Board) -> Position:
     """Return a board as a position."""
     return Position(tuple(board.tolist()))

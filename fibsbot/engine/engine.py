@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import evolve, field, frozen
 
-from fibsbot.engine.arrays import OUTCOMES, OUTPUTS, Boards, Outcomes, boards_of
+from fibsbot.engine.arrays import OUTCOMES, OUTPUTS, Boards, Outcomes, boards_of, check_boards
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.features import INPUTS
 from fibsbot.engine.game_plans import ContactNetwork, load_contact, networks_of
@@ -230,9 +230,9 @@ class Engine:
     def evaluate(self, positions: Iterable[Position] | Boards) -> Outcomes:
         """Return the outcomes for the player on roll without lookahead, shape (n, 6); see `engine.arrays`.
 
-        Positions may be given as boards, shape (n, 26).
+        Positions may be given as boards, shape (n, 26) and int8. Raises ValueError for other arrays.
         """
-        boards = positions if isinstance(positions, np.ndarray) else boards_of(positions)
+        boards = check_boards(positions) if isinstance(positions, np.ndarray) else boards_of(positions)
         return self.evaluator.evaluate(boards)
 
     def rank(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import tomllib
 
+import numpy as np
 import pytest
 
+from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.engine import CARDS, NETWORKS_FOLDER, Engine
 from fibsbot.engine.search import SearchLimits
 from fibsbot.engine.training.recipe import read_recipe
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.position import Position
+from tests.engine.toys import some_positions
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,13 @@ def test_the_openings_on_which_everybody_agrees(engine: Engine, dice: tuple[int,
     state = MatchState(Position.start(), phase=Phase.MOVE, dice=dice)
     best = engine.rank(state, limits=SearchLimits(plies=1)).best
     assert play == format_play(best.play, state.position)
+
+
+def test_boards_are_evaluated_alike_however_they_are_laid_out_in_memory(engine: Engine) -> None:
+    boards = boards_of(some_positions(5, 3))
+    every_other = np.repeat(boards, 2, axis=1)[:, ::2]
+    for same in (np.asfortranarray(boards), every_other):
+        assert engine.evaluate(boards).tolist() == engine.evaluate(same).tolist()
 
 
 def test_each_network_has_a_card_about_its_training_and_strength() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fibsbot.engine.arrays import boards_of
+from fibsbot.engine.arrays import Board, boards_of
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.search import SearchLimits
@@ -113,6 +113,12 @@ def test_positions_that_cannot_be_are_refused() -> None:
         toy_engine().analyse_cube(MatchState(crowded))
     with pytest.raises(ValueError, match="expected a possible position"):
         toy_engine().rank(MatchState(crowded, phase=Phase.MOVE, dice=(3, 1)))
+
+
+@pytest.mark.parametrize("boards", [np.zeros((1, 26), np.int64), np.zeros((1, 25), np.int8), np.zeros(26, np.int8)])
+def test_what_are_no_boards_is_refused(boards: Board) -> None:
+    with pytest.raises(ValueError, match="expected boards of shape"):
+        toy_engine().evaluate(boards)
 
 
 def test_a_dance_is_ranked_as_the_only_play() -> None:

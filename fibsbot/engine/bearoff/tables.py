@@ -26,7 +26,6 @@ from attrs import field, frozen
 from fibsbot.engine.arrays import (
     AS_INT,
     BAR,
-    CELLS,
     CHECKERS,
     LOSE,
     LOSE_GAMMON,
@@ -36,6 +35,7 @@ from fibsbot.engine.arrays import (
     Boards,
     Floats32,
     Int64s,
+    check_boards,
     position_of,
 )
 from fibsbot.engine.arrays import WIN as WINS
@@ -348,10 +348,8 @@ class BearoffTables:
 
     def _numbers(self, boards: Boards, of: Floats32) -> tuple[Int64s, Int64s]:
         """Return the indices of both sides, -1 on boards that the table `of` does not cover."""
-        if boards.ndim != 2 or boards.shape[1] != CELLS or boards.dtype != np.int8:
-            raise ValueError(f"expected boards of shape (n, {CELLS}) and int8, got {boards.shape} and {boards.dtype}")
         numbers = np.full((2, len(boards)), -1)
-        places, *found = look_up(boards, of)
+        places, *found = look_up(check_boards(boards), of)
         numbers[:, places] = found
         return numbers[0], numbers[1]
 

@@ -98,6 +98,11 @@ def test_what_are_no_boards_is_refused(tables: BearoffTables, boards: arrays.Boa
         tables.evaluate(boards)
 
 
+def test_boards_are_looked_up_alike_however_they_are_laid_out_in_memory(tables: BearoffTables) -> None:
+    boards = np.repeat(board_of(FIFTEEN, FIFTEEN)[None], 4, axis=0)
+    assert tables.evaluate(boards).tolist() == tables.evaluate(np.asfortranarray(boards)).tolist()
+
+
 def test_no_boards_have_no_chances(tables: BearoffTables) -> None:
     assert (0, 6) == tables.evaluate(np.empty((0, 26), np.int8)).shape
 
