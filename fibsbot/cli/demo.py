@@ -28,7 +28,7 @@ from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, SoakReport, SoakSettings, play_pair, run
 from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FOLDER, LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options
+from fibsbot.cli.options import FOLDER, LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options, option_text
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
 from fibsbot.log import LogLevel, configure_log
@@ -290,9 +290,11 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
     --game chouette plays some games with three to six players at one table, one of them in the box against the others.
     """
     chosen = GAMES.get(game, OF_THE_FAMILY)
-    for name in sorted(frozenset().union(*(one.options for one in GAMES.values())) - chosen.options):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(f"--{name.replace('_', '-')} does not belong to --game {game}")
+    foreign = frozenset().union(*(one.options for one in GAMES.values())) - chosen.options
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in foreign and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UserError(f"{option_text(parameter)} does not belong to --game {game}")
     configure_log(level=LogLevel.WARNING)
     console = Console(highlight=False)
     if pause is None:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from fibsbot.arena.duel.table_games import TableDuelPlan
 
 
+BOTH_KINDS: Final = "random"
+"""The name of a strategy for backgammon and of one for tables games."""
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""
 
@@ -151,10 +153,13 @@ def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
     from fibsbot.arena.duel.table_games import TableDuelPlan  # noqa: PLC0415 - needed for --game only
     from fibsbot.games import load_ruleset  # noqa: PLC0415
     from fibsbot.games.backgammons import is_another_set_up  # noqa: PLC0415
-    from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES  # noqa: PLC0415
+    from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES, TABLE_STRATEGIES  # noqa: PLC0415
 
     context = click.get_current_context()
-    if not is_another_set_up(load_ruleset(game)) or SIMPLE_TABLE_STRATEGIES.keys() & set(names):
+    simple = SIMPLE_TABLE_STRATEGIES.keys() & set(names)
+    if simple == {BOTH_KINDS} and not all(base_name(it) in TABLE_STRATEGIES for it in names):
+        simple = set()  # the strategy for backgammon is meant
+    if simple or not is_another_set_up(load_ruleset(game)):
         check_table_duel(context, *names)
         sys.exit(table_duel(TableDuelPlan(game, names, seed, pairs), workers, as_json=as_json))
     if context.params["mats"]:

@@ -174,12 +174,17 @@ def worker_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_workers
 
 
+def option_text(parameter: click.Parameter) -> str:
+    """Return how an option is typed: `--length`, or both forms of a switch, `--cube/--no-cube`."""
+    return "/".join((parameter.opts[0], *parameter.secondary_opts))
+
+
 def check_options_with_game(context: click.Context, allowed: frozenset[str]) -> None:
     """Raise UsageError if an option was typed that has no effect with `--game`; `allowed` names the others."""
     for parameter in context.command.params:
         name = parameter.name or ""
         if name not in allowed and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{parameter.opts[0]} does not belong to --game")
+            raise click.UsageError(f"{option_text(parameter)} does not belong to --game")
 
 
 _LAWS_OPTIONS: Final = (

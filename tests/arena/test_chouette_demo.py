@@ -66,6 +66,7 @@ def test_the_sheet_of_six_players_fits_into_80_columns() -> None:
         (["--game", "chouette", "--players", "7"], "7 is not in the range 3<=x<=6"),
         (["--game", "poker"], "expected a game such as"),
         (["--game", "plakoto", "--players", "4"], "--players does not belong to --game plakoto"),
+        (["--game", "plakoto", "--no-cube"], "--cube/--no-cube does not belong to --game plakoto"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_a_line(words: list[str], error: str) -> None:

@@ -83,6 +83,8 @@ def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: 
     assert "--mat does not belong to --game" in result.stderr
     text = run("--game", "longgammon", "heuristic", "engine:0", "-n", "2", "-j", "1", "--no-luck", "--no-cube").stdout
     assert text.startswith("heuristic against engine:0: 2 money games without a cube (longgammon)")
+    text = run("--game", "nackgammon", "random", "heuristic", "-n", "2", "-j", "1", "--no-luck", "--length", "1").stdout
+    assert text.startswith("random against heuristic: 2 matches to 1 ")
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
@@ -90,6 +92,8 @@ def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: 
     (("--game", "portes", "pips", "gnubg"), "expected one of random, pips, blots, engine with --game, got 'gnubg'"),
     (("--game", "porte", "pips", "blots"), "expected a game such as portes"),
     (("--game", "portes", "pips", "blots", "--length", "5"), "--length does not belong to --game"),
+    (("--game", "portes", "pips", "blots", "--no-luck"), "--luck/--no-luck does not belong to --game"),
+    (("--game", "nackgammon", "pips", "heuristic"), "expected one of random, pips, blots, engine with --game"),
     (("--game", "portes", "pips", "blots", "-n", "5"), "expected an even number for --games"),
 ])  # fmt: skip
 def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], said: str) -> None:
