@@ -100,6 +100,8 @@ class _SeatedGame:
         handler = self._handlers.get(type(message))
         if self.out and not isinstance(message, m.ChouetteResult):
             return None
+        if isinstance(message, m.Board) and message.state.player == YOU and not self.acts:  # drawn, which names nobody
+            message = evolve(message, state=evolve(message.state, player=self.captain))
         differences = None if type(message) in _INTRODUCTIONS else self.tracker.receive(message)
         if handler is not None:
             self.match.touch(at)

@@ -118,6 +118,12 @@ def test_a_member_who_takes_and_becomes_captain_has_decided_from_then_on() -> No
     assert [Cube, Throw] == [type(entry) for entry in asked]
 
 
+def test_a_drawn_board_which_does_not_say_whose_it_is_shows_a_member_the_side_of_the_captain() -> None:
+    drawn = START[5].replace("board:bob:", "board:You:")
+    after_a_login = (SEAT, TABLE, drawn, *START[6:9], "alice rolls 6 and 2.")
+    assert [] == differences_in(heard("carol", after_a_login))
+
+
 def test_a_board_that_contradicts_the_game_is_a_difference() -> None:
     before_the_play = START[5].replace(":0:-1:0:0:3:1:", ":0:1:0:0:0:0:")
     (found,) = differences_in(heard("carol", (*START[:7], before_the_play)))
