@@ -2,7 +2,7 @@
 
 In a board line (docs/protocol.md) the player who decides is always O, who moves from 24 to 1, so that its cells are
 the player's points. It cannot express the Jacoby rule, a match without a cube, or the level of an offered resignation.
-In a play every step of every checker is written out, without `*` and `(2)`.
+In a play that we write every step of every checker is written out, without `*` and `(2)`.
 
 `TextStrategy` is the base of strategies whose engine answers each decision by a line of text.
 """
@@ -22,8 +22,9 @@ from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour
 from fibsbot.fibs_numbering import board_of, match_state
 from fibsbot.match import MatchState, Phase
+from fibsbot.notation import parse_play
 from fibsbot.position import BAR, OFF, Move, Play
-from fibsbot.rules.errors import PlayError
+from fibsbot.rules.errors import InvalidPlayError, PlayError
 from fibsbot.rules.plays import check_play
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 from fibsbot.strategies.child_process.engine_process import DeclinedError, EngineError
@@ -84,6 +85,8 @@ def _is_doubled(board: BoardState) -> bool:
 
 
 _POINT: Final = re.compile(r"(bar|off|[0-9]{1,2})\*?")
+LONGEST_PLAY: Final = 80
+"""Characters of a play as people write it, which errors repeat."""
 _SEPARATORS: Final = re.compile(r"[ /-]")
 _WORDS: Final = {"bar": BAR, "off": OFF}
 MeaningT = TypeVar("MeaningT")
@@ -98,23 +101,33 @@ def parse_play_choice(text: str, state: MatchState, plays: Sequence[Play]) -> Pl
     """Return the legal play that an engine's text means. Raises EngineError if it is none of them.
 
     Steps may be written `8/5 6/5`, `8-5 6-5` and `8 5 6 5`; the bar may be 25, and off may be 0. A hit may be marked by
-    `*`, which is ignored.
+    `*`, which is ignored. Else the text is read as people write plays: `24/14`, `6/4(2)`.
     """
     assert state.dice is not None  # noqa: S101 - phase MOVE
-    words = [word for word in _SEPARATORS.split(text.strip()) if word]
-    if len(words) > 8 or len(words) % 2 or not all(map(_POINT.fullmatch, words)):
-        raise EngineError(f"expected a play such as 24/18 13/11, got {text[:80]!r}")
-    names = [word.rstrip("*") for word in words]
-    points = [_WORDS[name] if name in _WORDS else int(name) for name in names]
-    meant = Play(tuple(Move(source, target) for source, target in zip(points[::2], points[1::2], strict=True)))
     try:
-        result = state.position.play(check_play(state.position, state.dice, meant))
-    except PlayError as error:
-        raise EngineError(f"expected a legal play, got {text[:80]!r}: {error}") from None
+        result = state.position.play(check_play(state.position, state.dice, _parse_steps(text)))
+    except PlayError:
+        readable = text if len(text) <= LONGEST_PLAY and text.isascii() else ""
+        try:
+            result = state.position.play(parse_play(readable, state.position, state.dice))
+        except InvalidPlayError:
+            raise EngineError(f"expected a play such as 24/18 13/11, got {text[:80]!r}") from None
+        except PlayError as error:
+            raise EngineError(f"expected a legal play, got {text[:80]!r}: {error}") from None
     for play in plays:
         if state.position.play(play) == result:
             return play
     raise EngineError(f"expected one of the {len(plays)} plays offered, got {text[:80]!r}")
+
+
+def _parse_steps(text: str) -> Play:
+    """Return a play whose steps are all written out. Raises InvalidPlayError if it has not this form."""
+    words = [word for word in _SEPARATORS.split(text.strip()) if word]
+    if len(words) > 8 or len(words) % 2 or not all(map(_POINT.fullmatch, words)):
+        raise InvalidPlayError("expected moves such as 24/18 13/11")
+    names = [word.rstrip("*") for word in words]
+    points = [_WORDS[name] if name in _WORDS else int(name) for name in names]
+    return Play(tuple(Move(source, target) for source, target in zip(points[::2], points[1::2], strict=True)))
 
 
 def parse_word(words: Mapping[str, MeaningT], text: str) -> MeaningT:

@@ -36,6 +36,14 @@ def test_steps_in_any_order_and_by_another_way_are_the_same_play() -> None:
     assert parse_play_choice("24/21 21/20", START, PLAYS) == parse_play_choice("24/23 23/20", START, PLAYS)
 
 
+@pytest.mark.parametrize("text", ["24/18(2) 13/7(2)", "24/18(2), 13/7(2)", "13/7(2) 24-18(2)"])
+def test_plays_may_be_written_as_people_write_them(text: str) -> None:
+    double = evolve(START, dice=(6, 6))
+    play = parse_play_choice(text, double, legal_plays(double.position, (6, 6)))
+    assert Play.of((24, 18), (24, 18), (13, 7), (13, 7)).ordered == play.ordered
+    assert parse_play_choice("24/20", START, PLAYS) == parse_play_choice("24/21/20", START, PLAYS)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -44,10 +52,10 @@ def test_steps_in_any_order_and_by_another_way_are_the_same_play() -> None:
         "8/5",
         "8/5(2)",
         "8/5 6/4",
-        "24/20",
         "8/5 6/5 4/1",
         "8/5 6",
         "Bar/22",
+        "cannot move",
         "８/5 6/5",  # noqa: RUF001 - a digit that is none here
         "99/98 97/96",
         "8/5 6/5 8/5 6/5 8/5",
