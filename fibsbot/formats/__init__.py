@@ -23,6 +23,7 @@ This module has what all formats share: errors, unpacking and decoding, and the 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import enum
 import itertools
 import re
@@ -120,10 +121,19 @@ def _to_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the text of bytes from `read_chunks`: UTF-8, or else the Western code page of Windows."""
+    """Return the text of bytes from `read_chunks`: UTF-8, or else what an SGF file names, or the code page of Windows.
+
+    The code page is the Western one, 1252.
+    """
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
+        named = _SGF_CHARSET.search(data, 0, _SGF_HEAD)
+        with contextlib.suppress(LookupError, UnicodeError):
+            if named and "CA" in (
+                text := data.decode(named[1].decode("ascii"), "replace")
+            ):  # no other width of letters
+                return text
         return data.decode("cp1252", "replace")
 
 
@@ -151,6 +161,10 @@ class Format(enum.Enum):
 
 
 READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
+_SGF_CHARSET: Final = re.compile(rb"\(\s*;[^()]{0,400}?CA\s*\[\s*([A-Za-z0-9_.:-]{1,40})\s*\]")
+"""The beginning of an SGF file whose property CA names its encoding."""
+_SGF_HEAD: Final = 2000
+"""Bytes in which it is looked for."""
 EXTENSIONS: Final = {kind.extension: kind for kind in Format}
 """The formats by file name extension."""
 

@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.formats import FormatError
+from fibsbot.formats import FormatError, decode_text
 from fibsbot.formats.sgf import iter_sgf, read_sgf, write_sgf
 from fibsbot.formats.sgf_trees import escape_value, parse_trees
 from fibsbot.match import CubeAction
@@ -236,6 +236,17 @@ def test_joined_moves_are_taken_apart() -> None:
 
 def test_a_text_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     assert (THROW, REPLY) == entries_of(f"{ROOT};W[41xwmi];B[65aggl];W[dou")
+
+
+@pytest.mark.parametrize(
+    ("charset", "name"),
+    [("KOI8-R", "Иван"), ("Shift_JIS", "太郎"), ("ISO-8859-1", "Zoë"), ("rot13", "Zoë"), ("UTF-16", "Zoë")],
+)
+def test_names_are_in_the_encoding_that_the_file_names(charset: str, name: str) -> None:
+    text = EXAMPLE.replace("GM[6]", f"GM[6]CA[{charset}]").replace("alice", name)
+    data = text.encode("cp1252" if name == "Zoë" else charset)  # what is no encoding of such a file is passed over
+    (match,) = iter_sgf(decode_text(data))
+    assert name == match.players[0].name
 
 
 def test_other_games_are_skipped() -> None:
