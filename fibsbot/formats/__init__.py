@@ -87,6 +87,9 @@ def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
                 data = piece[place : place + _GZIP_STEP]
                 while data:
                     if unpacker.eof:
+                        data = data.lstrip(b"\0")  # padding; gzip ignores it, too
+                        if not data:
+                            break
                         unpacker = zlib.decompressobj(_GZIP_FORMAT)
                     if text := unpacker.decompress(data, CHUNK):
                         yield text
