@@ -205,7 +205,7 @@ class TableMatch:
         state = self._state
         if not self.own or state is None or state.stage is not Stage.MOVE or state.turn is not Seat.A:
             return
-        if not self._differences(line):
+        if state.resignation is not None or not self._differences(line):
             return
         found = []
         for made in legal_plays(state.rules, state.table, state.part) or (Play(),):

@@ -181,6 +181,16 @@ def test_own_plays_that_were_not_captured_are_filled_in() -> None:
     assert len(whole) - len(filled) <= 1  # no line follows the last play
 
 
+def test_an_own_play_is_not_filled_in_where_the_answer_to_a_resignation_is_missing() -> None:
+    lines, _ = session("plakoto")
+    at = next(number for number, line in enumerate(lines) if isinstance(line, c.Move))
+    before = lines[at - 1]
+    assert isinstance(before, m.TableBoard)
+    lines[at] = m.TableBoard(evolve(before.state, resignation=1))
+    found = differences(replay(lines))
+    assert ("resignation", 1, 0) in found
+
+
 def test_a_refused_play_is_not_made() -> None:
     lines, _ = session("plakoto")
     at = next(number for number, line in enumerate(lines) if isinstance(line, c.Move))
