@@ -32,6 +32,7 @@ from fibsbot.formats.oldmoves_game import (
     Line,
     game_of_lines,
     laws_of_lines,
+    laws_of_points,
     read_game,
 )
 from fibsbot.match import CubeAction
@@ -197,6 +198,7 @@ class _ReadGame:
 def _transcript(blocks: Sequence[_GameText]) -> Transcript:
     first = blocks[0].header
     laws = laws_of_lines((line for block in blocks for line in block.lines), first.length)
+    laws = laws_of_points((block.lines for block in blocks), laws, first.length)
     reads, problems = [], []
     for number, block in enumerate(blocks, 1):
         same = block.header.names == first.names

@@ -60,6 +60,30 @@ def laws_of_lines(lines: Iterable[Line], length: int) -> Laws:
     return evolve(reading_laws(length), reject_first_throw=rejects)
 
 
+def laws_of_points(games: Iterable[Sequence[Line]], laws: Laws, length: int) -> Laws:
+    """Return these laws or, if the points that games state need it, those without triple games or the Point Game."""
+    stating = [lines for lines in games if _stated_points(lines) is not None]
+    for tried in (laws, evolve(laws, triple=False), evolve(laws, point_game=True)):
+        if all(_fits(lines, tried, length) for lines in stating):
+            return tried
+    return laws
+
+
+def _fits(lines: Sequence[Line], laws: Laws, length: int) -> bool:
+    """Whether a game counts what it states, at any cube at its start; also one that cannot be read to its end."""
+    stated = _stated_points(lines)
+    for cube in STARTING_CUBES:
+        game, problem = _GameReader.of(cube, laws, length, 1, SEATS_BY_LETTER).read(lines, stated)
+        if problem or game.result is None or game.result.points == stated:
+            return True
+    return False
+
+
+def _stated_points(lines: Iterable[Line]) -> int | None:
+    """Return the points that the text says of a game."""
+    return next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
+
+
 def read_game(
     lines: Sequence[Line], laws: Laws, length: int, number: int, seats: Mapping[str, Seat]
 ) -> tuple[Game, FormatError | None]:
@@ -68,7 +92,7 @@ def read_game(
     What it counted is believed, where the text says it: more than the moves make it can only come from a cube that
     stood higher from the beginning.
     """
-    stated = next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
+    stated = _stated_points(lines)
     games = (_GameReader.of(cube, laws, length, number, seats).read(lines, stated) for cube in STARTING_CUBES)
     first, problem = next(games)
     if problem or stated is None or first.result is None or first.result.points == stated:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
 from attrs import evolve
 
 from fibsbot.formats import FormatError
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.mat_reader import read_mat
 from fibsbot.formats.oldmoves import iter_oldmoves, read_oldmoves, write_oldmoves
 from fibsbot.match import CubeAction
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.laws import FIBS, Laws, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
@@ -159,6 +162,19 @@ def test_automatic_doubles_are_found_by_what_the_game_counted() -> None:
     assert text.startswith("Score is 0-0 in an unlimited match.\n")
     assert text.endswith("O: rejects\nX: wins 4 points\n")
     assert match == read_oldmoves(text)
+
+
+@pytest.mark.parametrize("laws", [evolve(FIBS, point_game=True), evolve(FIBS, triple=False)])
+def test_laws_by_which_points_count_are_found_by_the_points(laws: Laws) -> None:
+    length = 60 if laws.point_game else 9
+    matches = (simulate(seed, length, laws=laws) for seed in range(40))
+    match = next(it for it in matches if re.search("wins [0-9]+ point", write_oldmoves(it)))
+    read = read_oldmoves(write_oldmoves(match))
+    assert {(laws.point_game, laws.triple)} == {(it.start.laws.point_game, it.start.laws.triple) for it in read.games}
+    won = [(it.result.winner, it.result.points) for it in match.games if it.result]
+    assert won == [(it.result.winner, it.result.points) for it in read.games if it.result]
+    again = read_mat(write_mat(read))
+    assert won == [(it.result.winner, it.result.points) for it in again.games if it.result]
 
 
 def test_beavers_are_written_so_that_gnubg_knows_them_and_read_as_the_server_says_them() -> None:
