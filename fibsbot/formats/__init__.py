@@ -131,12 +131,11 @@ def decode_text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        named = _SGF_CHARSET.search(data, 0, _SGF_HEAD)
-        with contextlib.suppress(LookupError, UnicodeError):
-            if named and "CA" in (
-                text := data.decode(named[1].decode("ascii"), "replace")
-            ):  # no other width of letters
-                return text
+        if named := _SGF_CHARSET.search(data, 0, _SGF_HEAD):
+            with contextlib.suppress(LookupError, UnicodeError):
+                charset = codecs.lookup(named[1].decode("ascii")).name
+                if _ALPHABETS.match(charset):
+                    return data.decode(charset)
         return data.decode("cp1252", "replace")
 
 
@@ -164,8 +163,16 @@ class Format(enum.Enum):
 
 
 READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
-_SGF_CHARSET: Final = re.compile(rb"\(\s*;[^()]{0,400}?CA\s*\[\s*([A-Za-z0-9_.:-]{1,40})\s*\]")
+_SGF_CHARSET: Final = re.compile(
+    rb"\(\s*;(?:[^\[\]();]|\[(?:\\.|[^\]\\])*\])*?(?<![a-z])CA\s*\[\s*([a-z0-9_.:-]{1,40})\s*\]",
+    re.DOTALL | re.IGNORECASE,
+)
 """The beginning of an SGF file whose property CA names its encoding."""
+_ALPHABETS: Final = re.compile(r"iso8859-(?!1$)|koi8|cp(?:12|[789])\d\d$|mac-|big5|gb|euc_|shift_jis|tis-620")
+"""Python's names of encodings in which people write; ISO 8859-1 is read as the code page that has more letters.
+
+Others, such as Punycode, take minutes for a long text, or make control characters of it.
+"""
 _SGF_HEAD: Final = 2000
 """Bytes in which it is looked for."""
 EXTENSIONS: Final = {kind.extension: kind for kind in Format}

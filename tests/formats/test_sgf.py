@@ -240,13 +240,28 @@ def test_a_text_that_breaks_off_is_read_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize(
     ("charset", "name"),
-    [("KOI8-R", "Иван"), ("Shift_JIS", "太郎"), ("ISO-8859-1", "Zoë"), ("rot13", "Zoë"), ("UTF-16", "Zoë")],
+    [
+        ("KOI8-R", "Иван"),
+        ("windows-1251", "Иван"),
+        ("Shift_JIS", "太郎"),
+        *((charset, "Zoë") for charset in ("ISO-8859-1", "UTF-8", "ascii", "rot13", "UTF-16", "unicode_escape")),
+    ],
 )
 def test_names_are_in_the_encoding_that_the_file_names(charset: str, name: str) -> None:
     text = EXAMPLE.replace("GM[6]", f"GM[6]CA[{charset}]").replace("alice", name)
     data = text.encode("cp1252" if name == "Zoë" else charset)  # what is no encoding of such a file is passed over
     (match,) = iter_sgf(decode_text(data))
     assert name == match.players[0].name
+
+
+def test_the_encoding_may_stand_behind_other_properties_in_any_letters() -> None:
+    text = EXAMPLE.replace("GM[6]", "GM[6]GN[a (1); \\] b]ca[koi8-r]").replace("alice", "Иван")
+    assert "Иван" in decode_text(text.encode("koi8-r"))
+
+
+def test_an_encoding_that_takes_minutes_is_passed_over() -> None:
+    data = b"\xff(;CA[punycode]C[" + b"a" * 300_000 + b"]-" + b"aaaa9" * 60_000
+    assert decode_text(data).startswith("ÿ(;CA[punycode]")
 
 
 def test_other_games_are_skipped() -> None:
