@@ -61,22 +61,34 @@ def laws_of_lines(lines: Iterable[Line], length: int) -> Laws:
 
 
 def laws_of_points(games: Iterable[Sequence[Line]], laws: Laws, length: int) -> Laws:
-    """Return these laws or, if the points that games state need it, those without triple games or the Point Game."""
-    stating = [lines for lines in games if _stated_points(lines) is not None]
-    for tried in (laws, evolve(laws, triple=False), evolve(laws, point_game=True)):
-        if all(_fits(lines, tried, length) for lines in stating):
-            return tried
-    return laws
+    """Return these laws or, if the points that games state need it, those without triple games or the Point Game.
+
+    A game that states no points has to count as much by the laws that are returned.
+    """
+    every = [*games]
+    stated = [_stated_points(lines) for lines in every]
+
+    def fits(tried: Laws) -> bool:
+        return all(
+            _counts(lines, tried, length, points)
+            if points is not None
+            else tried == laws or _points(lines, tried, length) == _points(lines, laws, length)
+            for lines, points in zip(every, stated, strict=True)
+        )
+
+    return next(filter(fits, (laws, evolve(laws, triple=False), evolve(laws, point_game=True))), laws)
 
 
-def _fits(lines: Sequence[Line], laws: Laws, length: int) -> bool:
+def _counts(lines: Sequence[Line], laws: Laws, length: int, stated: int) -> bool:
     """Whether a game counts what it states, at any cube at its start; also one that cannot be read to its end."""
-    stated = _stated_points(lines)
-    for cube in STARTING_CUBES:
-        game, problem = _GameReader.of(cube, laws, length, 1, SEATS_BY_LETTER).read(lines, stated)
-        if problem or game.result is None or game.result.points == stated:
-            return True
-    return False
+    counted = (_points(lines, laws, length, stated, cube) for cube in STARTING_CUBES)
+    return any(points in {None, stated} for points in counted)
+
+
+def _points(lines: Sequence[Line], laws: Laws, length: int, stated: int | None = None, cube: int = 1) -> int | None:
+    """Return what a game counts by these laws; None if it cannot be read to its end."""
+    game, problem = _GameReader.of(cube, laws, length, 1, SEATS_BY_LETTER).read(lines, stated)
+    return None if problem or game.result is None else game.result.points
 
 
 def _stated_points(lines: Iterable[Line]) -> int | None:

@@ -14,7 +14,7 @@ from fibsbot.formats.mat_reader import read_mat
 from fibsbot.formats.oldmoves import iter_oldmoves, read_oldmoves, write_oldmoves
 from fibsbot.match import CubeAction
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS, Laws, Level
+from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
@@ -175,6 +175,12 @@ def test_laws_by_which_points_count_are_found_by_the_points(laws: Laws) -> None:
     assert won == [(it.result.winner, it.result.points) for it in read.games if it.result]
     again = read_mat(write_mat(read))
     assert won == [(it.result.winner, it.result.points) for it in again.games if it.result]
+
+
+def test_one_game_that_states_odd_points_does_not_change_what_the_others_count() -> None:
+    odd = simulate(2108, 0, laws=evolve(FIBS, automatic=AutomaticRaise.ADD_ONE, automatic_limit=6), games=3)
+    counted = [it.result and it.result.points for it in odd.games]
+    assert counted == [it.result and it.result.points for it in read_oldmoves(write_oldmoves(odd)).games]
 
 
 def test_beavers_are_written_so_that_gnubg_knows_them_and_read_as_the_server_says_them() -> None:
