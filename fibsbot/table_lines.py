@@ -134,7 +134,7 @@ def game_from_state(state: TableState) -> TableGame:
     length, scores = fibs_numbering.length_from_fibs(state.length), (state.score, state.opponent_score)
     crawford, post_crawford = crawford_of(rules.laws, length, scores, post_crawford=False)
     between_rolls = state.stage is TableStage.ROLL and state.rolls > 0
-    if crawford and (state.may_double or state.opponent_may_double or between_rolls):
+    if crawford and (state.may_double or state.opponent_may_double or between_rolls or state.cube > 1):
         crawford, post_crawford = False, True
     return TableGame(
         rules=rules,

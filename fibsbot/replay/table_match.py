@@ -262,7 +262,9 @@ class TableMatch:
             except UnknownGameError as error:
                 self._differ([Difference("game", None, str(error))], place)
             self.scores = (0, 0)
-        if self._state is not None and not self._state.crawford:  # else the first line shows whether it is that game
+        if self._state is not None and self._state.crawford:  # unless the players have left it out, as a line shows
+            self._state = evolve(self._state, crawford=False, post_crawford=True)
+        elif self._state is not None:
             self._begin_game()
 
     def _on_opening_roll(self, message: m.OpeningRoll, place: _Place) -> None:

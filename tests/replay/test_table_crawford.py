@@ -71,6 +71,14 @@ def test_a_match_without_the_rule_has_no_crawford_game_and_its_doubles_are_right
     assert ([], [(1, False), (2, False)]) == (differences(events), games(events))
 
 
+def test_without_a_line_that_shows_it_a_game_is_not_taken_for_the_crawford_game() -> None:
+    lines, _ = second_game(without_rule)
+    at = max(number for number, line in enumerate(lines) if isinstance(line, m.GameStarts))
+    drawn = [*lines[:at], *(line for line in lines[at:] if not isinstance(line, m.TableBoard))]
+    events = list(replay([*drawn, DOUBLES]))
+    assert ([], [(1, False), (2, False)]) == (differences(events), games(events))
+
+
 def test_the_game_after_it_may_be_doubled() -> None:
     lines, state = second_game()
     over = evolve(state, stage=Stage.OVER, turn=Seat.B, dice=None)
