@@ -86,7 +86,7 @@ def _is_doubled(board: BoardState) -> bool:
 
 _POINT: Final = re.compile(r"(bar|off|[0-9]{1,2})\*?")
 LONGEST_PLAY: Final = 80
-"""Characters of a play as people write it, which errors repeat."""
+"""Characters of a play as people write it, and of what errors repeat."""
 _SEPARATORS: Final = re.compile(r"[ /-]")
 _WORDS: Final = {"bar": BAR, "off": OFF}
 MeaningT = TypeVar("MeaningT")
@@ -101,7 +101,7 @@ def parse_play_choice(text: str, state: MatchState, plays: Sequence[Play]) -> Pl
     """Return the legal play that an engine's text means. Raises EngineError if it is none of them.
 
     Steps may be written `8/5 6/5`, `8-5 6-5` and `8 5 6 5`; the bar may be 25, and off may be 0. A hit may be marked by
-    `*`, which is ignored. Else the text is read as people write plays: `24/14`, `6/4(2)`.
+    `*`, which is ignored. Else the text is read as people write plays: `24/14`, `6/4(2)`, and a `*` needs a blot.
     """
     assert state.dice is not None  # noqa: S101 - phase MOVE
     try:
@@ -111,13 +111,13 @@ def parse_play_choice(text: str, state: MatchState, plays: Sequence[Play]) -> Pl
         try:
             result = state.position.play(parse_play(readable, state.position, state.dice))
         except InvalidPlayError:
-            raise EngineError(f"expected a play such as 24/18 13/11, got {text[:80]!r}") from None
+            raise EngineError(f"expected a play such as 24/18 13/11, got {text[:LONGEST_PLAY]!r}") from None
         except PlayError as error:
-            raise EngineError(f"expected a legal play, got {text[:80]!r}: {error}") from None
+            raise EngineError(f"expected a legal play, got {text[:LONGEST_PLAY]!r}: {error}") from None
     for play in plays:
         if state.position.play(play) == result:
             return play
-    raise EngineError(f"expected one of the {len(plays)} plays offered, got {text[:80]!r}")
+    raise EngineError(f"expected one of the {len(plays)} plays offered, got {text[:LONGEST_PLAY]!r}")
 
 
 def _parse_steps(text: str) -> Play:
@@ -133,7 +133,7 @@ def _parse_steps(text: str) -> Play:
 def parse_word(words: Mapping[str, MeaningT], text: str) -> MeaningT:
     """Return the meaning of an engine's word. Raises EngineError if it is not one of `words`."""
     if text not in words:
-        raise EngineError(f"expected {' or '.join(words)}, got {text[:80]!r}")
+        raise EngineError(f"expected {' or '.join(words)}, got {text[:LONGEST_PLAY]!r}")
     return words[text]
 
 
