@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import attrs
@@ -21,10 +21,11 @@ from fibsbot.games.game import TableGame, next_game, play, roll, start_match
 from fibsbot.games.ruleset import Part
 from fibsbot.games.text import TableTextError, game_from_json, game_to_json, parse_table
 from fibsbot.position import Play
+from fibsbot.rules import game as backgammon
 from fibsbot.rules.errors import CubeRefusal
 from fibsbot.rules.game import accept_resignation, decision, double, drop, match_winner, refusal_to_double, resign, take
-from fibsbot.rules.laws import Level
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.state import MatchGame, Seat, Stage
 from fibsbot.table_lines import game_from_state, table_state
 
 CUBE_GAMES: Final = ("nackgammon", "longgammon", "hyper", "misere")
@@ -36,7 +37,7 @@ def refusals(state: TableGame) -> set[CubeRefusal | None]:
     return {refusal_to_double(state, seat) for seat in Seat}
 
 
-def flags(state: TableGame) -> tuple[bool, bool]:
+def flags(state: MatchGame) -> tuple[bool, bool]:
     """Return whether this is the Crawford game, and whether it has been played."""
     return state.crawford, state.post_crawford
 
@@ -69,22 +70,10 @@ def test_nobody_doubles_in_the_first_game_at_a_point_from_winning_and_then_the_c
     assert ((2, 2), (False, True)) == (third.scores, flags(third))
 
 
-@pytest.mark.parametrize(
-    ("length", "scores", "expected"),
-    [
-        (5, (3, 3), (False, False)),
-        (5, (4, 3), (True, False)),
-        (5, (0, 4), (True, False)),
-        (5, (4, 4), (False, True)),
-        (2, (1, 0), (True, False)),
-        (1, (0, 0), (False, False)),
-        (0, (4, 3), (False, False)),
-    ],
-)
-def test_the_score_says_whether_it_is_the_crawford_game(
-    length: int, scores: tuple[int, int], expected: tuple[bool, bool]
-) -> None:
-    assert expected == flags(start_match(NACKGAMMON, length, scores))
+@pytest.mark.parametrize("length", range(6))
+def test_the_score_says_whether_it_is_the_crawford_game_as_in_backgammon(length: int) -> None:
+    for a, b in product(range(length or 6), repeat=2):
+        assert flags(backgammon.start_match(FIBS, length, (a, b))) == flags(start_match(NACKGAMMON, length, (a, b)))
 
 
 def test_a_crawford_game_that_nobody_wins_has_been_played() -> None:
