@@ -142,7 +142,7 @@ class TableState:
     resignation: int
     """The points that the player who decides would win by accepting the opponent's resignation; 0 without one."""
     may_double: bool
-    """Whether the player may double before rolling, whoever is on turn; nobody may in the Crawford game."""
+    """Whether the player may double before the next own roll, this turn or the next; not in the Crawford game."""
     opponent_may_double: bool
     side: SideState
     opponent_side: SideState

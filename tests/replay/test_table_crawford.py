@@ -18,14 +18,10 @@ from fibsbot.replay.terminal import board_frames
 from fibsbot.replay.writers import JsonRows
 from fibsbot.rules.errors import CubeRefusal
 from fibsbot.rules.state import Seat, Stage
+from tests.games.test_crawford import without_rule
 from tests.replay.test_table_matches import Line, differences, replay, session, shown, step
 
 DOUBLES = m.OpponentDoubles("ford")
-
-
-def without_rule(state: TableGame) -> TableGame:
-    """Return a game of a match between two players who have left the Crawford game out."""
-    return evolve(state, crawford=False, post_crawford=False, laws=evolve(state.laws, crawford=False))
 
 
 def second_game(change: Callable[[TableGame], TableGame] = lambda state: state) -> tuple[list[Line], TableGame]:
