@@ -25,7 +25,7 @@ from typing import Final
 
 from fibsbot.analysis.match_analysis import MatchAnalyser, analyse_match
 from fibsbot.formats.mat import read_mat, write_mat
-from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import load
 from fibsbot.transcript import Throw
 

@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from fibsbot.arena.duel.games import Games, play_match, play_out
-from fibsbot.arena.duel.plan import GameDice
+from fibsbot.arena.duel.games import GameDice, Games, play_match, play_out
 from fibsbot.rules.laws import MODERN
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, StrategyAnswer, TakeQuestion

@@ -18,7 +18,7 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import resulting_positions
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import (
+from fibsbot.strategies.base import (
     CubeValues,
     DetailedEvaluator,
     Evaluator,

@@ -21,7 +21,7 @@ from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import Evaluator, RollEvaluator
+from fibsbot.strategies.base import Evaluator, RollEvaluator
 
 CACHE_SIZE: Final = 1024
 """Rolls and means to cache: openings recur in every game, and after a dance the opponent's position does."""

@@ -22,7 +22,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
-from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, check_portable, find
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk

@@ -11,7 +11,7 @@ from attrs import astuple, frozen
 
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.base import CubeValues, PlayValue, PositionValue
 from fibsbot.transcript import Decision, Transcript
 
 

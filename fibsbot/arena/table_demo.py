@@ -17,7 +17,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.arena.both_sides import BothSides, PlayerCommentator
+from fibsbot.arena.demo import BothSides, PlayerCommentator
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
 from fibsbot.draw.table_text import describe_turn, draw_table

@@ -42,9 +42,9 @@ from fibsbot.strategies.questions import (
     ResignationQuestion,
     RollQuestion,
     StrategyAnswer,
+    TableQuestion,
     TakeQuestion,
 )
-from fibsbot.strategies.table_questions import TableQuestion
 from fibsbot.table_lines import game_from_state, moves_to_fibs
 
 _PHASES: Final = {

@@ -33,7 +33,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.formats.conversion import reading_remarks
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.evaluator import CHANCE_NAMES, Chances, CubeValues
+from fibsbot.strategies.base import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fibsbot.arena import chouette, table_demo
-from fibsbot.arena.chouette_player import ChouetteError
+from fibsbot.arena.chouette import ChouetteError
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, SoakReport, SoakSettings, play_pair, run
 from fibsbot.arena.table_demo import TableDisplay
@@ -41,8 +41,8 @@ from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY, PORTABLE, ba
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, check, load
 from fibsbot.strategies.pool import close_strategy_in_time
+from fibsbot.strategies.questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
-from fibsbot.strategies.table_questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50

@@ -15,7 +15,7 @@ from attrs import define, evolve
 from rich.progress import Progress, TaskID
 
 from fibsbot.analysis.results import Z_95
-from fibsbot.arena.duel.plan import DEFAULT_DEADLINE, DuelError, DuelPlan
+from fibsbot.arena.duel.games import DEFAULT_DEADLINE, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, ResultsFile
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import (
@@ -34,7 +34,7 @@ from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, base_name, luck_evaluator
-from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import StrategyError, load
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress

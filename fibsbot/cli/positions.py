@@ -24,7 +24,7 @@ from fibsbot.engine import MAX_PLIES
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
 from fibsbot.rules.plays import check_dice
-from fibsbot.strategies.evaluator import CHANCE_NAMES
+from fibsbot.strategies.base import CHANCE_NAMES
 from fibsbot.text import format_percent
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Generate the sample configuration file and the documentation of all settings from their declarations."""
+"""Generate the sample configuration file and the documentation of all settings from their declarations.
+
+Run as a script in the project's folder, it writes config/fibsbot.toml and docs/configuration.md.
+"""
 
 from __future__ import annotations
 
@@ -174,3 +177,8 @@ def _row(setting: SettingField) -> str:
     default = "" if setting.default is None else f"`{_toml(setting.default)}`"
     mark = " †" if setting.info.needs_restart else ""
     return f"| `{setting.name}`{mark} | {default} | {setting.expected} | {setting.info.help} |"
+
+
+if __name__ == "__main__":
+    Path("config/fibsbot.toml").write_text(sample_file(), encoding="utf-8")
+    Path("docs/configuration.md").write_text(settings_page(), encoding="utf-8")

@@ -15,8 +15,7 @@ from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan, MatchEvent
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
-from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
-from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy
 from fibsbot.strategies.loader import ReusedStrategies, StrategyError
 from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply

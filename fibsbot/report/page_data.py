@@ -18,7 +18,7 @@ from fibsbot.position import Play
 from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_time, plain_player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.evaluator import Chances, CubeValues
+from fibsbot.strategies.base import Chances, CubeValues
 from fibsbot.transcript import Transcript
 
 _DESCRIPTION: Final = re.compile(r"<(title|desc)>.*?</\1>", re.DOTALL)

@@ -2,10 +2,8 @@
 
 What a strategy is, and how it is asked:
 
-    base.py             the interface
-    evaluator.py        the interface of those that also value positions; whether to reject the first roll
-    questions.py        questions and answers
-    table_questions.py  those of other games
+    base.py             the interface, also of those that value positions; whether to reject the first roll
+    questions.py        questions and answers, in backgammon and in other games
     loader.py           finds and loads strategies, and keeps them for piece after piece in a worker
     pool.py             asks them in threads, with deadlines and fallbacks
 

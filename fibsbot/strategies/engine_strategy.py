@@ -16,9 +16,17 @@ from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
-from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
+from fibsbot.strategies.base import (
+    Chances,
+    CubeAnswer,
+    CubeValues,
+    Opponent,
+    PlayAnswer,
+    PlayValue,
+    PositionValue,
+    gains_by_rejecting,
+)
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.evaluator import Chances, CubeValues, PlayValue, PositionValue, gains_by_rejecting
 from fibsbot.strategies.heuristic.strategy import is_beavered
 
 HOPELESS: Final = 0.02

@@ -20,9 +20,8 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import DEFAULT_STRATEGY, PORTABLE, base_name
-from fibsbot.strategies.base import Opponent, Strategy
+from fibsbot.strategies.base import Evaluator, Opponent, Strategy
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.questions import (
     InvitationQuestion,
     PlayQuestion,
@@ -32,8 +31,8 @@ from fibsbot.strategies.questions import (
     StrategyFailedError,
     TakeQuestion,
     ask_strategy,
+    first_questions,
 )
-from fibsbot.strategies.table_questions import first_questions
 from fibsbot.text import describe_error, one_line
 from fibsbot.workers.pool import WorkerPool
 

@@ -16,7 +16,7 @@ from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import CubeValues
+from fibsbot.strategies.base import CubeValues
 from fibsbot.transcript import Cube, Entry, Game, Player, Resign, Throw, Transcript, apply
 
 MONEY: Final = evolve(FIBS, redoubles=1)

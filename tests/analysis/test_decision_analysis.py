@@ -20,7 +20,7 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, LAWS_1931, Laws, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, reversed_chances
+from fibsbot.strategies.base import CubeValues, PlayValue, reversed_chances
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import (
     Cube,

@@ -14,8 +14,7 @@ from typing import Final
 
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.position import BAR, CHECKERS, Play, Position
-from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.evaluator import CubeValues
+from fibsbot.strategies.base import CubeAnswer, CubeValues, PlayAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 
 PIPS: Final = 25.0

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from fibsbot.arena import chouette
-from fibsbot.arena.chouette_player import ChouetteError, ChouettePlayer, play_chouette
+from fibsbot.arena.chouette import ChouetteError, ChouettePlayer, play_chouette
 from fibsbot.arena.demo import MatchDisplay
 from fibsbot.cli import UserError, main
 from fibsbot.match import MatchState

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.arena.duel.plan import BLOCK, OPENINGS, ROLLS, GameDice
+from fibsbot.arena.duel.games import BLOCK, OPENINGS, ROLLS, GameDice
 from fibsbot.match import Dice
 
 pairs = st.integers(0, 2**40)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.arena.duel.games import Games, play_match, play_out
-from fibsbot.arena.duel.plan import DuelPlan, GameDice
+from fibsbot.arena.duel.games import DuelPlan, GameDice, Games, play_match, play_out
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import CubeAnswer, Strategy

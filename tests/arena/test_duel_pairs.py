@@ -12,13 +12,12 @@ from attrs import evolve
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.match_analysis import analyse_match
+from fibsbot.arena.duel.games import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.pairs import PairPlayer, TimedStrategy, play_pairs
-from fibsbot.arena.duel.plan import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.results import DuelSummary
 from fibsbot.formats.mat import read_mats
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.base import Evaluator, Strategy
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.workers.pool import InProcessPool, WorkerPool
 from tests.arena.duel_strategies import Blind, Racer, Resigner, Runner

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.results import wilson
-from fibsbot.arena.duel.plan import DuelPlan
+from fibsbot.arena.duel.games import DuelPlan
 from fibsbot.arena.duel.results import (
     CLASS_RATIO,
     MAX_EXAMPLES,

@@ -12,7 +12,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.arena.duel.plan import DuelError, DuelPlan
+from fibsbot.arena.duel.games import DuelError, DuelPlan
 from fibsbot.arena.duel.results import PairResult, ResultsFile, StrategyStats, TimeHistogram
 
 PLAN = DuelPlan(("a", "b"), length=3, seed=7, judge="heuristic")

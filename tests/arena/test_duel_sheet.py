@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from fibsbot.arena.duel.plan import DuelPlan
+from fibsbot.arena.duel.games import DuelPlan
 from fibsbot.arena.duel.results import DuelSummary, PairResult, StrategyStats, TimeHistogram
 from fibsbot.cli.duel import format_report, running_result
 

@@ -14,7 +14,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-from fibsbot.arena.chouette_player import ChouettePlayer
+from fibsbot.arena.chouette import ChouettePlayer
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End, Record
 from fibsbot.policy import Policy

@@ -19,8 +19,8 @@ from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
 from fibsbot.replay.events import TableGameBegan
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.server.server import Server
+from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.table_games import BlotStrategy
-from fibsbot.strategies.table_questions import TablesOnlyStrategy
 from fibsbot.table_lines import game_from_state
 from tests.bot.live_bots import CHEAP, Watcher, play_session, replayed, settings
 

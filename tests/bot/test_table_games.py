@@ -16,9 +16,8 @@ from fibsbot.policy import Policy
 from fibsbot.position import Move, Play
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.questions import AcceptAnswer, LastResort
+from fibsbot.strategies.questions import AcceptAnswer, LastResort, TableQuestion, TablesOnlyStrategy
 from fibsbot.strategies.table_games import load_table_strategy
-from fibsbot.strategies.table_questions import TableQuestion, TablesOnlyStrategy
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance

@@ -20,7 +20,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.evaluator import CHANCE_NAMES
+from fibsbot.strategies.base import CHANCE_NAMES
 from fibsbot.transcript import Game, Player, Resign, Throw, Transcript, walk
 from tests.cli.engine.runner import check
 from tests.commands import fibsbot

@@ -25,7 +25,7 @@ from fibsbot.service.settings import ServiceSettings
 from tests.examples import examples
 
 ROOT: Final = Path(__file__).parent.parent.parent
-WRITE_ANEW: Final = "the definition has changed: run python -m fibsbot.config"
+WRITE_ANEW: Final = "the definition has changed: run python -m fibsbot.config.document"
 SETTINGS: Final = [(part.name, setting) for part in sections_of(Config) for setting in settings_of(part.cls)]
 NAMES: Final = {(part, setting.name) for part, setting in SETTINGS}
 MARVIN: Final = AccountConfig(name="marvin")

@@ -10,8 +10,7 @@ from attrs import define, field
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.base import CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.evaluator import CubeValues
+from fibsbot.strategies.base import CubeAnswer, CubeValues, Opponent, PlayAnswer
 
 
 @define

@@ -15,7 +15,7 @@ from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.base import CubeValues, PlayValue, PositionValue
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Throw, Transcript, walk
 
 CHANCES: Final = (0.6, 0.2, 0.01, 0.4, 0.1, 0.005)

@@ -13,7 +13,7 @@ from fibsbot.analysis.luck import equity_of_points
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.evaluator import DetailedEvaluator, Evaluator, reversed_chances
+from fibsbot.strategies.base import DetailedEvaluator, Evaluator, reversed_chances
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.heuristic.strategy import BEAVER_THRESHOLD, RESIGNATION_TOLERANCE, cube_is_open
 from fibsbot.strategies.loader import load

@@ -16,9 +16,8 @@ from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
-from fibsbot.strategies.heuristic.contact import side_terms
+from fibsbot.strategies.heuristic.contact import TERMS, side_terms
 from fibsbot.strategies.heuristic.strategy import position_chances
-from fibsbot.strategies.heuristic.weights import TERMS
 from fibsbot.strategies.questions import (
     PlayQuestion,
     Question,

@@ -15,9 +15,9 @@ from fibsbot.position import Play
 from fibsbot.strategies import loader
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.loader import ENTRY_POINT_GROUP, StrategyError, available, check, load
+from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.table_games import PipStrategy
-from fibsbot.strategies.table_questions import TablesOnlyStrategy
 
 Install = Callable[..., None]
 

@@ -8,8 +8,7 @@ from attrs import evolve
 from fibsbot.match import ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.evaluator import gains_by_rejecting
+from fibsbot.strategies.base import PlayAnswer, gains_by_rejecting
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.questions import (
     InvalidAnswerError,

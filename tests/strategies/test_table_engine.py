@@ -19,8 +19,8 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Resignation, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
+from fibsbot.strategies.questions import TableQuestion
 from fibsbot.strategies.table_games import TableStrategy, UnknownTableStrategyError, load_table_strategy
-from fibsbot.strategies.table_questions import TableQuestion
 
 pytestmark = pytest.mark.compiles_games
 

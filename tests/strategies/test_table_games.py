@@ -15,13 +15,13 @@ from fibsbot.games.text import parse_table
 from fibsbot.position import Play
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Resignation, Seat, Stage
+from fibsbot.strategies.questions import first_questions
 from fibsbot.strategies.table_games import (
     TableStrategy,
     UnknownTableStrategyError,
     blots,
     load_table_strategy,
 )
-from fibsbot.strategies.table_questions import first_questions
 from tests.games.random_games import rolled
 from tests.marks import is_long, some_slow
 

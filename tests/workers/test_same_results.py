@@ -11,8 +11,8 @@ import pytest
 from attrs import evolve
 
 from fibsbot.analysis.match_analysis import analyse_matches
+from fibsbot.arena.duel.games import DuelPlan
 from fibsbot.arena.duel.pairs import play_pairs
-from fibsbot.arena.duel.plan import DuelPlan
 from fibsbot.arena.duel.results import TimeHistogram
 from fibsbot.arena.duel.table_games import TableDuelPlan, play_table_duel
 from fibsbot.cli.rules import count_with

@@ -3,8 +3,7 @@
 Everything is played in pairs: the same dice twice, the second time with swapped seats. A pair follows from the seed and
 its own number alone, so any process may play any pair, in any order.
 
-    plan.py     the settings of a duel, and the dice of a game
-    games.py    games and matches as generators of questions
+    games.py    the settings of a duel, the dice of a game, and games and matches as generators of questions
     pairs.py    the strategies, the pairs that they play, and the processes
     results.py  pairs summed up (means, intervals, times), and the file of results
     table_games.py  duels in tables games, all of them compiled

@@ -16,14 +16,12 @@ from attrs import define, evolve, field, frozen
 
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
-from fibsbot.arena.duel.games import play_match, play_out
-from fibsbot.arena.duel.plan import DuelError, DuelPlan, GameDice, lost_worker_named
+from fibsbot.arena.duel.games import DuelError, DuelPlan, GameDice, lost_worker_named, play_match, play_out
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats.mat import write_mat
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.evaluator import Evaluator
+from fibsbot.strategies.base import Evaluator, Strategy
 from fibsbot.strategies.loader import Forgetful, ReusedStrategies, Seeded, StrategyError, check_portable
 from fibsbot.strategies.pool import MAX_HANGING, StrategyFactory, StrategyOutcome, StrategyWorker
 from fibsbot.strategies.questions import (

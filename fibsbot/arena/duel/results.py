@@ -15,7 +15,7 @@ import cattrs
 from attrs import asdict, define, field, frozen
 
 from fibsbot.analysis.results import Z_95, wilson
-from fibsbot.arena.duel.plan import DuelError, DuelPlan
+from fibsbot.arena.duel.games import DuelError, DuelPlan
 from fibsbot.fibs_ratings import rating_difference
 from fibsbot.files import os_errors_as
 

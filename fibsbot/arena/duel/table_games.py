@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from attrs import define, field, frozen
 
-from fibsbot.arena.duel.plan import lost_worker_named
+from fibsbot.arena.duel.games import lost_worker_named
 from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.arrays import Int64s
 from fibsbot.engine.family.game_loop import (

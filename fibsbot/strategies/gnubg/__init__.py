@@ -2,10 +2,9 @@
 
 The modules:
 
-    strategy.py      the strategy
+    strategy.py      the strategy, and values of positions and plays
     external_mode.py gnubg's external mode, for decisions
-    values.py        values of positions and plays
-    bridge.py        the script that gnubg runs for them
+    bridge.py        the script that gnubg runs for the values
 """
 
 from __future__ import annotations

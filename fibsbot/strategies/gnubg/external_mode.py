@@ -25,10 +25,10 @@ from attrs import evolve, frozen
 
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position
+from fibsbot.strategies.base import Chances, six_chances
 from fibsbot.strategies.child_process.engine_process import ChildProcess, EngineError, EngineExitedError, LineReader
 from fibsbot.strategies.child_process.wire_format import board_line
 from fibsbot.strategies.engine_options import split_options
-from fibsbot.strategies.evaluator import Chances, six_chances
 
 MAX_PLIES: Final = 3
 

@@ -1,24 +1,203 @@
-"""The strategy `gnubg`, which asks GNU Backgammon in its external mode. It is an evaluator as well."""
+"""The strategy `gnubg`, which asks GNU Backgammon in its external mode. It is an evaluator as well.
+
+The external mode has only some of the values of positions, plays and cube actions, so for those gnubg is asked in its
+own Python, too (`bridge.py`).
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve
 
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.position import Play
-from fibsbot.strategies.base import CubeAction, CubeAnswer
-from fibsbot.strategies.child_process.engine_process import RestartingEngine
+from fibsbot.position import Play, Position
+from fibsbot.rules.laws import Level, has_won, win_level
+from fibsbot.strategies.base import (
+    Chances,
+    CubeAction,
+    CubeAnswer,
+    CubeValues,
+    PlayValue,
+    PositionValue,
+    reversed_chances,
+    six_chances,
+)
+from fibsbot.strategies.child_process.engine_process import (
+    ChildProcess,
+    EngineError,
+    EngineExitedError,
+    RestartingEngine,
+)
 from fibsbot.strategies.child_process.wire_format import AnswerT, TextStrategy, parse_word
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue
-from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess
-from fibsbot.strategies.gnubg.values import GnubgValues
+from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess, with_capped_cube
 from fibsbot.strategies.heuristic.strategy import is_beavered
+
+ANSWER_MARK: Final = "=> "
+VALUE_COLUMNS: Final = 4
+"""A row begins with the values of the best action, of rolling, of a double taken and of one passed."""
+CHANCE_COLUMNS: Final = 5
+"""Then, if wanted, the chances to win, to win a gammon and a backgammon, to lose a gammon and a backgammon."""
+MAX_LINES_BEFORE_ANSWER: Final = 1000
+"""Lines that gnubg may write before an answer."""
+_BRIDGE: Final = Path(__file__).with_name("bridge.py")
+_OWNERS: Final = {Owner.CENTRED: -1, Owner.PLAYER: 1, Owner.OPPONENT: 0}
+Row: TypeAlias = list[float]
+
+
+class GnubgValues:
+    """A gnubg process that values positions; it is started when it is needed."""
+
+    def __init__(self, program: str, options: GnubgOptions) -> None:
+        """Start nothing yet."""
+        self._options = options
+        self._engine = RestartingEngine(partial(_BridgeProcess, program))
+        self._chances: dict[tuple[object, ...], float] = {}
+
+    def value(self, state: MatchState) -> float:
+        """Return the value of a position before the roll."""
+        return self._row(state)[0]
+
+    def value_position(self, state: MatchState) -> PositionValue:
+        """Return the value of a position before the roll, with plies and chances."""
+        value, _, _, _, *chances = self._row(state, chances=True)
+        return PositionValue(value, self._options.cube, six_chances(*chances))
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Return the values of the cube actions."""
+        _, no_double, taken, passed, *chances = self._row(state, chances=True)
+        return CubeValues(no_double, taken, passed, self._options.cube, six_chances(*chances))
+
+    def value_plays(
+        self, state: MatchState, plays: Sequence[Play], evaluate: Callable[[MatchState], Evaluation]
+    ) -> Sequence[PlayValue]:
+        """Return the value of each play, with the chances after it.
+
+        `evaluate` asks the external mode for the value of a position before the roll: a hundred times as fast.
+        """
+        return [self._after(state, state.position.play(play), evaluate) for play in plays]
+
+    def match_chance(self, state: MatchState, points: int) -> float:
+        """Return the chance to win the match after winning this game with `points`; negative if lost."""
+        own, theirs = state.score[0] + max(points, 0), state.score[1] + max(-points, 0)
+        if not state.length or not points:
+            raise ValueError(f"expected points in a match of some length, got {points} in {state}")
+        if own >= state.length or theirs >= state.length:
+            return float(own >= state.length)
+        key = (state.length, own, theirs, state.crawford, state.post_crawford)
+        if key not in self._chances:
+            self._chances[key] = self._asked_chance(state, points)
+        return self._chances[key]
+
+    def _asked_chance(self, state: MatchState, points: int) -> float:
+        result = [_cubeinfo_arguments(evolve(state, cube=abs(points), owner=Owner.CENTRED)), math.copysign(1.0, points)]
+        return self._ask({"plies": 0, "cubeful": True, "chances": False, "positions": [], "results": [result]})[1][0]
+
+    def close(self) -> None:
+        """End the process."""
+        self._engine.close()
+
+    def _after(self, state: MatchState, after: Position, evaluate: Callable[[MatchState], Evaluation]) -> PlayValue:
+        """Return the value of a position to the player whose play led to it."""
+        plies = self._options.chequer
+        if has_won(after):
+            return PlayValue(self._won(state, after), plies, _won_chances(after))
+        theirs = evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
+        value, chances = evaluate(theirs)
+        equity = -(self._normalised(theirs, value) if state.length else value)
+        return PlayValue(equity, plies, reversed_chances(chances))
+
+    def _won(self, state: MatchState, after: Position) -> float:
+        """Return the value of a won game."""
+        cube_turned = state.owner is not Owner.CENTRED
+        level = 1 if state.jacoby and not cube_turned else int(win_level(after))
+        return self._normalised(state, self.match_chance(state, level * state.cube)) if state.length else float(level)
+
+    def _normalised(self, state: MatchState, chance: float) -> float:
+        """Return a match winning chance as a normalised equity."""
+        win, loss = self.match_chance(state, state.cube), self.match_chance(state, -state.cube)
+        return (2 * chance - win - loss) / (win - loss)
+
+    def _row(self, state: MatchState, *, chances: bool = False) -> Row:
+        position = [_board_argument(state.position), _cubeinfo_arguments(state), int(state.jacoby)]
+        cubeful = not state.cubeless
+        depth = {"plies": self._options.cube, "cubeful": cubeful, "chances": chances}
+        return self._ask({**depth, "positions": [position], "results": []})[0][0]
+
+    def _ask(self, question: dict[str, Any]) -> tuple[list[Row], Row]:
+        """Return the rows of the positions and the match winning chances of the results."""
+        deadline = time.monotonic() + self._options.deadline
+        line = json.dumps(question)
+        return self._engine.ask(lambda it: _parse_answer(it.ask(line, deadline), question), deadline)
+
+
+class _BridgeProcess:
+    """A gnubg process that runs `bridge.py`."""
+
+    def __init__(self, program: str, _deadline: float) -> None:
+        self._child = ChildProcess([program, "-t", "-q", "-r", "-p", str(_BRIDGE)], {"LC_ALL": "C", "LANGUAGE": "C"})
+
+    @property
+    def running(self) -> bool:
+        """Whether the program has not ended."""
+        return self._child.running
+
+    def ask(self, line: str, deadline: float) -> str:
+        """Send a question and return the answer without its mark."""
+        try:
+            self._child.send(line)
+            for _ in range(MAX_LINES_BEFORE_ANSWER):
+                answer = self._child.lines.read(deadline)
+                if answer.startswith(ANSWER_MARK):
+                    return answer.removeprefix(ANSWER_MARK)
+        except EngineExitedError as error:
+            raise self._child.with_exit_reason(error) from None
+        raise EngineError(f"said more than {MAX_LINES_BEFORE_ANSWER} lines and no answer")
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+
+def _won_chances(after: Position) -> Chances:
+    """Return the chances of the player who has won."""
+    level = win_level(after)
+    return six_chances(1.0, float(level >= Level.GAMMON), float(level >= Level.BACKGAMMON), 0.0, 0.0)
+
+
+def _parse_answer(answer: str, question: dict[str, Any]) -> tuple[list[Row], Row]:
+    """Parse an answer. Raises EngineError unless its rows, columns and chances are as many as were asked for."""
+    rows, chances = len(question["positions"]), len(question["results"])
+    columns = VALUE_COLUMNS + CHANCE_COLUMNS if question["chances"] else VALUE_COLUMNS
+    try:
+        values, found = json.loads(answer)
+        numbers = [*found, *(number for row in values for number in row)]
+        shape = (len(values), {len(row) for row in values} - {columns}, len(found))
+    except (ValueError, TypeError):
+        raise EngineError(f"expected values as JSON, got {answer[:80]!r}") from None
+    if shape != (rows, set(), chances) or not all(isinstance(it, int | float) and math.isfinite(it) for it in numbers):
+        raise EngineError(f"expected {rows} rows of {columns} numbers and {chances} chances, got {answer[:80]!r}")
+    return values, found
+
+
+def _board_argument(position: Position) -> list[list[int]]:
+    opponent = [max(-position.points[25 - point], 0) for point in range(1, 26)]
+    return [opponent, [max(count, 0) for count in position.points[1:]]]
+
+
+def _cubeinfo_arguments(state: MatchState) -> list[Any]:
+    """Return the arguments of `gnubg.cubeinfo`; the player on roll is gnubg's player 1."""
+    state = with_capped_cube(state)
+    score = [state.score[1], state.score[0]] if state.length else [0, 0]
+    return [state.cube, _OWNERS[state.owner], 1, state.length, score, int(state.crawford)]
+
 
 RESPONSES: Final = {"take": CubeAction.TAKE, "drop": CubeAction.PASS, "beaver": CubeAction.BEAVER}
 RESIGNATION_ANSWERS: Final = {"accept": True, "reject": False}

@@ -3,8 +3,7 @@
 The modules:
 
     strategy.py the strategy
-    contact.py  chances of positions with contact
-    weights.py  what the terms of such a position weigh
+    contact.py  chances of positions with contact, and what the terms of such a position weigh
     race.py     races
     cube.py     the cube
 

@@ -16,9 +16,17 @@ from fibsbot.match import ROLLS, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules.laws import point_game_score, win_level
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies import evaluator
-from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
-from fibsbot.strategies.evaluator import CubeValues, PlayValue, PositionValue, gains_by_rejecting
+from fibsbot.strategies import base
+from fibsbot.strategies.base import (
+    CubeAction,
+    CubeAnswer,
+    CubeValues,
+    Opponent,
+    PlayAnswer,
+    PlayValue,
+    PositionValue,
+    gains_by_rejecting,
+)
 from fibsbot.strategies.heuristic.contact import contact_chances
 from fibsbot.strategies.heuristic.cube import CubeModel, OutcomeChances, PointsEquity, chance_after, points_equity
 from fibsbot.strategies.heuristic.race import certain_loss, race_chances
@@ -119,9 +127,9 @@ def cube_values(state: MatchState) -> CubeValues:
     )
 
 
-def _all_six(expected: OutcomeChances) -> evaluator.Chances:
+def _all_six(expected: OutcomeChances) -> base.Chances:
     """Return chances as every judge says them."""
-    return evaluator.six_chances(*astuple(expected))
+    return base.six_chances(*astuple(expected))
 
 
 def cube_is_open(state: MatchState) -> bool:

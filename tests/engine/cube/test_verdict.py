@@ -16,7 +16,7 @@ from fibsbot.engine.cube import (
 )
 from fibsbot.match import CubeAction, Owner
 from fibsbot.position import Position
-from fibsbot.strategies.evaluator import CubeValues
+from fibsbot.strategies.base import CubeValues
 from tests.engine.cube.cube_samples import USUAL, chances, stakes, state
 
 

@@ -14,10 +14,9 @@ from fibsbot.engine.search import SearchLimits
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies.base import Opponent, Strategy
+from fibsbot.strategies.base import Evaluator, Opponent, Strategy
 from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.engine_strategy import EngineStrategy
-from fibsbot.strategies.evaluator import Evaluator
 from fibsbot.strategies.loader import StrategyError, check, load
 from tests.engine.toy_engines import pip_engine, toy_engine, write_networks
 from tests.engine.toys import some_positions, toy_pruner

@@ -13,8 +13,8 @@ from hypothesis import given
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
+from fibsbot.strategies.base import DetailedEvaluator
 from fibsbot.strategies.child_process.engine_process import EngineError
-from fibsbot.strategies.evaluator import DetailedEvaluator
 from fibsbot.strategies.gnubg import GnubgStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from tests.engines import executable
