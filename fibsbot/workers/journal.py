@@ -2,7 +2,8 @@
 
 A line per piece: `key result`, the result pickled, compressed and in base 64. The file is only appended to, and each
 line is flushed. A last line that was cut off, as by a kill or a full disk, is dropped. Keys begin with the fingerprint
-of the run, so that results of other versions, networks or settings are never taken; they may stay in the file.
+of the run, so that results of other versions, networks or settings are never taken; they may stay in the file. A file
+that does not begin like a journal is left as it is.
 """
 
 from __future__ import annotations
@@ -10,15 +11,21 @@ from __future__ import annotations
 import base64
 import os
 import pickle
+import re
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Final, Self
 
-from fibsbot.files import private_opener, replacing
+from fibsbot.files import PRIVATE, make_private, private_opener, replacing
 from fibsbot.text import one_line
 from fibsbot.workers.processes import WorkError
+
+_LINE: Final = re.compile(rb"[0-9a-f]+:[^ \n]+ [A-Za-z0-9+/]+={0,2}\n")
+_CUT_LINE: Final = re.compile(rb"[0-9a-f]+:([^ \n]+( [A-Za-z0-9+/]*={0,2})?)?")
+_SEEN: Final = 1 << 20
+"""Bytes of the first line that are compared: another file may be one long line."""
 
 
 class JournalError(WorkError):
@@ -34,14 +41,16 @@ class Journal:
         Reading a result unpickles it. So the file must belong to this user and be writable by nobody else.
 
         Args:
-            path: the file.
-            fingerprint: of all that the results depend on besides the keys; without spaces.
+            path: the file; one that is there must be a journal, or empty.
+            fingerprint: of all that the results depend on besides the keys, in hexadecimal digits.
         """
         self._path = path
         self._prefix = f"{fingerprint}:".encode()
         self._places: dict[bytes, tuple[int, int]] = {}
         try:
-            self._file: IO[bytes] = open(path, "a+b", opener=private_opener)  # noqa: SIM115 - closed by `close`
+            self._file: IO[bytes] = open(path, "a+b", opener=_opener)  # noqa: SIM115 - closed by `close`
+            self._check_form()
+            make_private(path)
             self._check_owner()
             self._read()
         except OSError as error:
@@ -105,6 +114,15 @@ class Journal:
     def _key(self, key: str) -> bytes:
         return self._prefix + key.replace("%", "%25").replace(" ", "%20").replace("\n", "%0A").encode()
 
+    def _check_form(self) -> None:
+        """Raise JournalError for a file that somebody else has written, before anything of it is changed."""
+        self._file.seek(0)
+        line = self._file.readline(_SEEN)
+        form = _LINE if line.endswith(b"\n") else _CUT_LINE
+        if not (form.fullmatch(line) or self._prefix.startswith(line)):
+            self._file.close()
+            raise JournalError(f"{self._path}: expected a journal or a new file, got something else")
+
     def _check_owner(self) -> None:
         found = os.fstat(self._file.fileno())
         if found.st_uid != os.geteuid() or found.st_mode & 0o022:
@@ -128,3 +146,8 @@ class Journal:
             return pickle.loads(zlib.decompress(base64.b64decode(text)))  # noqa: S301 - a file of this user alone
         except (ValueError, zlib.error, pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
             raise JournalError(f"{self._path}: cannot read the result of {key}: {one_line(error)}") from None
+
+
+def _opener(path: str, flags: int) -> int:
+    """Open a file, new ones for this user alone; the mode of one that is there stays until it is known to be ours."""
+    return os.open(path, flags | os.O_CLOEXEC, PRIVATE)

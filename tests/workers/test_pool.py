@@ -81,10 +81,10 @@ def test_what_is_shared_is_closed_when_a_run_is_given_up(pool: WorkerPool, tmp_p
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_finished_pieces_of_the_journal_are_not_done_again(pool: WorkerPool, tmp_path: Path) -> None:
-    with Journal(tmp_path / "journal", "print") as journal:
+    with Journal(tmp_path / "journal", "f1") as journal:
         assert [11, 12] == [result for _, result in pool.run(add, pieces(1, 2), shared=10, journal=journal)]
     progress: list[PoolProgress] = []
-    with Journal(tmp_path / "journal", "print") as journal:
+    with Journal(tmp_path / "journal", "f1") as journal:
         again = list(pool.run(add, pieces(2, 3, 1), shared=50, journal=journal, on_progress=progress.append))
     assert [12, 53, 11] == [result for _, result in again]
     assert (1, 2) == (progress[-1].done, progress[-1].resumed)
@@ -109,13 +109,13 @@ def test_without_a_scheduler_there_is_a_process_per_core() -> None:
 
 def test_pieces_that_are_discarded_leave_the_others(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    with Journal(path, "print") as journal:
+    with Journal(path, "f1") as journal:
         for number in range(4):
             journal.add(f"piece {number}", number)
         journal.discard(["piece 0", "piece 2", "no such piece"])
         journal.add("piece 4", 4)
         assert [1, 3, 4] == [journal.result(f"piece {number}") for number in (1, 3, 4)]
-    with Journal(path, "print") as journal:
+    with Journal(path, "f1") as journal:
         assert [1, 3, 4] == [number for number in range(5) if f"piece {number}" in journal]
         assert 3 == journal.result("piece 3")
     assert 3 == path.read_bytes().count(b"\n")
@@ -124,33 +124,33 @@ def test_pieces_that_are_discarded_leave_the_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_cut_last_line_of_the_journal_is_dropped(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "journal"
-    with Journal(path, "print") as journal:
+    with Journal(path, "f1") as journal:
         journal.add("first one", [1, 2.5])
         journal.add("second", {"a": "b"})
     path.write_bytes(path.read_bytes()[:-cut])
-    with Journal(path, "print") as journal:
+    with Journal(path, "f1") as journal:
         assert "second" not in journal
         assert [1, 2.5] == journal.result("first one")
         journal.add("second", "again")
-    with Journal(path, "print") as journal:
+    with Journal(path, "f1") as journal:
         assert [1, 2.5] == journal.result("first one")
         assert "again" == journal.result("second")
 
 
 def test_results_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
-    with Journal(tmp_path / "journal", "old") as journal:
+    with Journal(tmp_path / "journal", "0a") as journal:
         journal.add("one", 1)
-    with Journal(tmp_path / "journal", "new") as journal:
+    with Journal(tmp_path / "journal", "0b") as journal:
         assert "one" not in journal
         journal.add("one", 2)
-    with Journal(tmp_path / "journal", "old") as journal:
+    with Journal(tmp_path / "journal", "0a") as journal:
         assert 1 == journal.result("one")
 
 
 def test_a_damaged_journal_is_an_error_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "journal").write_bytes(b"print:one AAAA\n")
+    (tmp_path / "journal").write_bytes(b"f1:one AAAA\n")
     with (
-        Journal(tmp_path / "journal", "print") as journal,
+        Journal(tmp_path / "journal", "f1") as journal,
         pytest.raises(JournalError, match="cannot read the result of one"),
     ):
         journal.result("one")
@@ -158,11 +158,43 @@ def test_a_damaged_journal_is_an_error_in_one_line(tmp_path: Path) -> None:
 
 def test_a_journal_that_cannot_be_opened_is_an_error_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="Is a directory"):
-        Journal(tmp_path, "print")
+        Journal(tmp_path, "f1")
 
 
 def test_a_journal_is_withdrawn_from_everybody_else(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     path.touch(mode=0o666)
-    Journal(path, "print").close()
+    Journal(path, "f1").close()
     assert 0o600 == path.stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abc; not a journal\nsecond line\nlast line without end",
+        "f1:one AAAA and more\n",
+        "f1: AAAA\n",
+        "1234",
+        "\n",
+        ' ; [Player 1 "marvin"]\n\n1 point match',
+    ],
+)
+def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    path.chmod(0o644)
+    with pytest.raises(JournalError, match=r"notes\.txt: expected a journal or a new file, got something else"):
+        Journal(path, "f1")
+    assert (text, 0o644) == (path.read_text(), path.stat().st_mode & 0o777)
+
+
+@pytest.mark.parametrize("cut", range(1, 20))
+def test_a_journal_whose_only_line_was_cut_off_begins_anew(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "journal"
+    with Journal(path, "f1") as journal:
+        journal.add("one", 1)
+    path.write_bytes(path.read_bytes()[:-cut])
+    with Journal(path, "f1") as journal:
+        assert "one" not in journal
+        journal.add("one", 2)
+        assert 2 == journal.result("one")
