@@ -160,13 +160,15 @@ class Dataset:
         """
         connection = connect()
         make_folder(folder)
-        with _locked(folder / _LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB) as lock:
-            if lock is None:
-                raise ArchiveError(f"{folder}: another process is writing to this archive")
-            if check_folder(folder) != SCHEMA_VERSION:
-                _write_version(folder)
-            dataset = cls(folder, connection, lock)
-            dataset._recover()
+        with contextlib.ExitStack() as held:
+            with _writing(folder):
+                lock = held.enter_context(_locked(folder / _LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB))
+                if lock is None:
+                    raise ArchiveError(f"{folder}: another process is writing to this archive")
+                if check_folder(folder) != SCHEMA_VERSION:
+                    _write_version(folder)
+                dataset = cls(folder, connection, lock)
+                dataset._recover()
             temporary = folder / _TEMPORARY
             connection.execute(f"SET temp_directory = {quoted(temporary)}")
             try:
@@ -182,35 +184,38 @@ class Dataset:
         """Add rows, all of them or, if the process is killed, none; `name` is that of the files.
 
         Tables by year have a column `year`. A file of this name is replaced. Now and then small files are merged.
+        Raises ArchiveError where the system cannot write, as do the other methods that write.
         """
         import numpy as np  # noqa: PLC0415 - slow to import
 
         from fibsbot.archive.columns import YEAR, count_rows, for_database  # noqa: PLC0415 - likewise
 
         written = []
-        for table_name, data in tables.items():
-            table = TABLES[table_name]
-            if not count_rows(data):
-                continue
-            self.connection.register("batch", for_database(data))
-            try:
-                every = np.unique(data[YEAR]).tolist() if table.by_year else [None]
-                for year in every:
-                    where = "" if year is None else f"WHERE {YEAR} = {year}"
-                    target = self._folder_of(table, year) / f"{name}.parquet"
-                    written.append(self._copy(table, f"SELECT {_casts(table)} FROM batch {where}", target))
-            finally:
-                self.connection.unregister("batch")
-        self._commit(written, [])
+        with _writing(self.folder):
+            for table_name, data in tables.items():
+                table = TABLES[table_name]
+                if not count_rows(data):
+                    continue
+                self.connection.register("batch", for_database(data))
+                try:
+                    every = np.unique(data[YEAR]).tolist() if table.by_year else [None]
+                    for year in every:
+                        where = "" if year is None else f"WHERE {YEAR} = {year}"
+                        target = self._folder_of(table, year) / f"{name}.parquet"
+                        written.append(self._copy(table, f"SELECT {_casts(table)} FROM batch {where}", target))
+                finally:
+                    self.connection.unregister("batch")
+            self._commit(written, [])
         self._batches += 1
         if self._batches % COMPACT_BATCHES == 0:
             self.compact()
 
     def compact(self, *, finish: bool = False) -> None:
         """Merge small files; with `finish` also where there are only a few of them."""
-        for table in TABLES.values():
-            for folder in self._partitions(table):
-                self._compact(table, folder, 2 if finish else SMALL_FILES)
+        with _writing(self.folder):
+            for table in TABLES.values():
+                for folder in self._partitions(table):
+                    self._compact(table, folder, 2 if finish else SMALL_FILES)
 
     def _compact(self, table: TableSchema, folder: Path, least: int) -> None:
         groups: dict[str, list[Path]] = {}
@@ -396,12 +401,20 @@ def check_folder(folder: Path) -> int:
 
 @contextlib.contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """Keep files from being merged meanwhile; new ones may appear."""
-    try:
-        with _locked(folder / _READERS, fcntl.LOCK_SH):
-            yield
-    except PermissionError:  # an archive that this user may only read
+    """Keep files from being merged meanwhile; new ones may appear.
+
+    Where the lock cannot be made, the archive is read without it: this user, or everybody, may only read the folder, or
+    the disk is full.
+    """
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):
+            held.enter_context(_locked(folder / _READERS, fcntl.LOCK_SH))
         yield
+
+
+def _writing(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Raise ArchiveError where the system cannot write to an archive, as on a full disk."""
+    return os_errors_as(ArchiveError, f"cannot write to the archive {folder}")
 
 
 @contextlib.contextmanager

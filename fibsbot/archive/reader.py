@@ -26,6 +26,7 @@ from fibsbot.archive.dataset import (
     source_of,
 )
 from fibsbot.archive.schema import TABLES
+from fibsbot.files import os_errors_as
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -109,7 +110,8 @@ def open_archive(folder: str | Path = DEFAULT_FOLDER) -> Archive:
     with contextlib.ExitStack() as held:
         connection = held.enter_context(contextlib.closing(connect()))
         held.enter_context(reading(path))
-        temporary = held.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-archive-"))
+        with os_errors_as(ArchiveError, "cannot make a temporary folder"):
+            temporary = held.enter_context(tempfile.TemporaryDirectory(prefix="fibsbot-archive-"))
         with duckdb_errors_as(ArchiveError):
             for table in TABLES.values():
                 connection.execute(f"CREATE VIEW {table.name} AS SELECT * FROM {source_of(connection, path, table)}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import sys
 from pathlib import Path
+from typing import NoReturn
 from unittest import mock
 
 import pytest
@@ -109,6 +111,32 @@ def test_an_archive_that_may_only_be_read_can_be_asked(archive: Path) -> None:
             assert [(2,)] == found.query("SELECT count(*) FROM matches").fetchall()
     finally:
         archive.chmod(0o700)
+
+
+def test_an_archive_on_a_read_only_file_system_can_be_asked_and_refuses_matches(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, _: int) -> NoReturn:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr("fibsbot.archive.dataset._locked", refuse)
+    done = fibsbot("archive", "query", "SELECT count(*) AS n FROM matches", "--archive", archive, "--csv")
+    assert (0, "n\n2\n", "") == (done.returncode, done.stdout, done.stderr)
+    for words in (("add", *write_matches(tmp_path, 1)), ("study",)):
+        done = fibsbot("archive", *words, "--archive", archive)
+        assert (2, "") == (done.returncode, done.stdout)
+        assert f"fibsbot: cannot write to the archive {archive}: Read-only file system\n" == done.stderr
+
+
+def test_without_room_for_temporary_files_there_is_one_clear_line(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    done = fibsbot("archive", "query", "SELECT 1", "--archive", archive)
+    assert (2, "fibsbot: cannot make a temporary folder: No space left on device\n") == (done.returncode, done.stderr)
 
 
 def test_without_the_extra_there_is_one_clear_line(archive: Path, tmp_path: Path) -> None:
