@@ -28,7 +28,7 @@ from fibsbot.cli.options import FILE, FOLDER, WorkerOptions, configured_store, s
 from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
-from fibsbot.files import replacing
+from fibsbot.files import os_errors_as, replacing
 from fibsbot.text import plural
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _ask(ask: Callable[[Questions], Answer], folder: Path, options: dict[str, An
     if target is not None:
         from fibsbot.archive.pages import answer_page  # noqa: PLC0415 - reports of matches
 
-        with replacing(target) as part:
+        with os_errors_as(UserError, f"cannot write {target}"), replacing(target) as part:
             part.write_text(answer_page(answer), "utf-8")
         click.echo(f"{target}: {target.stat().st_size // 1000} kB")
     elif as_json:

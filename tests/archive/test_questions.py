@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -74,6 +76,18 @@ def test_pages_have_the_rows_and_boards(archive: Path, name: str, tmp_path: Path
     if name not in {"profile", "takes", "luck"}:  # charts need more matches
         assert "<svg" in text
     assert 2 == fibsbot("archive", *QUESTIONS[name], "--archive", archive, "-o", target).returncode
+
+
+def test_a_page_that_the_disk_has_no_room_for_is_one_clear_line(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    done = fibsbot("archive", "takes", "--archive", archive, "-o", tmp_path / "x.html")
+    assert (2, f"fibsbot: cannot write {tmp_path}/x.html: No space left on device\n") == (done.returncode, done.stderr)
+    assert not list(tmp_path.iterdir())
 
 
 def test_openings_count_every_game_that_was_seen_from_its_beginning(archive: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -194,6 +196,25 @@ def test_the_command_studies_and_says_by_which_judge(tmp_path: Path) -> None:
     assert "1 match judged" in done.stdout
     assert "0-ply" in done.stdout
     assert "0 matches judged" in fibsbot("archive", "study", "--archive", archive, "--jobs", "1").stdout
+
+
+def test_judgements_that_the_disk_has_no_room_for_are_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Path) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    archive = tmp_path / "archive"
+    add(archive, *write_matches(tmp_path / "mat", 1, length=1))
+    monkeypatch.setattr("fibsbot.cli.options.open_pool", lambda *_args, **_options: _In(InProcessPool()))
+    with monkeypatch.context() as patched:
+        patched.setattr("fibsbot.archive.dataset.write_to_disk", refuse)
+        done = fibsbot("archive", "study", "--archive", archive)
+    assert (2, f"fibsbot: cannot write to the archive {archive}: No space left on device\n") == (
+        done.returncode,
+        done.stderr,
+    )
+    assert "1 match judged" in fibsbot("archive", "study", "--archive", archive).stdout
 
 
 @pytest.mark.slow
