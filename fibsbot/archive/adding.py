@@ -7,7 +7,7 @@ content it has read to the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from fibsbot.replay.match_files import CaptureError, read_content
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.transcript import Transcript, TranscriptError
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
+
+if TYPE_CHECKING:
+    from fibsbot.records.store import Store
 
 BATCH_ROWS: Final = 250_000
 """Decisions that are written together: some ten seconds of reading by each of several workers."""
@@ -238,21 +241,20 @@ def _rows_of(table: TableData, keys: set[int]) -> npt.NDArray[np.bool_]:
     return np.isin(table["match"], np.fromiter(keys, np.int64, len(keys)))
 
 
-def store_sources(place: str) -> Iterator[Source]:
+def store_sources(store: Store) -> Iterator[Source]:
     """Yield the complete matches of backgammon in a store, some at a time. Raises StoreError."""
-    from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
+    from fibsbot.records.store import StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
     from fibsbot.records.store.database import public_url  # noqa: PLC0415
 
-    with Store.open(place) as store:
-        name = public_url(store.url)
-        waiting: list[Transcript] = []
-        for match in store.matches(game=BACKGAMMON):
-            try:
-                waiting.append(store.transcript(match))
-            except StoreError:
-                continue  # only its result is known
-            if len(waiting) == STORE_PIECE:
-                yield Source(name, transcripts=tuple(waiting))
-                waiting = []
-        if waiting:
+    name = public_url(store.url)
+    waiting: list[Transcript] = []
+    for match in store.matches(game=BACKGAMMON):
+        try:
+            waiting.append(store.transcript(match))
+        except StoreError:
+            continue  # only its result is known
+        if len(waiting) == STORE_PIECE:
             yield Source(name, transcripts=tuple(waiting))
+            waiting = []
+    if waiting:
+        yield Source(name, transcripts=tuple(waiting))

@@ -33,6 +33,7 @@ from fibsbot.text import plural
 
 if TYPE_CHECKING:
     from fibsbot.archive.questions import Answer, Questions
+    from fibsbot.records.store import Store
 
 
 # -- what the commands share -------------------------------------------------------------------------------------------
@@ -327,11 +328,18 @@ def add(paths: tuple[Path, ...], store: str | None, config: Path | None, folder:
         if not path.exists():
             raise UserError(f"cannot read {path}: No such file or directory")
     place = store or configured_store(config) if store is not None or config is not None else None
-    with archive_errors(), store_errors():
-        _add(paths, place, folder, workers)
+    with archive_errors(), store_errors(), contextlib.ExitStack() as held:
+        source = None if place is None else held.enter_context(_open_store(place))  # before the archive is made
+        _add(paths, source, folder, workers)
 
 
-def _add(paths: tuple[Path, ...], place: str | None, folder: Path, workers: WorkerOptions) -> None:
+def _open_store(place: str) -> Store:
+    from fibsbot.records.store import Store  # noqa: PLC0415 - SQLAlchemy is slow to import
+
+    return Store.open(place)
+
+
+def _add(paths: tuple[Path, ...], store: Store | None, folder: Path, workers: WorkerOptions) -> None:
     from fibsbot.archive.dataset import Dataset, connect  # noqa: PLC0415
 
     connect().close()  # the extra is missing: say so before the readers are imported
@@ -351,8 +359,8 @@ def _add(paths: tuple[Path, ...], place: str | None, folder: Path, workers: Work
         run = Adding(dataset, tick, lambda name, problem: problems.append(f"{name}: {problem}"), show.follow)
         try:
             run.run(sources_of(paths, folder), pool)
-            if place is not None:
-                run.run(store_sources(place), pool)
+            if store is not None:
+                run.run(store_sources(store), pool)
         finally:
             for line in problems[:MAX_PROBLEMS]:
                 click.echo(clean(line, 300), err=True)

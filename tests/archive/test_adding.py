@@ -98,6 +98,14 @@ def test_matches_of_a_store_are_known_in_files(tmp_path: Path) -> None:
         assert [("store", str(store))] == found.rows("SELECT format, source FROM matches")
 
 
+@pytest.mark.parametrize("place", ["nostore.db", "postgresql+psycopg://localhost:1/none"])
+def test_a_store_that_cannot_be_read_is_refused_before_an_archive_is_made(tmp_path: Path, place: str) -> None:
+    done = fibsbot("archive", "add", "--store", place, "--jobs", "1", cwd=tmp_path)
+    assert (2, "", 1) == (done.returncode, done.stdout, len(done.stderr.splitlines()))
+    assert "store" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_broken_files_are_listed_and_cost_nothing_else(tmp_path: Path) -> None:
     good = write_matches(tmp_path / "mat", 2)
     (tmp_path / "mat" / "bad.mat").write_text(good[0].read_text().replace("/", "-", 3)[:400] + "\0nonsense")
