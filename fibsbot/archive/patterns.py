@@ -132,12 +132,11 @@ TERMS: Final = (
     _term("cube N", "the value of the cube", r"cube (\d{1,7})", lambda found, _: f"cube = {int(found[1])}"),
     _term(
         "own cube",
-        "the side owns the cube; `centred cube`: nobody does",
-        r"(own|centred) cube",
-        lambda found, side: (
-            "owner = 'centred'" if found[1] == "centred" else f"owner = '{'player' if side == 'own' else 'opponent'}'"
-        ),
+        "the side owns the cube",
+        r"own cube",
+        lambda _, side: f"owner = '{'player' if side == 'own' else 'opponent'}'",
     ),
+    _term("centred cube", "nobody owns the cube", r"centred cube", lambda _, _side: "owner = 'centred'"),
     _term(
         "roll 31",
         "the roll",
@@ -186,7 +185,8 @@ def _conditions(text: str) -> str:
         if term is None or not (match := term.pattern.fullmatch(words)):
             forms = ", ".join(it.form for it in TERMS)
             raise PatternError(
-                f"expected a Position ID, or terms with commas between them ({forms}), got {part.strip()!r}"
+                f"expected a Position ID, or terms with commas between them ({forms}; `opponent` before a term makes "
+                f"it one about the opponent), got {part.strip()!r}"
             )
         found.append(f"({term.condition(match, side)})")
         kinds += [words] if term.form == "play" else []

@@ -100,7 +100,7 @@ class Questions:
         sections = [self._opening(roll, plays) for roll, plays in by_roll.items()]
         games = sum(row[2] for row in first)
         return Answer(
-            f"Openings of {games:,} games",
+            f"Openings of {plural(games, 'game')}",
             (AnswerSection("All opening rolls", _USUAL, overview), *sections, *self._replies(usual)),
             self.judge,
         )
@@ -125,7 +125,7 @@ class Questions:
         ]
         caption = f"{_roll(roll)}: {best or plays[0][1]}" + (", the engine's choice" if best else "")
         figure = self.pictures.board(Position.start(), roll, best or plays[0][1], caption)
-        heading = f"{_roll(roll)}: {total:,} times"
+        heading = f"{_roll(roll)}: {plural(total, 'time')}"
         return AnswerSection(heading, ("play", "times", "share", "mean loss", ""), rows, figure)
 
     def _replies(self, usual: dict[str, str]) -> Iterator[AnswerSection]:
@@ -170,7 +170,7 @@ class Questions:
             name,
             self.judge,
         )
-        note = f"{matches[0]:,} matches, {matches[1]:,} won{rated}, {plural(matches[3], 'opponent')}"
+        note = f"{plural(matches[0], 'match')}, {matches[1]:,} won{rated}, {plural(matches[3], 'opponent')}"
         if own is not None:
             note += f"; PR {own:.1f}, that of all players {everybody:.1f}"
         sections = [AnswerSection(name, note=note)]
@@ -268,7 +268,7 @@ class Questions:
             middles = [(low + CHANCE_STEP / 2, n, right, made) for low, n, right, made, _ in found]
             charted = [it for it in middles if it[1] >= RARE]
             used, right = (_crossing([(it[0], it[place]) for it in charted]) for place in (3, 2))
-            note = f"Half of the doubles are taken from {_chance(used)} on; taking is right from {_chance(right)} on."
+            note = _take_points(used, right)
             chart = self.pictures.curves(
                 "Share of doubles that are taken",
                 [
@@ -303,7 +303,9 @@ class Questions:
             figures += self.pictures.decision(it, best, f"{it['action']}, not {best}: {loss:.3f}")
         columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position")
         return Answer(
-            f"The largest {len(rows)} errors", (AnswerSection("Errors", columns, rows, tuple(figures)),), self.judge
+            f"The largest {plural(len(rows), 'error')}",
+            (AnswerSection("Errors", columns, rows, tuple(figures)),),
+            self.judge,
         )
 
     def similar(self, text: str, count: int) -> Answer:
@@ -323,7 +325,7 @@ class Questions:
         else:
             condition = likeness.condition
             ((total, matches),) = self._rows(f"SELECT count(*), count(DISTINCT match) FROM decisions WHERE {condition}")
-            note = f"{total:,} decisions in {matches:,} matches"
+            note = f"{plural(total, 'decision')} in {plural(matches, 'match')}"
             sections.append(AnswerSection("Positions that fit", note=note))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
@@ -409,8 +411,12 @@ def _crossing(points: Sequence[tuple[float, float]]) -> float | None:
     return None
 
 
-def _chance(value: float | None) -> str:
-    return "an unknown chance" if value is None or math.isnan(value) else f"a chance of {value:.1%}"
+def _take_points(used: float | None, right: float | None) -> str:
+    """Return in words from which chance on half of the doubles are taken, and from which on that is right."""
+    facts = (("half of the doubles are taken", used), ("taking is right", right))
+    known = [f"{fact} from a chance of {it:.1%} on" for fact, it in facts if it is not None and not math.isnan(it)]
+    text = "; ".join(known) or "too few takes to tell the take point"
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ with open_archive("archive") as archive:
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,10 +36,23 @@ DEFAULT_FOLDER: Final = "archive"
 """The folder of an archive where none is named."""
 FETCHED: Final = 10_000
 """Rows that are fetched at once."""
+_UNKNOWN_TABLE: Final = re.compile(r"Table with name (.+?) does not exist")
 
 
 class QueryError(Exception):
     """A question that cannot be answered; the text says why, in one line."""
+
+
+@contextlib.contextmanager
+def _query_errors() -> Iterator[None]:
+    """Turn an error of DuckDB into a QueryError; where DuckDB would propose a table of its own, name the views."""
+    try:
+        with duckdb_errors_as(QueryError):
+            yield
+    except QueryError as error:
+        if unknown := _UNKNOWN_TABLE.search(str(error)):
+            raise QueryError(f"expected one of the views {', '.join(TABLES)}, got {unknown[1]!r}") from None
+        raise
 
 
 class Archive:
@@ -66,7 +80,7 @@ class Archive:
         `to_arrow_table()`, each of which needs that library. Only one SELECT is allowed, and only the archive can be
         read. Raises QueryError.
         """
-        with duckdb_errors_as(QueryError):
+        with _query_errors():
             return self._connection.sql(self._checked(sql))
 
     def stream(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
@@ -74,19 +88,19 @@ class Archive:
 
         Allows what `query` allows. Raises QueryError, also while the rows are fetched.
         """
-        with duckdb_errors_as(QueryError):
+        with _query_errors():
             cursor = self._connection.execute(self._checked(sql))
             return [column[0] for column in cursor.description], self._fetched(cursor)
 
     @staticmethod
     def _fetched(cursor: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-        with duckdb_errors_as(QueryError):
+        with _query_errors():
             while rows := cursor.fetchmany(FETCHED):
                 yield from rows
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a question with parameters, `?` in the text. Raises QueryError."""
-        with duckdb_errors_as(QueryError):
+        with _query_errors():
             return self._connection.execute(sql, list(parameters)).fetchall()
 
     def _checked(self, sql: str) -> str:

@@ -103,6 +103,12 @@ def test_nothing_else_is_read_written_or_changed(archive: Path, sql: str, tmp_pa
     assert 2 == fibsbot("archive", "query", sql, "--archive", archive).returncode
 
 
+def test_an_unknown_table_is_answered_by_the_views(archive: Path) -> None:
+    done = fibsbot("archive", "query", "select * from nothing", "--archive", archive)
+    assert 2 == done.returncode
+    assert f"fibsbot: expected one of the views {', '.join(TABLES)}, got 'nothing'\n" == done.stderr
+
+
 def test_an_archive_that_may_only_be_read_can_be_asked(archive: Path) -> None:
     (archive / ".readers").unlink(missing_ok=True)
     archive.chmod(0o500)

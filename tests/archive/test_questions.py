@@ -18,7 +18,7 @@ from fibsbot.archive.columns import boards_of_ids
 from fibsbot.archive.dataset import Dataset
 from fibsbot.archive.judge import judge_name
 from fibsbot.archive.patterns import TERMS, PatternError, parse_pattern
-from fibsbot.archive.questions import Questions
+from fibsbot.archive.questions import Questions, _take_points
 from fibsbot.archive.study import Study
 from fibsbot.engine.engine import Engine
 from fibsbot.notation.position_ids import parse_position_id
@@ -121,7 +121,7 @@ def test_positions_that_fit_a_pattern_fit_it(archive: Path) -> None:
 def test_every_term_is_understood_and_documented(archive: Path) -> None:
     examples = [re.sub(r"\bN\b", "2", term.form) for term in TERMS]
     with open_archive(archive) as found:
-        for example in [*examples, *(f"opponent {it}" for it in examples), "2+ behind", "centred cube"]:
+        for example in [*examples, *(f"opponent {it}" for it in examples), "2+ behind"]:
             found.rows(f"SELECT count(*) FROM decisions WHERE {parse_pattern(example).condition}")
     for term in TERMS:
         assert f"| `{term.form}` | {term.meaning} |" in PAGE
@@ -134,6 +134,26 @@ def test_what_is_no_pattern_gets_one_line(archive: Path, text: str) -> None:
     assert "\n" not in str(refused.value)
     done = fibsbot("archive", "similar", "--archive", archive, "--", text)
     assert (2, 1) == (done.returncode, len(done.stderr.splitlines()))
+
+
+def test_what_is_no_pattern_lists_all_terms() -> None:
+    with pytest.raises(PatternError) as refused:
+        parse_pattern("")
+    assert {"centred cube", "opponent"} <= set(re.findall(r"centred cube|opponent", str(refused.value)))
+
+
+def test_one_match_is_not_several(tmp_path: Path) -> None:
+    add(tmp_path / "archive", *write_matches(tmp_path / "mat", 1, length=1))
+    with open_archive(tmp_path / "archive") as found:
+        assert Questions.of(found, pictures=False).similar("2+ behind", 1).sections[0].note.endswith(" in 1 match")
+
+
+def test_take_points_that_are_unknown_are_left_out() -> None:
+    assert "Too few takes to tell the take point." == _take_points(None, None)
+    assert "Taking is right from a chance of 25.0% on." == _take_points(None, 0.25)
+    assert "Half of the doubles are taken from a chance of 20.0% on; taking is right from a chance of 25.0% on." == (
+        _take_points(0.2, 0.25)
+    )
 
 
 def test_the_most_similar_position_comes_first(archive: Path) -> None:
