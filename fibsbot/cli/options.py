@@ -6,6 +6,7 @@ Imports nothing slow: settings and SQLAlchemy are imported only if a command nee
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import functools
 import math
 import re
@@ -61,6 +62,19 @@ class PlayerName(click.ParamType[str]):
         if not self._PATTERN.fullmatch(str(value)):
             self.fail(f"expected letters and underscores, at most 20, got {value!r}", param, ctx)
         return str(value)
+
+
+class Day(click.ParamType[dt.datetime]):
+    """A day, as its beginning in UTC."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
+        """Return the beginning of the day, or fail with what was expected."""
+        try:
+            return dt.datetime.strptime(str(value), "%Y-%m-%d").replace(tzinfo=dt.UTC)
+        except ValueError:
+            self.fail(f"expected a day such as 2026-01-31, got {value!r}", param, ctx)
 
 
 class GameName(click.ParamType[str]):

@@ -21,7 +21,7 @@ from fibsbot.analysis.luck import LuckAdjustedResults
 from fibsbot.analysis.results import BREAK_FACTS, AccountResults, ConnectionStatistics, WinLossRecord, account_results
 from fibsbot.cli import UserError
 from fibsbot.cli.matches import evaluator_option
-from fibsbot.cli.options import WorkerOptions, configured_store, store_errors, worker_options
+from fibsbot.cli.options import Day, WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
 from fibsbot.draw.axes import Scale, seconds
@@ -53,9 +53,7 @@ CURVE_WIDTH: Final = 72
     "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
 )
 @click.option("--account", metavar="NAME", help="Show only this account.")
-@click.option(
-    "--since", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Ignore everything before this day (UTC)."
-)
+@click.option("--since", metavar="DATE", type=Day(), help="Ignore everything before this day (UTC).")
 @click.option(
     "--game", metavar="NAME", help="Count only matches of this game, such as backgammon, plakoto or chouette."
 )
@@ -92,7 +90,6 @@ def stats(  # noqa: PLR0913 - one argument per option
     from fibsbot.records.store.database import database_url, public_url  # noqa: PLC0415
 
     place = location or configured_store(config)
-    begin = since.replace(tzinfo=dt.UTC) if since else None
     game = None if game is None else _game(game)
     if plot:
         check_writable(plot)
@@ -100,8 +97,8 @@ def stats(  # noqa: PLR0913 - one argument per option
         names = _accounts(store, account)
         if plot and len(names) > len(SERIES):
             raise UserError(f"expected --account with --plot: no more than {len(SERIES)} curves can be told apart")
-        found = [account_results(store, name, since=begin, game=game) for name in names]
-        adjusted = [_adjusted(store, name, begin, evaluator, workers) if luck else None for name in names]
+        found = [account_results(store, name, since=since, game=game) for name in names]
+        adjusted = [_adjusted(store, name, since, evaluator, workers) if luck else None for name in names]
     if plot:
         _draw(plot, found)
     if as_json:

@@ -159,7 +159,7 @@ def test_the_file_of_settings_names_the_store(store: Path, tmp_path: Path) -> No
     ("arguments", "text"),
     [
         (["--account", "zaphod"], "no account is called 'zaphod'; in the store are: marvin, slartibartfast"),
-        (["--since", "yesterday"], "'yesterday' does not match the format '%Y-%m-%d'"),
+        (["--since", "yesterday"], "expected a day such as 2026-01-31, got 'yesterday'"),
         (["--plot", "/no/such/folder/x.svg"], "there is no folder /no/such/folder for x.svg"),
         (["--luck", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
         (["--luck", "--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
