@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import time
 from pathlib import Path
@@ -53,14 +54,13 @@ def serve(host: str, port: int, database: Path | None, seed: int | None, **named
     except DatabaseError as error:
         raise UserError(f"cannot use the database: {error}") from None
     try:
-        asyncio.run(_run(server))
+        asyncio.run(_run(server, database))
     except OSError as error:
-        raise UserError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; --port takes another one"
-        ) from None
+        hint = "; --port takes another one" if error.errno == errno.EADDRINUSE else ""
+        raise UserError(f"cannot listen on {host}:{port}: {error.strerror or error}{hint}") from None
 
 
-async def _run(server: Server) -> None:
+async def _run(server: Server, database: Path | None) -> None:
     import asyncio  # noqa: PLC0415 - see `serve`
 
     stop = asyncio.Event()
@@ -73,7 +73,7 @@ async def _run(server: Server) -> None:
         for task in pending:
             task.cancel()
     if server.failure is not None:
-        raise UserError(f"the database failed: {server.failure}")
+        raise UserError(f"the database {database or 'in memory'} failed: {server.failure}")
 
 
 # -- worker ------------------------------------------------------------------------------------------------------------

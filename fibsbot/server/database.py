@@ -80,7 +80,7 @@ CREATE INDEX IF NOT EXISTS game_ratings_by_rating ON game_ratings (game, rating 
 
 
 class DatabaseError(Exception):
-    """The database cannot be used, for the given reason."""
+    """The database cannot be used, for the given reason, which names the file."""
 
 
 @frozen
@@ -109,12 +109,15 @@ class Database:
         Raises:
             DatabaseError: if the file is not a database of this server, or of a newer version.
         """
+        self._path = path
         try:
             with private_database(path) if path else contextlib.nullcontext():
                 self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
                 self._open(now)
         except sqlite3.Error as error:
-            raise DatabaseError(str(error)) from error
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY:  # a server keeps its database locked
+                raise DatabaseError(f"another server uses {path}") from error
+            raise DatabaseError(f"{path}: {error}") from error
 
     def _open(self, now: float) -> None:
         """Set the database up; close it if that fails."""
@@ -131,11 +134,13 @@ class Database:
         self._db.execute("PRAGMA synchronous = NORMAL")
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise DatabaseError(f"the database has version {version}, this program knows versions up to {VERSION}")
+            raise DatabaseError(
+                f"{self._path}: the database has version {version}, this program knows versions up to {VERSION}"
+            )
         if version == 0:
             (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if tables:
-                raise DatabaseError("this is the database of another program")
+                raise DatabaseError(f"{self._path}: this is the database of another program")
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)

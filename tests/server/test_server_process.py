@@ -121,6 +121,13 @@ async def test_a_port_in_use_is_one_line_and_status_2() -> None:
     assert re.fullmatch(r"[^\n]*cannot listen on 127.0.0.1:\d+: [^\n]*--port[^\n]*\n", done.stderr), done.stderr
 
 
+def test_another_port_is_not_proposed_for_an_unknown_host() -> None:
+    done = run("serve", "--host", "nonsense.invalid", "--port", 0)
+    assert 2 == done.returncode
+    assert re.fullmatch(r"[^\n]*cannot listen on nonsense.invalid:0: [^\n]+\n", done.stderr), done.stderr
+    assert "--port" not in done.stderr
+
+
 @pytest.mark.parametrize("content", [b"this is no database, but it is long enough to be looked at" * 20, None])
 def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path: Path, content: bytes | None) -> None:
     db = tmp_path / "server.db"
@@ -131,7 +138,7 @@ def test_a_database_that_cannot_be_used_is_one_line_and_status_2(tmp_path: Path,
     done = run("serve", "--port", 0, "--database", db)
     assert 2 == done.returncode
     assert 1 == done.stderr.count("\n"), done.stderr
-    assert "cannot use the database" in done.stderr
+    assert f"cannot use the database: {db}: " in done.stderr
 
 
 async def test_two_servers_cannot_share_a_database(tmp_path: Path) -> None:
@@ -139,4 +146,4 @@ async def test_two_servers_cannot_share_a_database(tmp_path: Path) -> None:
     async with serve("--database", db):
         done = run("serve", "--port", 0, "--database", db)
     assert 2 == done.returncode
-    assert "cannot use the database" in done.stderr
+    assert f"cannot use the database: another server uses {db}\n" in done.stderr
