@@ -50,6 +50,14 @@ def keep_event(_logger: object, _method: str, event: MutableMapping[str, Any]) -
 structlog.configure(processors=[keep_event])
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what stores on servers spill, in this process and those that tests start, out of the user's home."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _default_log() -> Iterator[None]:
     """Forget how a command under test has set up this process's log, and which passwords it hides."""
