@@ -91,7 +91,7 @@ class RunError(click.ClickException):
 
 
 class ConfigError(UserError):
-    """A configuration that cannot be used: a line for each problem, exit status 78."""
+    """A configuration that cannot be used, or an extra that is not installed: a line for each problem, status 78."""
 
     exit_code = EXIT_CONFIG
 

@@ -24,7 +24,7 @@ from fibsbot.engine import DEFAULT_TRIALS, MAX_TRIALS
 from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse_law_words
 from fibsbot.rules.laws import FIBS, LAWS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY
-from fibsbot.workers.pool import TlsFiles, WorkerPool, open_pool
+from fibsbot.workers.pool import MissingClusterError, TlsFiles, UnusableSchedulerError, WorkerPool, open_pool
 from fibsbot.workers.processes import WorkError
 
 if TYPE_CHECKING:
@@ -147,12 +147,22 @@ class WorkerOptions:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[WorkerPool]:
-        """Open the workers. Turn a WorkError into a RunError, also one that is raised while they are used."""
-        try:
-            with open_pool(self.scheduler or None, jobs=self.jobs, tls=self.tls) as pool:
-                yield pool
-        except WorkError as error:
-            raise RunError(str(error)) from None
+        """Open the workers. Raises what `work_errors` makes of a WorkError, also of one while they are used."""
+        with work_errors(), open_pool(self.scheduler or None, jobs=self.jobs, tls=self.tls) as pool:
+            yield pool
+
+
+@contextlib.contextmanager
+def work_errors() -> Iterator[None]:
+    """Turn a WorkError into the error of the command line with its exit status."""
+    try:
+        yield
+    except MissingClusterError as error:
+        raise ConfigError(str(error)) from None
+    except UnusableSchedulerError as error:
+        raise UserError(str(error)) from None
+    except WorkError as error:
+        raise RunError(str(error)) from None
 
 
 def tls_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -270,11 +280,12 @@ def configured_store(path: Path | None) -> str:
 
 @contextlib.contextmanager
 def store_errors() -> Iterator[None]:
-    """Turn a StoreError into a UserError."""
+    """Turn a StoreError into a UserError, or into a ConfigError if an extra is missing."""
     try:
         yield
     except Exception as error:
         store = sys.modules.get("fibsbot.records.store")  # SQLAlchemy is slow to import, and files need none
         if store and isinstance(error, store.StoreError):
-            raise UserError(str(error)) from None
+            kind = ConfigError if isinstance(error, store.MissingPsycopgError) else UserError
+            raise kind(str(error)) from None
         raise

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FILE, FOLDER, laws_from, laws_options, tls_options
+from fibsbot.cli.options import FILE, FOLDER, laws_from, laws_options, tls_options, work_errors
 from fibsbot.log import configure_log
-from fibsbot.workers.pool import TlsFiles
-from fibsbot.workers.processes import WorkError
+from fibsbot.workers.pool import TlsFiles, cluster_imported
 from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
 
 if TYPE_CHECKING:
@@ -104,16 +103,12 @@ def worker(  # noqa: PLR0913 - an option each
 
     Without TLS, only loopback addresses are accepted: anyone who reaches a scheduler or worker can run any code on it.
     """
-    try:
-        from fibsbot.workers.cluster import check_address, check_host, security_of  # noqa: PLC0415 - an extra
-
+    with work_errors():
+        with cluster_imported():
+            from fibsbot.workers.cluster import check_address, check_host, security_of  # noqa: PLC0415 - an extra
         full = check_address(address)
         check_host(full, host)
         security_of(full, tls)
-    except ModuleNotFoundError as error:
-        raise UserError(f"a worker needs the extra `cluster` (pip install 'fibsbot[cluster]'): {error}") from None
-    except WorkError as error:
-        raise UserError(str(error)) from None
     preload = __name__ if warm_up else ""
     settings = WorkerSettings(full, tls, host, memory_limit, local_directory, name, preload)
     click.echo(f"worker of {full}", err=True)

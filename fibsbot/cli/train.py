@@ -14,7 +14,7 @@ from attrs import define, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from fibsbot.cli import EXIT_INTERRUPTED, UserError
+from fibsbot.cli import EXIT_INTERRUPTED, ConfigError, UserError
 from fibsbot.cli.options import FILE, FOLDER, GameName, WorkerOptions, check_options_with_game, worker_options
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.workers.pool import WorkerPool
@@ -199,7 +199,7 @@ def _backend(name: str) -> Backend:
     try:
         return {"auto": best_backend, "numpy": lambda: NUMPY, "torch": torch_backend}[name]()
     except ImportError as error:
-        raise UserError("--backend torch: expected PyTorch (pip install 'fibsbot[train]'), found none") from error
+        raise ConfigError("--backend torch: expected PyTorch (pip install 'fibsbot[train]'), found none") from error
 
 
 def _pack(folder: Path, recipe: Path, target: Path) -> Path:

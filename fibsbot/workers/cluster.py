@@ -32,7 +32,7 @@ from distributed.security import Security
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.workers.cluster_worker import Envelope, do_pieces, pass_on
 from fibsbot.workers.fingerprint import fingerprint
-from fibsbot.workers.pool import Piece, PoolSession, TlsFiles, WorkerPool
+from fibsbot.workers.pool import Piece, PoolSession, TlsFiles, UnusableSchedulerError, WorkerPool
 from fibsbot.workers.processes import WorkError
 
 PER_WORKER: Final = 3
@@ -63,18 +63,21 @@ class RefusedError(WorkError):
 
 
 def check_address(address: str) -> str:
-    """Return the address of a scheduler with its scheme; raise WorkError unless it is loopback or encrypted."""
+    """Return the address of a scheduler with its scheme.
+
+    Raises UnusableSchedulerError unless it is loopback or encrypted.
+    """
     full = address if "://" in address else f"tcp://{address}"
     scheme, host = _parts(full)
     if not host or scheme not in {"tcp", "tls"}:
-        raise WorkError(f"expected a scheduler such as tls://HOST:8786, got {one_line(address)!r}")
+        raise UnusableSchedulerError(f"expected a scheduler such as tls://HOST:8786, got {one_line(address)!r}")
     if scheme != "tls":
         _check_loopback(host, address)
     return full
 
 
 def check_host(scheduler: str, host: str | None) -> None:
-    """Raise WorkError if a worker of this scheduler may not listen on an address."""
+    """Raise UnusableSchedulerError if a worker of this scheduler may not listen on an address."""
     if host and not scheduler.startswith("tls://"):
         _check_loopback(host, host)
 
@@ -90,30 +93,39 @@ def _parts(address: str) -> tuple[str, str]:
 
 
 def _check_loopback(host: str, address: str) -> None:
-    """Raise WorkError, which shows the address, unless a host is this machine."""
+    """Raise UnusableSchedulerError, which shows the address, unless a host is this machine."""
     try:
         is_loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
         is_loopback = host == "localhost"
     if not is_loopback:
-        raise WorkError(
+        raise UnusableSchedulerError(
             f"expected tls:// or a loopback address, got {address}: without TLS anyone who reaches it can run any code"
         )
 
 
 def security_of(address: str, tls: TlsFiles | None) -> Security | None:
-    """Return the certificates for an address: those given, else those of Dask's configuration. None without TLS."""
+    """Return the certificates for an address: those given, else those of Dask's configuration. None without TLS.
+
+    Raises UnusableSchedulerError if they are missing or cannot be used.
+    """
     if not address.startswith("tls://"):
         return None
     files = tls or TlsFiles()
     given = {"tls_ca_file": files.ca, "tls_client_cert": files.certificate, "tls_client_key": files.key}
+    security: Security | None = None
     try:
         security = Security(require_encryption=True, **{name: str(path) for name, path in given.items() if path})
         context = security.get_connection_args("client")["ssl_context"]
     except (OSError, ValueError) as error:
-        raise WorkError(f"cannot use the certificates for {address}: {one_line(error)}") from None
+        # A certificate's file may have its key as well; OpenSSL names neither the file nor that it has none.
+        used = security.get_tls_config_for_role("client") if security else {}
+        keyless = used.get("cert") and not used.get("key")
+        why = f"--tls-key is missing, and {used['cert']} has no key" if keyless else one_line(error)
+        raise UnusableSchedulerError(f"cannot use the certificates for {address}: {why}") from None
     if context is None:
-        raise WorkError(f"{address} needs certificates: --tls-ca-file, --tls-cert, --tls-key, or Dask's configuration")
+        needed = "--tls-ca-file, --tls-cert, --tls-key, or Dask's configuration"
+        raise UnusableSchedulerError(f"{address} needs certificates: {needed}")
     return security
 
 
@@ -121,7 +133,7 @@ def security_of(address: str, tls: TlsFiles | None) -> Security | None:
 def open_cluster(
     address: str, tls: TlsFiles | None, *, patience: float = PATIENCE, piece_seconds: float = PIECE_SECONDS
 ) -> Iterator[WorkerPool]:
-    """Connect to a scheduler. Raises WorkError if that fails."""
+    """Connect to a scheduler. Raises WorkError if that fails, UnusableSchedulerError if it always will."""
     full = check_address(address)
     # Dask gives each of its loggers a level of its own; the others tell of its connections that break when it ends.
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):

@@ -295,6 +295,24 @@ class TlsFiles:
     key: Path | None = None
 
 
+class UnusableSchedulerError(WorkError):
+    """The address of a scheduler, or the certificates for it, can never be used, whatever runs there."""
+
+
+class MissingClusterError(WorkError):
+    """The extra `cluster` is not installed."""
+
+
+@contextmanager
+def cluster_imported() -> Iterator[None]:
+    """Turn the ModuleNotFoundError of an import of `workers.cluster` into a MissingClusterError."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        text = f"a cluster needs the extra `cluster` (pip install 'fibsbot[cluster]'): {error}"
+        raise MissingClusterError(text) from None
+
+
 @contextmanager
 def open_pool(
     scheduler: str | None = None,
@@ -311,14 +329,14 @@ def open_pool(
         tls: certificates for the cluster.
 
     Raises:
-        WorkError: the cluster cannot be used; the text says why.
+        UnusableSchedulerError: address or certificates are wrong.
+        MissingClusterError: a scheduler is named, and Dask is not installed.
+        WorkError: the cluster cannot be used for another reason; the text says why.
     """
     if scheduler is None:
         yield LocalPool(jobs or usable_cores())
         return
-    try:
+    with cluster_imported():
         from fibsbot.workers.cluster import open_cluster  # noqa: PLC0415 - an extra, and slow to import
-    except ModuleNotFoundError as error:
-        raise WorkError(f"a cluster needs the extra `cluster` (pip install 'fibsbot[cluster]'): {error}") from None
     with open_cluster(scheduler, tls) as pool:
         yield pool

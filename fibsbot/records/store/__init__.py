@@ -15,9 +15,17 @@ The modules:
     maintenance.py     check, backup and export
 """
 
-from fibsbot.records.store.database import StoreError
+from fibsbot.records.store.database import MissingPsycopgError, StoreError
 from fibsbot.records.store.leases import AccountLeases, LeaseHolder, LeaseView
 from fibsbot.records.store.reader import Store
 from fibsbot.records.store.writer import StoreWriter
 
-__all__ = ["AccountLeases", "LeaseHolder", "LeaseView", "Store", "StoreError", "StoreWriter"]
+__all__ = [
+    "AccountLeases",
+    "LeaseHolder",
+    "LeaseView",
+    "MissingPsycopgError",
+    "Store",
+    "StoreError",
+    "StoreWriter",
+]

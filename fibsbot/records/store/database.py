@@ -29,6 +29,10 @@ class StoreError(Exception):
     """The store cannot be used as it is; the text is one line, says why, and shows no password."""
 
 
+class MissingPsycopgError(StoreError):
+    """A store on PostgreSQL, and the extra for it is not installed."""
+
+
 def database_url(where: str | Path) -> URL:
     """Return the database's URL; a path means SQLite. Raises StoreError if it cannot be used."""
     if isinstance(where, Path) or "://" not in where:
@@ -46,7 +50,7 @@ def database_url(where: str | Path) -> URL:
         return URL.create("sqlite", database=str(Path(url.database).expanduser()))
     if kind in {"postgresql", "postgres"}:
         if importlib.util.find_spec("psycopg") is None:
-            raise StoreError("a store on PostgreSQL needs the extra: pip install 'fibsbot[postgresql]'")
+            raise MissingPsycopgError("a store on PostgreSQL needs the extra: pip install 'fibsbot[postgresql]'")
         return url.set(drivername="postgresql+psycopg")
     raise StoreError(f"expected a store on SQLite (a file) or PostgreSQL, got {_without_secrets(url)}")
 

@@ -1,0 +1,98 @@
+"""`--scheduler` and `worker`: what can never work is one line and its exit status, before anything is begun."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
+from fibsbot.cli.options import WorkerOptions, worker_options
+
+CERTIFICATE: Final = """\
+-----BEGIN CERTIFICATE-----
+MIIBcDCCARWgAwIBAgIUFtqkNWBjm6ke4CBKjs1i5sjuNK4wCgYIKoZIzj0EAwIw
+DDEKMAgGA1UEAwwBeDAgFw0yNjExMjcwMjU3MjRaGA8yMTI2MTEwMzAyNTcyNFow
+DDEKMAgGA1UEAwwBeDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABM9g1AxoI7s4
+hb5GjhVhp4hVdMAfNn8s7c3ogJGkplv06kBcdSskAW8R8WfSYWcj0vwKcJPkJVMH
+qyBRtaN/cgmjUzBRMB0GA1UdDgQWBBTVEDtrk+yIov+spZJXyv7gyiLYLjAfBgNV
+HSMEGDAWgBTVEDtrk+yIov+spZJXyv7gyiLYLjAPBgNVHRMBAf8EBTADAQH/MAoG
+CCqGSM49BAMCA0kAMEYCIQDyxCvVRfZMHrO1D3ybPxvHncAemF/qrk3r5C6pmNP8
+5AIhAPpU8cVy1txoW89USeH40mqS2g0pkqk6XNbZz5B5jMKZ
+-----END CERTIFICATE-----
+"""
+"""Of nobody, valid for a hundred years; its key was thrown away."""
+
+
+@click.command()
+@worker_options
+def use_workers(workers: WorkerOptions) -> None:
+    """Open the workers, as all commands with these options do."""
+    with workers.open() as pool:
+        click.echo(f"{type(pool).__name__} {pool.size}")
+
+
+COMMANDS: Final = ((use_workers, "--scheduler"), (main, "worker"))
+
+
+def refused(command: click.Command, *words: str | Path) -> Result:
+    """Run a command that says on stderr, in one line, why it cannot begin."""
+    result = CliRunner().invoke(command, [str(word) for word in words])
+    assert 1 == len([line for line in result.stderr.splitlines() if line.startswith("Error: ")]), result.output
+    return result
+
+
+@pytest.mark.parametrize(("command", "word"), COMMANDS)
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ("http://127.0.0.1:80", "expected a scheduler such as tls://HOST:8786"),
+        ("127.0.0.1", "expected a scheduler such as tls://HOST:8786"),
+        ("tcp://192.0.2.1:8786", "expected tls:// or a loopback address"),
+        ("tls://127.0.0.1:8786", "needs certificates"),
+    ],
+)
+def test_an_address_that_can_never_be_used_is_a_usage_error(
+    command: click.Command, word: str, address: str, error: str
+) -> None:
+    pytest.importorskip("distributed")
+    result = refused(command, word, address)
+    assert EXIT_USAGE == result.exit_code
+    assert error in result.stderr
+
+
+@pytest.mark.parametrize(("command", "word"), COMMANDS)
+def test_certificates_that_cannot_be_used_are_a_usage_error(command: click.Command, word: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    ca = cert = tmp_path / "cert.pem"
+    cert.write_text(CERTIFICATE)
+    address = "tls://127.0.0.1:8786"
+    result = refused(command, word, address, "--tls-ca-file", ca, "--tls-cert", cert)
+    assert EXIT_USAGE == result.exit_code
+    assert f"cannot use the certificates for {address}: --tls-key is missing, and {cert} has no key" in result.stderr
+    (tmp_path / "key.pem").write_text("no key")
+    result = refused(command, word, address, "--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", tmp_path / "key.pem")
+    assert EXIT_USAGE == result.exit_code
+    assert f"cannot use the certificates for {address}: " in result.stderr
+
+
+@pytest.mark.parametrize(("command", "word"), COMMANDS)
+def test_without_the_extra_the_status_is_that_of_all_extras(
+    command: click.Command, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "fibsbot.workers.cluster", raising=False)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    result = refused(command, word, "tcp://127.0.0.1:8786")
+    assert EXIT_CONFIG == result.exit_code
+    assert "pip install 'fibsbot[cluster]'" in result.stderr
+
+
+def test_a_store_without_its_extra_has_the_same_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.records.store.database.importlib.util.find_spec", lambda _: None)
+    result = refused(main, "db", "check", "--store", "postgresql://db.example/bots")
+    assert EXIT_CONFIG == result.exit_code
+    assert "pip install 'fibsbot[postgresql]'" in result.stderr
