@@ -189,7 +189,7 @@ class DaskPool(WorkerPool):
                 heartbeat_interval=_LOOK_SECONDS * 1000,
             )
         except (OSError, TimeoutError, ValueError) as error:
-            raise WorkError(f"cannot reach the scheduler {self.address}: {one_line(_cause(error))}") from None
+            raise WorkError(f"cannot reach the scheduler {self.address}: {_reason(error, seconds)}") from None
         self._looked = 0.0
         self.look()
 
@@ -222,11 +222,17 @@ class DaskPool(WorkerPool):
             session.close()
 
 
-def _cause(error: BaseException) -> BaseException:
-    """Return the first cause: Dask's own text names only its time limit."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def _reason(error: BaseException, seconds: float) -> str:
+    """Return why there is no connection within these seconds: the first cause that says something.
+
+    Dask's own text names only its time limit, and where that has cut an attempt short, its cause is empty.
+    """
+    chain = [error]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    if causes := [it for it in chain[1:] if str(it)]:
+        return one_line(causes[-1])
+    return one_line(error) if str(error) and len(chain) == 1 else f"no answer within {seconds:g} s"
 
 
 @define

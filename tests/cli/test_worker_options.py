@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
+from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, EXIT_USAGE, main
 from fibsbot.cli.options import WorkerOptions, worker_options
 
 CERTIFICATE: Final = """\
@@ -89,6 +91,32 @@ def test_without_the_extra_the_status_is_that_of_all_extras(
     result = refused(command, word, "tcp://127.0.0.1:8786")
     assert EXIT_CONFIG == result.exit_code
     assert "pip install 'fibsbot[cluster]'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("causes", "reason"),
+    [
+        ((OSError("timed out after 10 s"), TimeoutError(), asyncio.CancelledError()), "no answer within 10 s"),
+        ((TimeoutError(),), "no answer within 10 s"),
+        ((OSError("timed out"), OSError("in a connector"), ConnectionRefusedError("refused")), "refused"),
+        ((OSError("timed out"), OSError("refused"), asyncio.CancelledError()), "refused"),
+        ((ValueError("an address of another kind"),), "an address of another kind"),
+    ],
+)
+def test_why_no_scheduler_is_reached_is_said_if_anything_is_known(
+    causes: tuple[BaseException, ...], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = pytest.importorskip("fibsbot.workers.cluster")
+
+    def fail(*_: object, **__: object) -> None:
+        for error, cause in pairwise(causes):
+            error.__cause__ = cause
+        raise causes[0]
+
+    monkeypatch.setattr(cluster, "Client", fail)
+    result = refused(use_workers, "--scheduler", "localhost:8786")
+    assert EXIT_FAILED == result.exit_code
+    assert f"Error: cannot reach the scheduler tcp://localhost:8786: {reason}\n" == result.stderr
 
 
 def test_a_store_without_its_extra_has_the_same_status(monkeypatch: pytest.MonkeyPatch) -> None:
