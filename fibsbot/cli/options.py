@@ -187,12 +187,23 @@ def worker_options(command: Callable[..., None]) -> Callable[..., None]:
         "--scheduler",
         metavar="ADDRESS",
         envvar="DASK_SCHEDULER_ADDRESS",
+        show_envvar=True,
         help="Use the workers of this Dask scheduler, such as tls://HOST:8786, instead of local processes.",
     )
-    @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of local processes.  [default: one per core]")
+    @click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(1),
+        help="Number of local processes, also where DASK_SCHEDULER_ADDRESS is set.  [default: one per core]",
+    )
     @tls_options
     @functools.wraps(command)
     def with_workers(*arguments: Any, scheduler: str | None, jobs: int | None, tls: TlsFiles, **options: Any) -> None:
+        if jobs and scheduler:
+            source = click.get_current_context().get_parameter_source("scheduler")
+            if source is ParameterSource.COMMANDLINE:
+                raise UserError("expected --scheduler or --jobs, got both")
+            scheduler = None
         command(*arguments, workers=WorkerOptions(scheduler, jobs, tls), **options)
 
     return with_workers

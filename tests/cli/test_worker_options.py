@@ -119,6 +119,15 @@ def test_why_no_scheduler_is_reached_is_said_if_anything_is_known(
     assert f"Error: cannot reach the scheduler tcp://localhost:8786: {reason}\n" == result.stderr
 
 
+def test_jobs_beat_the_variable_and_contradict_a_scheduler() -> None:
+    variable = {"DASK_SCHEDULER_ADDRESS": "tcp://127.0.0.1:1"}
+    result = CliRunner(env=variable).invoke(use_workers, ["-j", "3"])
+    assert "LocalPool 3\n" == result.stdout
+    result = refused(use_workers, "-j", "3", "--scheduler", "tcp://127.0.0.1:1")
+    assert EXIT_USAGE == result.exit_code
+    assert "Error: expected --scheduler or --jobs, got both\n" == result.stderr
+
+
 def test_a_store_without_its_extra_has_the_same_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.records.store.database.importlib.util.find_spec", lambda _: None)
     result = refused(main, "db", "check", "--store", "postgresql://db.example/bots")
