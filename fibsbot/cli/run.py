@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ from fibsbot.config.settings import format_problems
 from fibsbot.log import LogFormat, configure_log
 from fibsbot.records.store import StoreError
 from fibsbot.service.account import BotAccount
-from fibsbot.service.service import Service, ServiceError, check_addresses, sighup_blocked
+from fibsbot.service.service import Service, ServiceError, UnusableSettingError, check_addresses, sighup_blocked
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.loader import load
@@ -60,12 +61,11 @@ def _play(settings: ConfigFile, path: Path) -> Mapping[str, BotAccount]:
     chosen = settings.start()
     process = settings.config.service_settings()
     try:
-        service = Service(chosen, process, load, fallback=FALLBACK_STRATEGY, reload=settings.read_again)
-        return asyncio.run(service.run())
+        with _service_errors():
+            service = Service(chosen, process, load, fallback=FALLBACK_STRATEGY, reload=settings.read_again)
+            return asyncio.run(service.run())
     except StoreError as error:
         raise ConfigError(f"{path}: {error}") from None
-    except ServiceError as error:
-        raise RunError(str(error)) from None
     except KeyboardInterrupt:
         raise click.Abort from None
 
@@ -109,9 +109,18 @@ class ConfigFile:
 
 
 def _check_places(config: Config) -> None:
-    """Raise RunError where somebody else has the control socket or the web server's port."""
-    try:
+    """Raise RunError where somebody else has the control socket or the web server's port, ConfigError for others."""
+    with _service_errors():
         check_addresses(config.service_settings())
+
+
+@contextlib.contextmanager
+def _service_errors() -> Iterator[None]:
+    """Turn a ServiceError into a ConfigError if another start would not help, else into a RunError."""
+    try:
+        yield
+    except UnusableSettingError as error:
+        raise ConfigError(str(error)) from None
     except ServiceError as error:
         raise RunError(str(error)) from None
 

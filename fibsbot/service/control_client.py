@@ -17,6 +17,10 @@ class ControlError(Exception):
     """The socket cannot be used; the text is one line and says why."""
 
 
+class UnusableSocketError(ControlError):
+    """A control socket cannot be made at its path, whatever else runs."""
+
+
 class InvalidOrderError(ControlError):
     """The process does not know what was asked of it, such as the name of an account."""
 

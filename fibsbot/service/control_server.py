@@ -24,7 +24,7 @@ import structlog
 
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.redaction import redact, redact_record
-from fibsbot.service.control_client import ControlAnswer, ControlError
+from fibsbot.service.control_client import ControlAnswer, ControlError, UnusableSocketError
 from fibsbot.text import one_line
 
 MAX_ORDER_BYTES: Final = 4096
@@ -54,7 +54,10 @@ class ControlServer:
         self._inode: int | None = None
 
     async def start(self) -> None:
-        """Start listening. Raises ControlError if another process is listening, or the socket cannot be made."""
+        """Start listening.
+
+        Raises ControlError if another process is listening, UnusableSocketError if the socket cannot be made.
+        """
         sock = _bound_socket(self.path)
         self._inode = self.path.stat().st_ino
         self._server = await asyncio.start_unix_server(
@@ -166,7 +169,7 @@ def _bound_socket(path: Path) -> socket.socket:
             os.umask(before)
     except OSError as error:
         sock.close()
-        raise ControlError(f"cannot make the control socket {path}: {error.strerror or error}") from None
+        raise UnusableSocketError(f"cannot make the control socket {path}: {error.strerror or error}") from None
     except ControlError:
         sock.close()
         raise
@@ -174,14 +177,17 @@ def _bound_socket(path: Path) -> socket.socket:
 
 
 def remove_stale_socket(path: Path) -> None:
-    """Remove the socket of a dead process. Raises ControlError if it belongs to a living one, and OSError."""
+    """Remove the socket of a dead process.
+
+    Raises ControlError if it belongs to a living one, UnusableSocketError if it is no socket, and OSError.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise ControlError(f"cannot make the control socket {path}: the path has a file of another kind")
+        raise UnusableSocketError(f"cannot make the control socket {path}: the path has a file of another kind")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
         other.settimeout(1.0)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
+import errno
 import os
 import signal
 import socket
@@ -24,7 +25,7 @@ from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
-from fibsbot.service.control_client import ControlError
+from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
@@ -83,6 +84,21 @@ MAX_LISTED: Final = 3
 
 class ServiceError(Exception):
     """The process cannot do its work here; the text is one line and says why."""
+
+
+class UnusableSettingError(ServiceError):
+    """The same at each start, until a setting or the machine is changed."""
+
+
+@contextlib.contextmanager
+def _control_errors() -> Iterator[None]:
+    """Turn a ControlError into a ServiceError."""
+    try:
+        yield
+    except UnusableSocketError as error:
+        raise UnusableSettingError(str(error)) from None
+    except ControlError as error:
+        raise ServiceError(str(error)) from None
 
 
 @contextlib.contextmanager
@@ -160,7 +176,8 @@ class Service:
     async def run(self) -> dict[str, BotAccount]:
         """Play until every account has ended; return them.
 
-        Raises ServiceError if the control socket or the web server cannot be used.
+        Raises ServiceError if the control socket or the web server's port is in use, UnusableSettingError if it cannot
+        be used at all.
         """
         try:
             async with contextlib.AsyncExitStack() as stack:
@@ -217,10 +234,8 @@ class Service:
         if path is None:
             raise ValueError("expected a path")
         control = ControlServer(path, self.obey)
-        try:
+        with _control_errors():
             await control.start()
-        except ControlError as error:
-            raise ServiceError(str(error)) from None
         try:
             yield
         finally:
@@ -363,7 +378,8 @@ def check_addresses(settings: ServiceSettings) -> None:
 
 
 def _port_error(port: int, error: OSError) -> ServiceError:
-    return ServiceError(f"cannot listen on {HOST}:{port}: {error.strerror or error} (service.web_port)")
+    kind = ServiceError if error.errno == errno.EADDRINUSE else UnusableSettingError
+    return kind(f"cannot listen on {HOST}:{port}: {error.strerror or error} (service.web_port)")
 
 
 def check_not_running(settings: ServiceSettings) -> None:
@@ -372,11 +388,8 @@ def check_not_running(settings: ServiceSettings) -> None:
     Any other trouble with the socket shows when it is made.
     """
     if settings.control is not None:
-        try:
-            with contextlib.suppress(OSError):
-                remove_stale_socket(settings.control)
-        except ControlError as error:
-            raise ServiceError(str(error)) from None
+        with _control_errors(), contextlib.suppress(OSError):
+            remove_stale_socket(settings.control)
 
 
 def _account_counts(statuses: list[AccountStatus]) -> str:

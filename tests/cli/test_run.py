@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 from collections.abc import AsyncIterator
@@ -313,6 +314,27 @@ def test_session_logs_that_cannot_be_written_are_a_problem_of_the_settings(
     assert EXIT_CONFIG == result.exit_code
     assert "log.directory: expected a directory where this user can write, got logs" in result.output
     assert not (tmp_path / "store.db").exists(), "the work has not begun"
+
+
+@pytest.mark.parametrize("problem", [OSError(errno.EROFS, "Read-only file system"), None])
+def test_a_control_socket_that_can_never_be_made_is_a_problem_of_the_settings(
+    problem: OSError | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.chdir(tmp_path)
+
+    def refuse(_: Path) -> None:
+        raise problem or AssertionError
+
+    if problem:
+        monkeypatch.setattr("fibsbot.service.control_server.remove_stale_socket", refuse)
+    else:
+        (tmp_path / "socket").write_text("no socket")
+    Fleet(tmp_path).write(settings(1, "marvin"))
+    result = CliRunner().invoke(main, ["run", "--config", "bots.toml"])
+    assert EXIT_CONFIG == result.exit_code
+    reason = problem.strerror if problem else "the path has a file of another kind"
+    assert f"Error: cannot make the control socket socket: {reason}" == result.stderr.splitlines()[-1]
 
 
 def test_a_store_that_can_never_be_used_is_a_problem_of_the_settings(
