@@ -76,6 +76,16 @@ def check_writable(target: Path) -> None:
         pass
 
 
+def check_can_create(folder: Path) -> None:
+    """Raise OSError unless files can be made in a folder, or in the first of its parents that exists. Leaves no trace.
+
+    A file is made, because a system that grants access may still refuse: /proc allows root to write.
+    """
+    existing = next(it for it in (folder, *folder.absolute().parents) if it.exists())
+    with tempfile.TemporaryFile(dir=existing):
+        pass
+
+
 def write_to_disk(path: Path) -> None:
     """Write what the system still holds back of a file, or of the names in a folder."""
     handle = os.open(path, os.O_RDONLY)

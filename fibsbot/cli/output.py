@@ -29,7 +29,7 @@ from rich.progress import (
 
 from fibsbot.cli import Stream, UserError
 from fibsbot.draw.markup import clean
-from fibsbot.files import os_errors_as
+from fibsbot.files import check_can_create, os_errors_as
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
 
@@ -167,10 +167,7 @@ def check_free(target: Path, *, force: bool) -> None:
 
 def check_writable(target: Path, *, parents: bool = False) -> None:
     """Raise UserError if a file, or with `parents` a folder in new folders, cannot be created."""
-    folder = target.absolute().parent
-    while parents and not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir():
+    if not parents and not target.absolute().parent.is_dir():
         raise UserError(f"there is no folder {target.parent} for {target.name}")
     with os_errors_as(UserError, f"cannot write {target}"):
-        tempfile.TemporaryFile(dir=target if target.is_dir() else folder).close()
+        check_can_create(target if parents else target.parent)

@@ -6,7 +6,6 @@ Errors, and warnings for settings that are valid but probably mistaken.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,6 +19,7 @@ from fibsbot.bot.settings import RunSettings, SeekSettings
 from fibsbot.config.build import FoundPassword, account_paths, account_settings, find_password
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
+from fibsbot.files import check_can_create
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load
@@ -354,5 +354,8 @@ def _open_to_others(path: Path) -> bool:
 
 def _can_create_in(directory: Path) -> bool:
     """Whether files can be created in a directory, which is created itself if it does not exist."""
-    existing = next((it for it in (directory, *directory.absolute().parents) if os.access(it, os.F_OK)), Path("/"))
-    return os.access(existing, os.W_OK | os.X_OK) and existing.is_dir()
+    try:
+        check_can_create(directory)
+    except OSError:
+        return False
+    return True

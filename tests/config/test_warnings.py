@@ -97,6 +97,7 @@ def test_the_defaults_and_the_example_give_no_warning() -> None:
             'service.control = "/dev/null/x"',
             "service.control is /dev/null/x, in a directory where this user cannot write",
         ),
+        ('log.directory = "/proc/x"', "log.directory is /proc/x, where this user cannot write"),
         ('log.directory = "/dev/null/x"', "log.directory is /dev/null/x, where this user cannot write"),
     ],
 )
