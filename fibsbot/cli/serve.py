@@ -12,6 +12,7 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import FILE, FOLDER, laws_from, laws_options, tls_options, work_errors
+from fibsbot.cli.output import check_writable
 from fibsbot.log import configure_log
 from fibsbot.workers.pool import TlsFiles, cluster_imported
 from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
@@ -109,10 +110,25 @@ def worker(  # noqa: PLR0913 - an option each
         full = check_address(address)
         check_host(full, host)
         security_of(full, tls)
+    _check_memory_limit(memory_limit)
+    if local_directory:
+        check_writable(local_directory, parents=True)
     preload = __name__ if warm_up else ""
     settings = WorkerSettings(full, tls, host, memory_limit, local_directory, name, preload)
     click.echo(f"worker of {full}", err=True)
     keep_running(settings, lambda line: click.echo(f"{time.strftime('%H:%M:%S')} {line}", err=True))
+
+
+def _check_memory_limit(text: str) -> None:
+    """Raise UserError unless Dask understands a limit, which it would say of each start of the worker."""
+    from dask.utils import parse_bytes  # noqa: PLC0415 - an extra
+
+    try:
+        is_limit = text == "auto" or parse_bytes(text) >= 0
+    except (ValueError, OverflowError):
+        is_limit = False
+    if not is_limit:
+        raise UserError(f"expected --memory-limit such as 2GB, 0 for none or auto, got {text!r}")
 
 
 def dask_setup(_: Any) -> None:

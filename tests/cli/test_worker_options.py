@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, EXIT_USAGE, main
 from fibsbot.cli.options import WorkerOptions, worker_options
+from fibsbot.workers.worker_launcher import WorkerSettings
 
 CERTIFICATE: Final = """\
 -----BEGIN CERTIFICATE-----
@@ -80,6 +81,29 @@ def test_certificates_that_cannot_be_used_are_a_usage_error(command: click.Comma
     result = refused(command, word, address, "--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", tmp_path / "key.pem")
     assert EXIT_USAGE == result.exit_code
     assert f"cannot use the certificates for {address}: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error"),
+    [
+        ("--memory-limit", "many", "expected --memory-limit such as 2GB, 0 for none or auto, got 'many'"),
+        ("--memory-limit", "-1", "expected --memory-limit such as 2GB, 0 for none or auto, got '-1'"),
+        ("--local-directory", "/proc/x", "cannot write /proc/x: "),
+    ],
+)
+def test_a_worker_that_can_never_start_is_not_tried(
+    option: str, value: str, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    started: list[WorkerSettings] = []
+    monkeypatch.setattr("fibsbot.cli.serve.keep_running", lambda settings, _: started.append(settings))
+    words = ("worker", "tcp://127.0.0.1:1")
+    result = refused(main, *words, option, value)
+    assert EXIT_USAGE == result.exit_code
+    assert f"Error: {error}" in result.stderr
+    for limit in ("auto", "0", "0.5", "2GB"):
+        assert not CliRunner().invoke(main, [*words, "--memory-limit", limit]).exit_code
+    assert ["auto", "0", "0.5", "2GB"] == [it.memory for it in started]
 
 
 @pytest.mark.parametrize(("command", "word"), COMMANDS)
