@@ -109,12 +109,13 @@ def worker(  # noqa: PLR0913 - an option each
             from fibsbot.workers.cluster import check_address, check_host, security_of  # noqa: PLC0415 - an extra
         full = check_address(address)
         check_host(full, host)
-        security_of(full, tls)
+        security = security_of(full, tls)
     _check_memory_limit(memory_limit)
     if local_directory:
         check_writable(local_directory, parents=True)
     preload = __name__ if warm_up else ""
-    settings = WorkerSettings(full, tls, host, memory_limit, local_directory, name, preload)
+    context = security and security.get_connection_args("worker")["ssl_context"]
+    settings = WorkerSettings(full, tls, host, memory_limit, local_directory, name, context, preload)
     click.echo(f"worker of {full}", err=True)
     keep_running(settings, lambda line: click.echo(f"{time.strftime('%H:%M:%S')} {line}", err=True))
 

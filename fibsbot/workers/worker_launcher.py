@@ -5,21 +5,21 @@ A worker ends, with exit status 0, when its scheduler is lost, and does not come
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from fibsbot.workers.pool import TlsFiles
 from fibsbot.workers.processes import EXIT_TIMEOUT, signals_held_back, single_threaded_libraries
@@ -29,6 +29,8 @@ SCHEDULER_SECONDS: Final = 60
 """Seconds for a worker to find its scheduler, or else end, to be started again."""
 LOOK_SECONDS: Final = 1.0
 """Between two attempts to reach a scheduler, before a worker is started."""
+ANSWER_SECONDS: Final = 5.0
+"""For the scheduler to answer such an attempt."""
 FIRST_PAUSE: Final = 1.0
 """Seconds before a worker is started again; each time twice as long, if it has ended soon."""
 LONGEST_PAUSE: Final = 30.0
@@ -54,6 +56,11 @@ MALLOC: Final = {"MALLOC_TRIM_THRESHOLD_": str(2**26), "MALLOC_MMAP_THRESHOLD_":
 By default a nanny has each array of 64 kB given back at once, which costs the engine a seventh of its time.
 """
 _LOG_LINE: Final = re.compile(r"[-0-9]{10} [:,0-9]{8,} - distributed")
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_CHAINED: Final = (
+    "The above exception was the direct cause of the following exception:",
+    "During handling of the above exception, another exception occurred:",
+)
 
 
 @frozen
@@ -70,6 +77,8 @@ class WorkerSettings:
     folder: Path | None = None
     """For its temporary files."""
     name: str | None = None
+    context: ssl.SSLContext | None = None
+    """That of its certificates; None without TLS."""
     preload: str = ""
     """Module whose function `dask_setup` is called in the worker before it takes work."""
 
@@ -99,12 +108,15 @@ def command_of(settings: WorkerSettings) -> list[str]:
 
 
 def keep_running(settings: WorkerSettings, report: Callable[[str], object]) -> None:
-    """Run a worker until SIGTERM or SIGINT; start it again whenever it ends. `report` gets a line about each end."""
+    """Run a worker until SIGTERM or SIGINT; start it again whenever it ends.
+
+    `report` gets a line about each end, and about a scheduler that is waited for.
+    """
     ending = threading.Event()
     handlers = {it: signal.signal(it, lambda *_: ending.set()) for it in (signal.SIGTERM, signal.SIGINT)}
     try:
         for pause in _pauses():
-            if not _wait_for_scheduler(settings.scheduler, ending):
+            if not _wait_for_scheduler(settings, ending, report):
                 return
             reason = _run_once(command_of(settings), ending, report)
             if ending.is_set():
@@ -117,14 +129,35 @@ def keep_running(settings: WorkerSettings, report: Callable[[str], object]) -> N
             signal.signal(number, handler)
 
 
-def _wait_for_scheduler(address: str, ending: threading.Event) -> bool:
-    """Wait until somebody listens at an address, or `ending` is set; return whether somebody does."""
-    place = urlsplit(address)
+def _wait_for_scheduler(settings: WorkerSettings, ending: threading.Event, report: Callable[[str], object]) -> bool:
+    """Wait until the scheduler answers, or `ending` is set; return whether it does."""
+    said: set[str] = set()
     while not ending.is_set():
-        with contextlib.suppress(OSError), socket.create_connection((place.hostname, place.port), LOOK_SECONDS):
+        try:
+            _connect_once(settings)
+        except OSError as error:
+            reason = error.strerror or str(error) or type(error).__name__
+            if reason not in said:
+                said.add(reason)
+                report(f"no scheduler answers at {settings.scheduler} ({reason}); waiting for it")
+            # Certificates do not mend themselves, and each attempt is an error in the scheduler's log.
+            ending.wait(LONGEST_PAUSE if isinstance(error, ssl.SSLError) else LOOK_SECONDS)
+        else:
+            if said:
+                report("scheduler found")
             return True
-        ending.wait(LOOK_SECONDS)
     return False
+
+
+def _connect_once(settings: WorkerSettings) -> None:
+    """Connect to the scheduler, with TLS where it has it, and hang up; raise OSError if that fails.
+
+    To hang up before the TLS handshake would be a warning in the scheduler's log.
+    """
+    place = urlsplit(settings.scheduler)
+    with socket.create_connection((place.hostname, place.port), ANSWER_SECONDS) as bare:
+        if settings.context:
+            settings.context.wrap_socket(bare).close()
 
 
 def _pauses() -> Iterator[float]:
@@ -137,7 +170,7 @@ def _pauses() -> Iterator[float]:
 
 
 def _run_once(command: list[str], ending: threading.Event, report: Callable[[str], object]) -> str:
-    """Run a worker to its end, or until `ending` is set; return its exit status, and its last words if it failed."""
+    """Run a worker to its end, or until `ending` is set; return why it has ended."""
     with single_threaded_libraries(), signals_held_back():
         quiet = {f"DASK_DISTRIBUTED__{name}": value for name, value in QUIET.items()}
         worker = subprocess.Popen(  # noqa: S603 - ourselves
@@ -148,8 +181,8 @@ def _run_once(command: list[str], ending: threading.Event, report: Callable[[str
             stderr=subprocess.PIPE,
             text=True,
         )
-    last_words = [""]
-    relay = threading.Thread(target=_relay, args=(worker.stderr, last_words, report), daemon=True)
+    errors = _Errors()
+    relay = threading.Thread(target=_relay, args=(worker.stderr, errors, report), daemon=True)
     relay.start()
     try:
         while worker.poll() is None and not ending.wait(0.2):
@@ -161,16 +194,40 @@ def _run_once(command: list[str], ending: threading.Event, report: Callable[[str
     finally:
         _kill_group(worker)
     relay.join(EXIT_TIMEOUT)
-    return f"status {status}" + (f": {last_words[0]}" if status else "")
+    return f"status {status}: {errors.reason}" if status else "the scheduler was lost"
 
 
-def _relay(lines: Iterable[str], last_words: list[str], report: Callable[[str], object]) -> None:
-    """Report the lines of Dask's log, without tracebacks, whose last line says enough."""
-    for line in lines:
-        if text := line.rstrip():
-            last_words[0] = text
-            if _LOG_LINE.match(text):
-                report(text.partition(" - ")[2])
+@define
+class _Errors:
+    """The lines of a worker's stderr, one by one, and what they say about its end."""
+
+    reason: str = ""
+    """The last line; after a traceback its error, the first one of a chain: Dask's own errors hide the cause."""
+    _before: str = ""
+    _in_traceback: bool = False
+    _is_chained: bool = False
+
+    def add(self, line: str) -> None:
+        """Take the next line, which is not empty."""
+        if line == _TRACEBACK:
+            self._in_traceback = True
+            self._is_chained = self._before in _CHAINED
+        elif not self._in_traceback:
+            self.reason = self.reason if line in _CHAINED else line
+        elif not line.startswith(" "):
+            self._in_traceback = False
+            self.reason = self.reason if self._is_chained else line
+        self._before = line
+
+
+def _relay(stderr: IO[str], errors: _Errors, report: Callable[[str], object]) -> None:
+    """Report the lines of Dask's log, without tracebacks, whose error is reported with the end of the worker."""
+    with stderr:
+        for line in stderr:
+            if text := line.rstrip():
+                errors.add(text)
+                if _LOG_LINE.match(text):
+                    report(text.partition(" - ")[2])
 
 
 def _kill_group(worker: subprocess.Popen[str]) -> None:
