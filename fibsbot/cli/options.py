@@ -148,8 +148,17 @@ class WorkerOptions:
     @contextlib.contextmanager
     def open(self) -> Iterator[WorkerPool]:
         """Open the workers. Raises what `work_errors` makes of a WorkError, also of one while they are used."""
-        with work_errors(), open_pool(self.scheduler or None, jobs=self.jobs, tls=self.tls) as pool:
+        with (
+            work_errors(),
+            open_pool(self.scheduler or None, jobs=self.jobs, tls=self.tls, report=_report_wait) as pool,
+        ):
             yield pool
+
+
+def _report_wait(text: str) -> None:
+    """Print a line about a wait on stderr; a terminal shows the number of workers."""
+    if not sys.stderr.isatty():
+        click.echo(text, err=True)
 
 
 @contextlib.contextmanager

@@ -114,7 +114,7 @@ def worker(  # noqa: PLR0913 - an option each
     if local_directory:
         check_writable(local_directory, parents=True)
     preload = __name__ if warm_up else ""
-    context = security and security.get_connection_args("worker")["ssl_context"]
+    context = security.get_connection_args("worker")["ssl_context"] if security else None
     settings = WorkerSettings(full, tls, host, memory_limit, local_directory, name, context, preload)
     click.echo(f"worker of {full}", err=True)
     keep_running(settings, lambda line: click.echo(f"{time.strftime('%H:%M:%S')} {line}", err=True))

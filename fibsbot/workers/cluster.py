@@ -45,6 +45,8 @@ CONNECT_SECONDS: Final = 10.0
 """For the first connection to the scheduler."""
 PATIENCE: Final = 600.0
 """Seconds without a scheduler, or without a worker, after which a run is given up."""
+NOTICE_SECONDS: Final = 10.0
+"""Seconds without a worker after which a run says that it waits for one."""
 PIECE_SECONDS: Final = 1800.0
 """Seconds after which a worker ends itself that has not finished its piece."""
 ATTEMPTS: Final = 2
@@ -131,7 +133,12 @@ def security_of(address: str, tls: TlsFiles | None) -> Security | None:
 
 @contextlib.contextmanager
 def open_cluster(
-    address: str, tls: TlsFiles | None, *, patience: float = PATIENCE, piece_seconds: float = PIECE_SECONDS
+    address: str,
+    tls: TlsFiles | None,
+    *,
+    report: Callable[[str], object] = lambda _: None,
+    patience: float = PATIENCE,
+    piece_seconds: float = PIECE_SECONDS,
 ) -> Iterator[WorkerPool]:
     """Connect to a scheduler. Raises WorkError if that fails, UnusableSchedulerError if it always will."""
     full = check_address(address)
@@ -139,7 +146,7 @@ def open_cluster(
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are raised; their text is one line
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # what pieces share is sent once
-    pool = DaskPool(full, security_of(full, tls), patience, piece_seconds)
+    pool = DaskPool(full, security_of(full, tls), patience, piece_seconds, report)
     try:
         pool.connect(CONNECT_SECONDS)
         yield pool
@@ -155,6 +162,8 @@ class DaskPool(WorkerPool):
     security: Security | None
     patience: float
     piece_seconds: float
+    report: Callable[[str], object] = lambda _: None
+    """Gets a line when a run has waited a while for a worker."""
     client: Client | None = None
     threads: int = 0
     """Threads of all workers, each of which does a piece at a time."""
@@ -270,6 +279,8 @@ class _DaskSession:
     """Pieces that are submitted together, by the time that they take."""
     _stalled: float | None = None
     """Since when there has been no scheduler or no worker."""
+    _noticed: bool = False
+    """Whether that was reported."""
     _count: int = 0
     """Submissions."""
     _losses: int = 0
@@ -398,9 +409,13 @@ class _DaskSession:
     def _check_patience(self) -> None:
         if self.pool.is_connected and self.pool.threads:
             self._stalled = None
+            self._noticed = False
             return
         now = time.monotonic()
         self._stalled = self._stalled or now
+        if now - self._stalled > NOTICE_SECONDS and self.pool.is_connected and not self._noticed:
+            self._noticed = True
+            self.pool.report(f"waiting for a worker at {self.pool.address}")
         if now - self._stalled > self.pool.patience:
             what = "without a worker" if self.pool.is_connected else "lost"
             raise WorkError(f"the scheduler {self.pool.address} has been {what} for {self.pool.patience:g} s")

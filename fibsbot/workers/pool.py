@@ -319,6 +319,7 @@ def open_pool(
     *,
     jobs: int | None = None,
     tls: TlsFiles | None = None,
+    report: Callable[[str], object] = lambda _: None,
 ) -> Iterator[WorkerPool]:
     """Open the workers of a Dask cluster, or of this machine.
 
@@ -327,6 +328,7 @@ def open_pool(
             None: processes of this machine.
         jobs: number of processes, by default one per core; not for a cluster.
         tls: certificates for the cluster.
+        report: gets a line when a run has waited a while for a worker of the cluster.
 
     Raises:
         UnusableSchedulerError: address or certificates are wrong.
@@ -338,5 +340,5 @@ def open_pool(
         return
     with cluster_imported():
         from fibsbot.workers.cluster import open_cluster  # noqa: PLC0415 - an extra, and slow to import
-    with open_cluster(scheduler, tls) as pool:
+    with open_cluster(scheduler, tls, report=report) as pool:
         yield pool

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, EXIT_USAGE, main
+from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, EXIT_USAGE, main, options
 from fibsbot.cli.options import WorkerOptions, worker_options
 from fibsbot.workers.worker_launcher import WorkerSettings
 
@@ -141,6 +142,22 @@ def test_why_no_scheduler_is_reached_is_said_if_anything_is_known(
     result = refused(use_workers, "--scheduler", "localhost:8786")
     assert EXIT_FAILED == result.exit_code
     assert f"Error: cannot reach the scheduler tcp://localhost:8786: {reason}\n" == result.stderr
+
+
+def test_a_wait_for_workers_is_reported_once_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = pytest.importorskip("fibsbot.workers.cluster")
+    clock = count(100.0, 4.0)
+    monkeypatch.setattr(cluster, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(cluster.DaskPool, "is_connected", True)
+    pool = cluster.DaskPool("tcp://127.0.0.1:1", None, 600.0, 1.0, options._report_wait)
+    session = cluster._DaskSession(pool, len, b"")
+    said = []
+    for _ in range(6):
+        session._check_patience()
+        said.append(capsys.readouterr().err)
+    assert ["", "", "", "waiting for a worker at tcp://127.0.0.1:1\n", "", ""] == said
 
 
 def test_jobs_beat_the_variable_and_contradict_a_scheduler() -> None:
