@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -74,6 +75,11 @@ def check_writable(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=target.parent):
         pass
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Whether an error says that there is no room, which may pass without anybody changing a setting."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def check_can_create(folder: Path) -> None:

@@ -19,7 +19,7 @@ from fibsbot.bot.settings import RunSettings, SeekSettings
 from fibsbot.config.build import FoundPassword, account_paths, account_settings, find_password
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
-from fibsbot.files import check_can_create
+from fibsbot.files import check_can_create, is_disk_full
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
 from fibsbot.strategies.loader import StrategyError, available, load
@@ -356,6 +356,6 @@ def _can_create_in(directory: Path) -> bool:
     """Whether files can be created in a directory, which is created itself if it does not exist."""
     try:
         check_can_create(directory)
-    except OSError:
-        return False
+    except OSError as error:
+        return is_disk_full(error)  # bots play on without their logs and wait with their records
     return True

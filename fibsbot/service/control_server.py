@@ -23,6 +23,7 @@ from typing import Any, Final, TypeAlias
 import structlog
 
 from fibsbot.bot.orders import Order, parse_order
+from fibsbot.files import is_disk_full
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError, UnusableSocketError
 from fibsbot.text import one_line
@@ -56,7 +57,8 @@ class ControlServer:
     async def start(self) -> None:
         """Start listening.
 
-        Raises ControlError if another process is listening, UnusableSocketError if the socket cannot be made.
+        Raises ControlError if another process is listening or the disk is full, UnusableSocketError if the socket can
+        never be made.
         """
         sock = _bound_socket(self.path)
         self._inode = self.path.stat().st_ino
@@ -169,7 +171,8 @@ def _bound_socket(path: Path) -> socket.socket:
             os.umask(before)
     except OSError as error:
         sock.close()
-        raise UnusableSocketError(f"cannot make the control socket {path}: {error.strerror or error}") from None
+        kind = ControlError if is_disk_full(error) else UnusableSocketError
+        raise kind(f"cannot make the control socket {path}: {error.strerror or error}") from None
     except ControlError:
         sock.close()
         raise

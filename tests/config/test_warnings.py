@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,14 @@ def test_the_defaults_and_the_example_give_no_warning() -> None:
 )
 def test_a_probable_mistake_gives_a_warning(text: str, doubt: str) -> None:
     assert (doubt,) == config_warnings(parse_config(text))
+
+
+def test_a_full_disk_is_no_mistake_in_a_file_of_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("fibsbot.files.tempfile.TemporaryFile", full)
+    assert () == config_warnings(parse_config(f'log.directory = "{tmp_path}"'))
 
 
 def test_a_warning_about_some_accounts_names_them_and_one_about_all_does_not() -> None:
