@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Callable, Iterator
 from typing import Final
 
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
@@ -18,6 +20,22 @@ def describe_error(error: BaseException) -> str:
     """Return the type and the text of an error in one line, as a traceback ends: `KeyError: 'name'`."""
     name, text = type(error).__name__, " ".join(str(error).split())
     return f"{name}: {text}" if text else name
+
+
+@contextlib.contextmanager
+def errors_as(*kinds: tuple[type[Exception], Callable[[str], Exception]]) -> Iterator[None]:
+    """Raise errors of the block as errors of another kind with the same text.
+
+    Args:
+        kinds: pairs of what the block raises and what is raised in its place; the first pair that fits counts.
+    """
+    try:
+        yield
+    except Exception as error:
+        for inner, outer in kinds:
+            if isinstance(error, inner):
+                raise outer(str(error)) from None
+        raise
 
 
 def plural(count: int, noun: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.text import describe_error, format_duration, format_percent, one_line, plural, short_duration
+from fibsbot.text import describe_error, errors_as, format_duration, format_percent, one_line, plural, short_duration
 
 
 def test_an_error_is_one_line_whatever_its_text() -> None:
@@ -12,6 +12,15 @@ def test_an_error_is_one_line_whatever_its_text() -> None:
     assert "TimeoutError" == one_line(TimeoutError())
     assert "KeyError: 'name'" == describe_error(KeyError("name"))
     assert "ValueError: two lines" == describe_error(ValueError("two\r\nlines"))
+
+
+def test_an_error_becomes_the_first_kind_that_fits_and_others_stay() -> None:
+    kinds = ((KeyError, RuntimeError), (LookupError, OSError), (OSError, LookupError))
+    for raised, kept in ((KeyError("a"), RuntimeError), (IndexError("a"), OSError), (TypeError("a"), TypeError)):
+        with pytest.raises(kept, match="a") as found, errors_as(*kinds):
+            raise raised
+        assert kept is found.type
+        assert found.value.__suppress_context__ is (kept is not TypeError)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import os_errors_as, replacing
-from fibsbot.text import plural
+from fibsbot.text import errors_as, plural
 
 if TYPE_CHECKING:
     from fibsbot.archive.questions import Answer, Questions
@@ -57,15 +57,9 @@ archive_option: Final = click.option(
 )
 
 
-@contextlib.contextmanager
-def archive_errors() -> Iterator[None]:
+def archive_errors() -> contextlib.AbstractContextManager[None]:
     """Turn the errors of an archive into those of the command line."""
-    try:
-        yield
-    except MissingDuckDBError as error:
-        raise ConfigError(str(error)) from None
-    except (ArchiveError, QueryError) as error:
-        raise UserError(str(error)) from None
+    return errors_as((MissingDuckDBError, ConfigError), (ArchiveError, UserError), (QueryError, UserError))
 
 
 @contextlib.contextmanager

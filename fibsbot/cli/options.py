@@ -24,6 +24,7 @@ from fibsbot.engine import DEFAULT_TRIALS, MAX_TRIALS
 from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse_law_words
 from fibsbot.rules.laws import FIBS, LAWS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY
+from fibsbot.text import errors_as
 from fibsbot.workers.pool import MissingClusterError, TlsFiles, UnusableSchedulerError, WorkerPool, open_pool
 from fibsbot.workers.processes import WorkError
 
@@ -161,17 +162,9 @@ def _report_wait(text: str) -> None:
         click.echo(text, err=True)
 
 
-@contextlib.contextmanager
-def work_errors() -> Iterator[None]:
+def work_errors() -> contextlib.AbstractContextManager[None]:
     """Turn a WorkError into the error of the command line with its exit status."""
-    try:
-        yield
-    except MissingClusterError as error:
-        raise ConfigError(str(error)) from None
-    except UnusableSchedulerError as error:
-        raise UserError(str(error)) from None
-    except WorkError as error:
-        raise RunError(str(error)) from None
+    return errors_as((MissingClusterError, ConfigError), (UnusableSchedulerError, UserError), (WorkError, RunError))
 
 
 def tls_options(command: Callable[..., None]) -> Callable[..., None]:

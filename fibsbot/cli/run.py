@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ from fibsbot.service.service import Service, ServiceError, UnusableSettingError,
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.loader import load
+from fibsbot.text import errors_as
 
 REGISTER_HINT: Final = "; server.register = true makes the account if the server has none of this name"
 _log = structlog.get_logger(__name__)
@@ -114,15 +115,9 @@ def _check_places(config: Config) -> None:
         check_addresses(config.service_settings())
 
 
-@contextlib.contextmanager
-def _service_errors() -> Iterator[None]:
+def _service_errors() -> contextlib.AbstractContextManager[None]:
     """Turn a ServiceError into a ConfigError if another start would not help, else into a RunError."""
-    try:
-        yield
-    except UnusableSettingError as error:
-        raise ConfigError(str(error)) from None
-    except ServiceError as error:
-        raise RunError(str(error)) from None
+    return errors_as((UnusableSettingError, ConfigError), (ServiceError, RunError))
 
 
 def _report(accounts: Mapping[str, BotAccount]) -> None:

@@ -30,7 +30,7 @@ from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
-from fibsbot.text import short_duration
+from fibsbot.text import errors_as, short_duration
 
 if TYPE_CHECKING:
     from fibsbot.service.live import LivePage
@@ -90,15 +90,9 @@ class UnusableSettingError(ServiceError):
     """The same at each start, until a setting or the machine is changed."""
 
 
-@contextlib.contextmanager
-def _control_errors() -> Iterator[None]:
+def _control_errors() -> contextlib.AbstractContextManager[None]:
     """Turn a ControlError into a ServiceError."""
-    try:
-        yield
-    except UnusableSocketError as error:
-        raise UnusableSettingError(str(error)) from None
-    except ControlError as error:
-        raise ServiceError(str(error)) from None
+    return errors_as((UnusableSocketError, UnusableSettingError), (ControlError, ServiceError))
 
 
 @contextlib.contextmanager
