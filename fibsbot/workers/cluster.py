@@ -30,7 +30,7 @@ from distributed.client import ClosedClientError
 from distributed.security import Security
 
 from fibsbot.text import describe_error, one_line, plural
-from fibsbot.workers.cluster_worker import Envelope, do_pieces, pass_on
+from fibsbot.workers.cluster_worker import Envelope, do_pieces, open_envelope, pass_on
 from fibsbot.workers.fingerprint import fingerprint
 from fibsbot.workers.pool import Piece, PoolSession, TlsFiles, UnusableSchedulerError, WorkerPool
 from fibsbot.workers.processes import WorkError
@@ -58,10 +58,6 @@ _LOOK_SECONDS: Final = 2.0
 """Seconds between two questions to the scheduler how many workers there are."""
 _RECONNECT_SECONDS: Final = 2.0
 """For each attempt to connect again."""
-
-
-class RefusedError(WorkError):
-    """A worker has refused a piece because its fingerprint is another one."""
 
 
 def check_address(address: str) -> str:
@@ -378,7 +374,7 @@ class _DaskSession:
         wanted = round(BATCH_SECONDS * len(batch.pieces) / max(seconds, 1e-6))
         self._batch_size = max(1, min(wanted, 2 * self._batch_size, MAX_BATCH))
         for waiting, envelope in zip(batch.pieces, envelopes, strict=True):
-            yield waiting.number, _open_envelope(envelope)
+            yield waiting.number, open_envelope(envelope)
 
     def _resubmit_late(self) -> None:
         """Hand out again what has taken too long: its worker is frozen, or the scheduler has lost it."""
@@ -445,17 +441,6 @@ class _DaskSession:
                 future.release()
         self._submitted = {}
         self._client = self._completed = self._shared_future = None
-
-
-def _open_envelope(envelope: Envelope) -> Any:
-    """Return a result; raise what the piece has raised, or RefusedError."""
-    kind, content = envelope
-    if kind == "refused":
-        raise RefusedError(content)
-    opened = pickle.loads(content)  # noqa: S301 - from a worker of our own cluster
-    if kind == "error":
-        raise opened
-    return opened
 
 
 def _short(key: str) -> str:

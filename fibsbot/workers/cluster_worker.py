@@ -1,4 +1,4 @@
-"""The worker's side of a Dask cluster: doing pieces."""
+"""The worker's side of a Dask cluster: doing pieces, and the envelopes in which their results travel."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ from fibsbot.workers.processes import WorkError
 
 Envelope: TypeAlias = tuple[str, Any]
 """What a worker returns: `result` or `error` with pickled bytes, `refused` with a text."""
+
+
+class RefusedError(WorkError):
+    """A worker has refused a piece because its fingerprint is another one."""
 
 
 def pass_on(shared: bytes) -> bytes:
@@ -102,6 +106,17 @@ def _pickled_error(error: Exception) -> bytes:
     except Exception:  # noqa: BLE001 - whatever its class does
         return pickle.dumps(WorkError(describe_error(error)))
     return data
+
+
+def open_envelope(envelope: Envelope) -> Any:
+    """Return a result; raise what the piece has raised, or RefusedError."""
+    kind, content = envelope
+    if kind == "refused":
+        raise RefusedError(content)
+    opened = pickle.loads(content)  # noqa: S301 - from a worker of our own cluster
+    if kind == "error":
+        raise opened
+    return opened
 
 
 @contextlib.contextmanager
