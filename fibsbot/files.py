@@ -13,6 +13,19 @@ from typing import Final
 
 PRIVATE: Final = 0o600
 """Mode of a file that only its owner may read and write."""
+_LASTING: Final = frozenset(
+    {
+        errno.EACCES,
+        errno.EADDRNOTAVAIL,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    }
+)
 UNFINISHED: Final = ".part"
 """How the name of a file ends that `replacing` has not finished."""
 
@@ -80,6 +93,11 @@ def check_writable(target: Path) -> None:
 def is_disk_full(error: OSError) -> bool:
     """Whether an error says that there is no room, which may pass without anybody changing a setting."""
     return error.errno in {errno.ENOSPC, errno.EDQUOT}
+
+
+def is_lasting(error: OSError) -> bool:
+    """Whether an error stays until somebody changes a setting or the machine: a wrong path, not a full queue."""
+    return error.errno is None or error.errno in _LASTING
 
 
 def check_can_create(folder: Path) -> None:

@@ -36,7 +36,7 @@ DEFAULT_FOLDER: Final = "archive"
 """The folder of an archive where none is named."""
 FETCHED: Final = 10_000
 """Rows that are fetched at once."""
-_UNKNOWN_TABLE: Final = re.compile(r"Table with name (.+?) does not exist")
+_UNKNOWN_TABLE: Final = re.compile(r"(?:Catalog Error: )?Table with name \"?(.+?)\"? does not exist")
 
 
 class QueryError(Exception):
@@ -50,7 +50,7 @@ def _query_errors() -> Iterator[None]:
         with duckdb_errors_as(QueryError):
             yield
     except QueryError as error:
-        if unknown := _UNKNOWN_TABLE.search(str(error)):
+        if unknown := _UNKNOWN_TABLE.match(str(error)):
             raise QueryError(f"expected one of the views {', '.join(TABLES)}, got {unknown[1]!r}") from None
         raise
 

@@ -114,7 +114,7 @@ def worker(  # noqa: PLR0913 - an option each
     if local_directory:
         check_writable(local_directory, parents=True)
     preload = __name__ if warm_up else ""
-    context = security.get_connection_args("worker")["ssl_context"] if security else None
+    context = security.get_connection_args("client")["ssl_context"] if security else None
     settings = WorkerSettings(full, tls, host, memory_limit, local_directory, name, context, preload)
     click.echo(f"worker of {full}", err=True)
     keep_running(settings, lambda line: click.echo(f"{time.strftime('%H:%M:%S')} {line}", err=True))
@@ -125,7 +125,7 @@ def _check_memory_limit(text: str) -> None:
     from dask.utils import parse_bytes  # noqa: PLC0415 - an extra
 
     try:
-        is_limit = text == "auto" or parse_bytes(text) >= 0
+        is_limit = text == "auto" or (text[:1] not in {"", "-"} and parse_bytes(text) >= 0)
     except (ValueError, OverflowError):
         is_limit = False
     if not is_limit:

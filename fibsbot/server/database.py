@@ -115,8 +115,9 @@ class Database:
                 self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=1.0)
                 self._open(now)
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY:  # a server keeps its database locked
-                raise DatabaseError(f"another server uses {path}") from error
+            # The low byte is the kind of an error. A server keeps its database locked.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                raise DatabaseError(f"another process uses {path}") from error
             raise DatabaseError(f"{path}: {error}") from error
 
     def _open(self, now: float) -> None:

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 import structlog
 
 from fibsbot.bot.orders import Order, parse_order
-from fibsbot.files import is_disk_full
+from fibsbot.files import is_lasting
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError, UnusableSocketError
 from fibsbot.text import one_line
@@ -57,8 +57,8 @@ class ControlServer:
     async def start(self) -> None:
         """Start listening.
 
-        Raises ControlError if another process is listening or the disk is full, UnusableSocketError if the socket can
-        never be made.
+        Raises UnusableSocketError if the socket can never be made, ControlError if not now, as when another process is
+        listening or the disk is full.
         """
         sock = _bound_socket(self.path)
         self._inode = self.path.stat().st_ino
@@ -171,7 +171,7 @@ def _bound_socket(path: Path) -> socket.socket:
             os.umask(before)
     except OSError as error:
         sock.close()
-        kind = ControlError if is_disk_full(error) else UnusableSocketError
+        kind = UnusableSocketError if is_lasting(error) else ControlError
         raise kind(f"cannot make the control socket {path}: {error.strerror or error}") from None
     except ControlError:
         sock.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
-import errno
 import os
 import signal
 import socket
@@ -21,6 +20,7 @@ from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
+from fibsbot.files import is_lasting
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
@@ -372,7 +372,7 @@ def check_addresses(settings: ServiceSettings) -> None:
 
 
 def _port_error(port: int, error: OSError) -> ServiceError:
-    kind = ServiceError if error.errno == errno.EADDRINUSE else UnusableSettingError
+    kind = UnusableSettingError if is_lasting(error) else ServiceError
     return kind(f"cannot listen on {HOST}:{port}: {error.strerror or error} (service.web_port)")
 
 

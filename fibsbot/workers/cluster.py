@@ -17,9 +17,11 @@ import logging
 import os
 import pickle
 import secrets
+import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -111,20 +113,22 @@ def security_of(address: str, tls: TlsFiles | None) -> Security | None:
         return None
     files = tls or TlsFiles()
     given = {"tls_ca_file": files.ca, "tls_client_cert": files.certificate, "tls_client_key": files.key}
-    security: Security | None = None
     try:
         security = Security(require_encryption=True, **{name: str(path) for name, path in given.items() if path})
         context = security.get_connection_args("client")["ssl_context"]
     except (OSError, ValueError) as error:
-        # A certificate's file may have its key as well; OpenSSL names neither the file nor that it has none.
-        used = security.get_tls_config_for_role("client") if security else {}
-        keyless = used.get("cert") and not used.get("key")
-        why = f"--tls-key is missing, and {used['cert']} has no key" if keyless else one_line(error)
+        why = one_line(error)
+        if isinstance(error, ssl.SSLError) and files.certificate and not files.key and _has_no_key(files.certificate):
+            why = f"--tls-key is missing, and {files.certificate} has no key"  # OpenSSL says neither
         raise UnusableSchedulerError(f"cannot use the certificates for {address}: {why}") from None
     if context is None:
         needed = "--tls-ca-file, --tls-cert, --tls-key, or Dask's configuration"
         raise UnusableSchedulerError(f"{address} needs certificates: {needed}")
     return security
+
+
+def _has_no_key(certificate: Path) -> bool:
+    return b"PRIVATE KEY" not in certificate.read_bytes()
 
 
 @contextlib.contextmanager
@@ -409,9 +413,10 @@ class _DaskSession:
             return
         now = time.monotonic()
         self._stalled = self._stalled or now
-        if now - self._stalled > NOTICE_SECONDS and self.pool.is_connected and not self._noticed:
+        if now - self._stalled > NOTICE_SECONDS and not self._noticed:
             self._noticed = True
-            self.pool.report(f"waiting for a worker at {self.pool.address}")
+            missing = "a worker at" if self.pool.is_connected else "the scheduler"
+            self.pool.report(f"waiting for {missing} {self.pool.address}")
         if now - self._stalled > self.pool.patience:
             what = "without a worker" if self.pool.is_connected else "lost"
             raise WorkError(f"the scheduler {self.pool.address} has been {what} for {self.pool.patience:g} s")

@@ -22,8 +22,9 @@ from fibsbot.files import PRIVATE, make_private, private_opener, replacing
 from fibsbot.text import one_line
 from fibsbot.workers.processes import WorkError
 
-_LINE: Final = re.compile(rb"[0-9a-f]+:[^ \n]+ [A-Za-z0-9+/]+={0,2}\n")
-_CUT_LINE: Final = re.compile(rb"[0-9a-f]+:([^ \n]+( [A-Za-z0-9+/]*={0,2})?)?")
+_LINE: Final = re.compile(rb"([0-9a-f]+):[^ \n]+ [A-Za-z0-9+/]+={0,2}\n")
+_CUT_LINE: Final = re.compile(rb"([0-9a-f]+):([^ \n]+( [A-Za-z0-9+/]*={0,2})?)?")
+"""With the fingerprint, which is always as long as that of this run."""
 _SEEN: Final = 1 << 20
 """Bytes of the first line that are compared: another file may be one long line."""
 
@@ -118,8 +119,10 @@ class Journal:
         """Raise JournalError for a file that somebody else has written, before anything of it is changed."""
         self._file.seek(0)
         line = self._file.readline(_SEEN)
-        form = _LINE if line.endswith(b"\n") else _CUT_LINE
-        if not (form.fullmatch(line) or self._prefix.startswith(line)):
+        found = (_LINE if line.endswith(b"\n") else _CUT_LINE).fullmatch(line)
+        digits = len(self._prefix) - 1
+        is_ours = len(found[1]) == digits if found else 2 * len(line) >= digits and self._prefix.startswith(line)
+        if line and not is_ours:
             self._file.close()
             raise JournalError(f"{self._path}: expected a journal or a new file, got something else")
 

@@ -141,7 +141,8 @@ def _wait_for_scheduler(settings: WorkerSettings, ending: threading.Event, repor
                 said.add(reason)
                 report(f"no scheduler answers at {settings.scheduler} ({reason}); waiting for it")
             # Certificates do not mend themselves, and each attempt is an error in the scheduler's log.
-            ending.wait(LONGEST_PAUSE if isinstance(error, ssl.SSLError) else LOOK_SECONDS)
+            is_refused = isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError)
+            ending.wait(LONGEST_PAUSE if is_refused else LOOK_SECONDS)
         else:
             if said:
                 report("scheduler found")
@@ -194,7 +195,7 @@ def _run_once(command: list[str], ending: threading.Event, report: Callable[[str
     finally:
         _kill_group(worker)
     relay.join(EXIT_TIMEOUT)
-    return f"status {status}: {errors.reason}" if status else "the scheduler was lost"
+    return f"status {status}: {errors.reason}" if status else "status 0, as when the scheduler is lost"
 
 
 @define

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import signal
 import socket
 from collections.abc import AsyncIterator
@@ -15,7 +16,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.cli import EXIT_CONFIG, main
+from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, main
 from fibsbot.cli.run import REGISTER_HINT
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
@@ -335,6 +336,20 @@ def test_a_control_socket_that_can_never_be_made_is_a_problem_of_the_settings(
     assert EXIT_CONFIG == result.exit_code
     reason = problem.strerror if problem else "the path has a file of another kind"
     assert f"Error: cannot make the control socket socket: {reason}" == result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("problem", [errno.EAGAIN, errno.EADDRINUSE, errno.ENOSPC, errno.EMFILE])
+def test_after_trouble_with_the_control_socket_that_may_pass_the_process_may_be_started_again(
+    problem: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Path) -> None:
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fibsbot.service.control_server.remove_stale_socket", refuse)
+    Fleet(tmp_path).write(settings(1, "marvin"))
+    assert EXIT_FAILED == CliRunner().invoke(main, ["run", "--config", "bots.toml"]).exit_code
 
 
 def test_a_store_that_can_never_be_used_is_a_problem_of_the_settings(

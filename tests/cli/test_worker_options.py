@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, EXIT_USAGE, main, options
 from fibsbot.cli.options import WorkerOptions, worker_options
 from fibsbot.workers.worker_launcher import WorkerSettings
+from tests.workers.conftest import certificates
 
 CERTIFICATE: Final = """\
 -----BEGIN CERTIFICATE-----
@@ -78,6 +79,11 @@ def test_certificates_that_cannot_be_used_are_a_usage_error(command: click.Comma
     result = refused(command, word, address, "--tls-ca-file", ca, "--tls-cert", cert)
     assert EXIT_USAGE == result.exit_code
     assert f"cannot use the certificates for {address}: --tls-key is missing, and {cert} has no key" in result.stderr
+    nowhere = tmp_path / "nowhere.pem"
+    for files in ((nowhere, cert), (ca, nowhere)):
+        result = refused(command, word, address, "--tls-ca-file", files[0], "--tls-cert", files[1])
+        assert EXIT_USAGE == result.exit_code
+        assert "key" not in result.stderr
     (tmp_path / "key.pem").write_text("no key")
     result = refused(command, word, address, "--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", tmp_path / "key.pem")
     assert EXIT_USAGE == result.exit_code
@@ -88,7 +94,10 @@ def test_certificates_that_cannot_be_used_are_a_usage_error(command: click.Comma
     ("option", "value", "error"),
     [
         ("--memory-limit", "many", "expected --memory-limit such as 2GB, 0 for none or auto, got 'many'"),
-        ("--memory-limit", "-1", "expected --memory-limit such as 2GB, 0 for none or auto, got '-1'"),
+        *(
+            ("--memory-limit", limit, f"expected --memory-limit such as 2GB, 0 for none or auto, got {limit!r}")
+            for limit in ("-1", "-0.5", "")
+        ),
         ("--local-directory", "/proc/x", "cannot write /proc/x: "),
     ],
 )
@@ -105,6 +114,18 @@ def test_a_worker_that_can_never_start_is_not_tried(
     for limit in ("auto", "0", "0.5", "2GB"):
         assert not CliRunner().invoke(main, [*words, "--memory-limit", limit]).exit_code
     assert ["auto", "0", "0.5", "2GB"] == [it.memory for it in started]
+
+
+def test_a_worker_with_tls_looks_for_its_scheduler_with_its_certificates(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    started: list[WorkerSettings] = []
+    monkeypatch.setattr("fibsbot.cli.serve.keep_running", lambda settings, _: started.append(settings))
+    files = certificates(tmp_path / "certificates")
+    assert not CliRunner().invoke(main, ["worker", "tls://127.0.0.1:1", *files]).exit_code
+    assert started[0].context
+    assert started[0].context.get_ca_certs()
 
 
 @pytest.mark.parametrize(("command", "word"), COMMANDS)

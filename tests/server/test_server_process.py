@@ -146,4 +146,4 @@ async def test_two_servers_cannot_share_a_database(tmp_path: Path) -> None:
     async with serve("--database", db):
         done = run("serve", "--port", 0, "--database", db)
     assert 2 == done.returncode
-    assert f"cannot use the database: another server uses {db}\n" in done.stderr
+    assert f"cannot use the database: another process uses {db}\n" in done.stderr

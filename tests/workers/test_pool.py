@@ -175,6 +175,10 @@ def test_a_journal_is_withdrawn_from_everybody_else(tmp_path: Path) -> None:
         "f1:one AAAA and more\n",
         "f1: AAAA\n",
         "1234",
+        "12:30 lunch",
+        "f1",
+        "f1d0:meet",
+        "f1d0:30 meet\n11:00 x",
         "\n",
         ' ; [Player 1 "marvin"]\n\n1 point match',
     ],
@@ -184,7 +188,7 @@ def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path: Path, text: str) -
     path.write_text(text)
     path.chmod(0o644)
     with pytest.raises(JournalError, match=r"notes\.txt: expected a journal or a new file, got something else"):
-        Journal(path, "f1")
+        Journal(path, "f1d0c3")
     assert (text, 0o644) == (path.read_text(), path.stat().st_mode & 0o777)
 
 

@@ -97,4 +97,4 @@ def test_a_worker_that_ends_well_has_lost_its_scheduler(monkeypatch: pytest.Monk
     monkeypatch.setattr(worker_launcher, "command_of", lambda _: ["true"])
     said: list[str] = []
     worker_launcher.keep_running(WorkerSettings("tcp://127.0.0.1:1"), said.append)
-    assert ["the worker has ended (the scheduler was lost) and is started again in 0 s"] == said
+    assert ["the worker has ended (status 0, as when the scheduler is lost) and is started again in 0 s"] == said
