@@ -1,11 +1,8 @@
-"""A study by the workers of a Dask cluster: the same files as one process writes, whoever is killed meanwhile."""
+"""A study by the workers of a Dask cluster: the same files as one process writes, even if it was killed meanwhile."""
 
 from __future__ import annotations
 
-import os
 import signal
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,26 +10,13 @@ import pytest
 pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
 
 from fibsbot.cli.archive import JOURNAL
+from tests import forked
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
-from tests.workers.conftest import SOON, Cluster, running_cluster
+from tests.workers.conftest import Cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
-MATCHES = 5
-CLIENT = """
-from fibsbot.archive import study
-from fibsbot.cli import main
-
-study.PIECE_DECISIONS = {}
-main()
-"""
-"""The command line, with a piece per match."""
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with running_cluster(tmp_path, 1) as running:
-        yield running
+MATCHES = 3
 
 
 def judgements(archive: Path) -> list[bytes]:
@@ -40,9 +24,10 @@ def judgements(archive: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted((archive / "judgements").rglob("*.parquet"))]
 
 
-def test_a_cluster_judges_as_one_process_does_whoever_is_killed(
+def test_a_cluster_judges_as_one_process_does_even_if_the_client_was_killed(
     tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The death of a worker is in test_cluster.py: no command knows of it."""
     monkeypatch.setattr("fibsbot.archive.study.PIECE_DECISIONS", {})
     paths = write_matches(tmp_path / "mat", MATCHES, length=1)
     here, there = tmp_path / "here", tmp_path / "there"
@@ -51,20 +36,14 @@ def test_a_cluster_judges_as_one_process_does_whoever_is_killed(
     words = ("archive", "study", "--plies", "1", "--archive")
     assert f"{MATCHES} matches judged" in fibsbot(*words, here, "--jobs", "1").stdout
 
-    (tmp_path / "small_pieces.py").write_text(CLIENT)
-    client = cluster.start("small_pieces", *words, str(there), "--scheduler", cluster.address)
-    journal = there / JOURNAL
-    deadline = time.monotonic() + SOON
-    while not journal.exists() or journal.read_bytes().count(b"\n") < 2:
-        assert time.monotonic() < deadline, (tmp_path / "log").read_text()
-        time.sleep(0.01)
-    client.send_signal(signal.SIGKILL)
-    client.wait(SOON)
-    os.kill(cluster.worker_processes()[0], signal.SIGKILL)
+    by_cluster = (*words, there, "--scheduler", cluster.address, *cluster.options)
+    killed = forked.start("tests.workers.killed_study", *by_cluster).finish()
+    assert (-signal.SIGKILL, "") == (killed.returncode, killed.stderr)
+    assert 2 == (there / JOURNAL).read_bytes().count(b"\n")
     assert [] == judgements(there)
 
-    done = fibsbot(*words, there, "--scheduler", cluster.address)
+    done = fibsbot(*by_cluster)
     assert (0, "") == (done.returncode, done.stderr)
     assert f"{MATCHES} matches judged" in done.stdout
     assert judgements(here) == judgements(there)
-    assert not journal.exists()
+    assert not (there / JOURNAL).exists()
