@@ -15,7 +15,7 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import RecipeError, read_recipe
 from fibsbot.engine.training.results import network_path, pack, pruner_path, unpack
-from fibsbot.workers.pool import LocalPool
+from fibsbot.workers.pool import InProcessPool
 from tests.engine.toys import TOY_RECIPE
 from tests.engine.training.silent_listener import Silent
 
@@ -63,7 +63,7 @@ def follow(folder: Path, page: str, *, begin: Path | None = None) -> Path:
     recipe = read_recipe(path)
     if begin is not None:
         unpack(begin, folder, recipe)
-    Pipeline(recipe, folder, NO_TABLES, LocalPool(1), Silent()).run()
+    Pipeline(recipe, folder, NO_TABLES, InProcessPool(), Silent()).run()
     return path
 
 

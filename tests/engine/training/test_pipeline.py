@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,51 +17,51 @@ from fibsbot.engine.game_plans import load_contact
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import structure
-from fibsbot.workers.pool import LocalPool
+from fibsbot.workers.pool import InProcessPool
 from tests.engine.toys import solved
 from tests.engine.training.silent_listener import Silent
-from tests.forked import Forked, start
+from tests.forked import start
 
 RECIPE: Final = """
 seed = 3
 averaged = 2
 pruner_hidden = 8
-pruner_positions = 1500
-chunk = 250
+pruner_positions = 600
+chunk = 100
 [student]
 hidden = 8
 games = 60
 lesson = 20
 [distilling]
-positions = 1500
+positions = 600
 hidden = [16, 8]
 fit = { epochs = 2, batch = 256 }
 [[rounds]]
-labels = 750
+labels = 300
 times = 2
 window = 2
 fit = { epochs = 2, batch = 128 }
 filter = { margin = 0.25, most = 3 }
 [[rounds]]
-labels = 500
+labels = 200
 times = 2
 hidden = [24]
 fit = { epochs = 1, batch = 100, equity = 0.0 }
 [racing]
-positions = 10_000
+positions = 4000
 hidden = [6]
 fit = { epochs = 2, batch = 64 }
 [[racing.rounds]]
-sides = 60
+sides = 30
 hidden = [7]
 fit = { epochs = 2, batch = 64 }
 [[refining]]
-labels = 600
+labels = 240
 sweeps = 2
 fit = { epochs = 1, batch = 128 }
 decisions = { labels = 60, chunk = 40, comparison = { deeper = 0.1 } }
 [[refining]]
-labels = 400
+labels = 160
 by_plan = true
 hidden = [20]
 fit = { epochs = 1, batch = 64, sparsity = 1e-6 }
@@ -98,30 +96,19 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def train(folder: Path, cache: Path, *options: str) -> Forked:
-    """Begin to follow the recipe in a folder, as a user does."""
+def train(folder: Path, cache: Path, *options: str, last: str = "") -> list[dict[str, Any]]:
+    """Follow the recipe in a folder, as a user does; return what was measured.
+
+    If a file is named, the process is killed as soon as it is there.
+    """
     folder.parent.joinpath("recipe.toml").write_text(RECIPE)
     words = ("train", "../recipe.toml", "--output", ".", "--json", *options)
     folder.mkdir(exist_ok=True)
-    return start("fibsbot", *words, folder=folder, environment={**os.environ, "FIBSBOT_CACHE": str(cache)})
-
-
-def finish(process: Forked) -> list[dict[str, Any]]:
-    """Wait until it is done; return what was measured."""
+    program = ("tests.engine.training.killed_training", last) if last else ("fibsbot",)
+    process = start(*program, *words, folder=folder, environment={**os.environ, "FIBSBOT_CACHE": str(cache)})
     done = process.finish(240)
-    assert 0 == done.returncode, done.stderr
+    assert (-signal.SIGKILL if last else 0) == done.returncode, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def kill(process: Forked, when: Callable[[], bool]) -> None:
-    """Kill it as soon as something has happened."""
-    until = time.monotonic() + 120
-    while not when():
-        assert process.returncode is None, process.finish().stderr
-        assert time.monotonic() < until
-        time.sleep(0.002)
-    process.kill()
-    assert -signal.SIGKILL == process.finish().returncode
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -133,7 +120,7 @@ def results(folder: Path) -> dict[str, bytes]:
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
     """A folder in which the recipe was followed by one process."""
     folder = tmp_path_factory.mktemp("training") / "whole"
-    rows = finish(train(folder, cache, "--jobs", "1"))
+    rows = train(folder, cache, "--jobs", "1")
     steps: list[tuple[str, Any]] = [
         ("round", 0),
         ("pruner", 1),
@@ -158,18 +145,19 @@ def test_everything_is_made_and_what_is_there_is_not_made_again(uninterrupted: P
     assert ["260-16-8-5", "260-16-8-5", "260-24-5", "260-24-5"] == shapes
     assert "16 x 260-20-5" == load_contact(uninterrupted / "refined-1.npz").shape
     written = {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
-    assert [] == finish(train(uninterrupted, cache))
+    assert [] == train(uninterrupted, cache)
     assert written == {path: path.stat().st_mtime_ns for path in uninterrupted.rglob("*")}
 
 
 @pytest.mark.slow
 def test_killed_again_and_again_it_makes_the_same_networks(uninterrupted: Path, tmp_path: Path, cache: Path) -> None:
     folder = tmp_path / "broken"
-    signs = ("labels-0/0001.npz", "network-1.npz", "race-0.npz", "games-0/0000.npz", "refined-0-0.npz")
-    for sign in signs:
-        kill(train(folder, cache, "--jobs", "2"), (folder / sign).exists)
+    kills = {"labels-0/0001.npz": 2, "network-1.npz": 1, "race-0.npz": 1, "games-0/0000.npz": 2, "refined-0-0.npz": 1}
+    for last, jobs in kills.items():
+        train(folder, cache, "--jobs", str(jobs), last=last)
+        assert (folder / last).exists()
     assert not (folder / "refined-0.npz").exists()
-    finish(train(folder, cache, "--jobs", "2"))
+    train(folder, cache, "--jobs", "2")
     assert results(uninterrupted) == results(folder)
     assert [] == [*folder.rglob("*.new")]
 
@@ -185,7 +173,7 @@ TINY: Final = {
 
 def follow(folder: Path, **other: Any) -> Network:
     recipe = structure({**TINY, **other})
-    network = Pipeline(recipe, folder, NO_TABLES, LocalPool(1), Silent()).run()
+    network = Pipeline(recipe, folder, NO_TABLES, InProcessPool(), Silent()).run()
     assert isinstance(network, Network)
     return network
 
