@@ -25,7 +25,7 @@ from tests.bot.proxy import Chunk, Proxy
 
 @pytest.mark.slow
 async def test_the_bot_survives_hostile_connections_and_plays_matches_in_between(tmp_path: Path) -> None:
-    connections, lines = 60, 60
+    connections, lines = 40, 60
     run = HostileRun(5, tmp_path / "log" / "marvin.jsonl", lines)
     async with asyncio.timeout(120):
         result = await run.run(connections, matches=2)

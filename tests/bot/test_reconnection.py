@@ -163,11 +163,12 @@ async def length_of_opening(seed: int) -> int:
 
 
 async def test_a_match_is_finished_wherever_the_login_or_the_opening_is_cut() -> None:
-    length, rng = await length_of_opening(2), random.Random(2)
+    seed = 0  # a short match
+    length, rng = await length_of_opening(seed), random.Random(2)
     places = sorted(rng.sample(range(length), 4))
     for number, place in enumerate(places):
         watcher = Watcher()
-        results = await play_through(cutting(0, place, reset=number % 2 == 0), watcher, seed=2)
+        results = await play_through(cutting(0, place, reset=number % 2 == 0), watcher, seed)
         for result in results:
             assert (End.FINISHED, 1) == (result.end, result.counters.matches), place
         illegal = [refused for refused in watcher.named("refused") if refused["command"] in {"roll", "move", "double"}]

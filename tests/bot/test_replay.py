@@ -28,9 +28,8 @@ async def log(tmp_path: Path) -> Path:
     """Play a 3-point match; return the session log of a bot with a deterministic strategy."""
     path = tmp_path / "marvin.jsonl"
     async with Server(seed=9, limits=CHEAP) as server:
-        marvin = settings(server.port, "marvin", None, register=True)
-        ford = settings(server.port, "ford", None, invite="marvin", register=True, length=1)
-        await asyncio.gather(play_session(marvin, load("heuristic")), play_session(ford, load("heuristic")))
+        for name in ("marvin", "ford"):
+            await server.register(name, f"pw-of-{name}")
         marvin = settings(server.port, "marvin", path, register=False, timings=PATIENT)
         ford = settings(server.port, "ford", None, invite="marvin", register=False, length=3)
         async with asyncio.timeout(60):
