@@ -17,7 +17,7 @@ from tests.records.store.concurrent_writer import made
 from tests.records.store.full_disk_writer import DECISIONS
 
 ACCOUNTS: Final = ("marvin", "trillian", "zaphod")
-KILLS: Final = 3
+KILLS: Final = 2
 FOR_EVER: Final = "1000000"
 
 
