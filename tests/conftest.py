@@ -19,7 +19,7 @@ from tests import forked
 # What is imported and collected stays: a search for garbage in it finds none, and takes a quarter of the time.
 gc.disable()
 
-settings.register_profile("default", deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=4)
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=400)
