@@ -60,20 +60,20 @@ def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numb
     return state
 
 
-def compiled_pair(game: str, kind: int, network: GameNetwork) -> list[int]:
+def compiled_pair(game: str, kind: int, network: GameNetwork, seed: int = SEED) -> list[int]:
     """Return what a player wins against `blots` in both games of a pair."""
     rules = load_ruleset(game)
     points = np.zeros(2, np.int64)
     kinds = np.array([[kind, BLOTS], [BLOTS, kind]], np.int64)
     buffers = new_game_buffers(start_of(rules), network)
-    play_pairs(parameters_of(rules), kinds, network, network, buffers, SEED, 0, points)
+    play_pairs(parameters_of(rules), kinds, network, network, buffers, seed, 0, points)
     return points.tolist()
 
 
-def reference_pair(game: str, strategy: str) -> list[int]:
+def reference_pair(game: str, strategy: str, seed: int = SEED) -> list[int]:
     player, blots = load_table_strategy(strategy), load_table_strategy("blots")
-    first = reference_game(game, (player, blots), random_numbers(SEED, 0))
-    second = reference_game(game, (blots, player), random_numbers(SEED, 0))
+    first = reference_game(game, (player, blots), random_numbers(seed, 0))
+    second = reference_game(game, (blots, player), random_numbers(seed, 0))
     return [first.scores[Seat.A] - first.scores[Seat.B], second.scores[Seat.B] - second.scores[Seat.A]]
 
 
@@ -101,8 +101,15 @@ def test_where_no_double_can_be_named_the_turn_ends_if_naming_ends_it(game: str,
     assert {rolls_again} == set(again)
 
 
-@pytest.mark.parametrize("game", ["acey-deucey", "gioul", "gioul:may", "hyper", "plakoto", "russian1", "russian2"])
-def test_the_network_plays_as_the_strategy_does(game: str) -> None:
+@pytest.mark.parametrize(
+    ("game", "seed"),
+    [
+        *(("acey-deucey", 6), ("gioul", 9), ("gioul:may", 9), ("hyper", SEED), ("plakoto", SEED), ("russian1", 10)),
+        ("russian2", SEED),
+    ],
+)
+def test_the_network_plays_as_the_strategy_does(game: str, seed: int) -> None:
+    """With these dice the games are short, and most do not end the same with and without lookahead."""
     network = network_of_game(game.partition(":")[0])
-    assert reference_pair(game, "engine:0") == compiled_pair(game, NETWORK, network)
-    assert reference_pair(game, "engine") == compiled_pair(game, NETWORK_1_PLY, network)
+    assert reference_pair(game, "engine:0", seed) == compiled_pair(game, NETWORK, network, seed)
+    assert reference_pair(game, "engine", seed) == compiled_pair(game, NETWORK_1_PLY, network, seed)
