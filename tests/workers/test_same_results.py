@@ -112,14 +112,14 @@ def test_duels_are_the_same_by_all_workers(pools: list[WorkerPool], tmp_path: Pa
     for number, pool in enumerate(pools):
         folder = tmp_path / str(number)
         folder.mkdir()
-        pairs = sorted(play_pairs(plan, range(4), pool, folder), key=lambda it: it.number)
+        pairs = sorted(play_pairs(plan, range(2), pool, folder), key=lambda it: it.number)
         assert all(it.luck for it in pairs)
         without_times = [
             [evolve(it, plays=TimeHistogram(), others=TimeHistogram()) for it in pair.performances] for pair in pairs
         ]
         results = [repr((pair.results, pair.luck, part)) for pair, part in zip(pairs, without_times, strict=True)]
         found.append((results, [path.read_bytes() for path in sorted(folder.iterdir())]))
-    assert 8 == len(found[0][1])
+    assert 4 == len(found[0][1])
     assert [found[0]] * len(found) == found
 
 
