@@ -24,7 +24,7 @@ from fibsbot.engine.training.decision_labels import (
 from fibsbot.engine.training.labels import FIVE, Chunk, one_ply
 from fibsbot.engine.training.random_positions import Variety
 from fibsbot.position import Position
-from fibsbot.workers.pool import LocalPool
+from fibsbot.workers.pool import InProcessPool, LocalPool
 from tests.engine.toys import solved, some_positions, toy_network, toy_pruner, toy_race
 
 FIRST: Final = PlayFilter(margin=0.3, most=3)
@@ -117,11 +117,11 @@ def test_only_where_one_roll_prefers_another_play_two_are_looked_ahead(
 @pytest.mark.slow
 def test_one_process_and_two_make_the_same_files(teacher: DecisionLabeller, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    for folder, jobs in ((one, 1), (two, 2)):
+    for folder, pool in ((one, InProcessPool()), (two, LocalPool(2))):
         folder.mkdir()
         chunks = [Chunk(folder / f"{number}.npz", 30, 100 + number) for number in range(3)]
-        assert [30] * 3 == list(label_decisions(teacher, chunks, LocalPool(jobs)))
-        assert [] == list(label_decisions(teacher, chunks, LocalPool(jobs))), "what is there is not made again"
+        assert [30] * 3 == list(label_decisions(teacher, chunks, pool))
+        assert [] == list(label_decisions(teacher, chunks, pool)), "what is there is not made again"
     assert ["0.npz", "1.npz", "2.npz"] == sorted(path.name for path in one.iterdir())
     for path in one.iterdir():
         assert path.read_bytes() == (two / path.name).read_bytes()
@@ -131,7 +131,7 @@ def test_plays_of_several_files_are_read_with_the_size_of_each_decision(
     teacher: DecisionLabeller, tmp_path: Path
 ) -> None:
     chunks = [Chunk(tmp_path / f"{number}.npz", 20, number) for number in range(2)]
-    list(label_decisions(teacher, chunks, LocalPool(1)))
+    list(label_decisions(teacher, chunks, InProcessPool()))
     plays = read_plays([it.path for it in chunks])
     made = [play_decisions(teacher, 20, number) for number in range(2)]
     assert (np.concatenate([it.boards for it in made]) == plays.boards).all()

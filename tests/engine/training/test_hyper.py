@@ -150,9 +150,9 @@ def solved(races: Positions) -> Solver:
 def test_a_network_learns_the_chances_of_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, positions: Positions
 ) -> None:
-    chances = np.full((len(positions.pairs), CHANCES), 0.0)
-    chances[:] = (0.75, 0.25, 0.125, 0.0625, 0.0)
-    table = ExactTable(positions.arrangements, positions.numbers, np.round(chances * SCALE).astype(np.uint16))
+    chances = np.empty((len(positions.pairs), CHANCES), np.uint16)
+    chances[:] = np.round(np.array((0.75, 0.25, 0.125, 0.0625, 0.0)) * SCALE)
+    table = ExactTable(positions.arrangements, positions.numbers, chances)
     monkeypatch.setattr(family, "solve_all", lambda: iter([0.5, 0.0]))
     monkeypatch.setattr(family, "exact_table", lambda: table)
     training = FamilyTraining(FamilyRecipe("hyper", games=200, hidden=8, exact=True), tmp_path)

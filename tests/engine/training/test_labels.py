@@ -18,7 +18,7 @@ from fibsbot.engine.arrays import boards_of
 from fibsbot.engine.network import NetworkError
 from fibsbot.engine.training.decision_labels import read_plays
 from fibsbot.engine.training.labels import Chunk, Labeller, evaluate_five, label_all, play_games, read_labels, targets
-from fibsbot.workers.pool import LocalPool
+from fibsbot.workers.pool import InProcessPool, LocalPool
 from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
 
 ROOT = Path(__file__).parents[3]
@@ -43,10 +43,10 @@ def test_without_looking_ahead_a_label_is_what_the_evaluator_says() -> None:
 @pytest.mark.slow
 def test_one_process_and_two_make_the_same_files(teacher: Labeller, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    for folder, jobs in ((one, 1), (two, 2)):
+    for folder, pool in ((one, InProcessPool()), (two, LocalPool(2))):
         folder.mkdir()
-        assert [60] * 3 == list(label_all(teacher, chunks(folder, 3), LocalPool(jobs)))
-        assert [] == list(label_all(teacher, chunks(folder, 3), LocalPool(jobs))), "what is there is not made again"
+        assert [60] * 3 == list(label_all(teacher, chunks(folder, 3), pool))
+        assert [] == list(label_all(teacher, chunks(folder, 3), pool)), "what is there is not made again"
     assert ["0.npz", "1.npz", "2.npz"] == sorted(path.name for path in one.iterdir())
     for chunk in chunks(one, 3):
         assert chunk.path.read_bytes() == (two / chunk.path.name).read_bytes()

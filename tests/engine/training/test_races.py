@@ -24,7 +24,7 @@ from fibsbot.engine.training.races import (
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.rules.plays import resulting_positions
-from fibsbot.workers.pool import LocalPool
+from fibsbot.workers.pool import InProcessPool, LocalPool
 from tests.engine.toys import solved, some_positions, toy_race
 
 pytestmark = pytest.mark.slow
@@ -105,7 +105,8 @@ def test_counting_pips_is_nearly_right_and_less_so_than_the_tables(tables: Bearo
 @pytest.mark.slow
 def test_the_labels_are_the_same_however_many_processes_make_them(tables: BearoffTables) -> None:
     sides = almost_home(SIDES_PER_BATCH + 20, 5)
-    one, two = (list(label_sides(toy_race(), tables.columns, sides, 1.0, 1, LocalPool(jobs))) for jobs in (1, 2))
+    pools = InProcessPool(), LocalPool(2)
+    one, two = (list(label_sides(toy_race(), tables.columns, sides, 1.0, 1, pool)) for pool in pools)
     assert [len(labels.sides) for labels in one] == [len(labels.sides) for labels in two]
     assert len(one) == 2
     for left, right in zip(one, two, strict=True):
