@@ -51,37 +51,39 @@ async def serving(port: int, db: Path) -> AsyncIterator[Forked]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("decisions", "length"), [(1, 1), (40, 3)])
-async def test_both_bots_finish_the_match_that_a_killed_server_interrupted(
-    decisions: int, length: int, tmp_path: Path
-) -> None:
+async def test_both_bots_finish_the_match_that_a_server_interrupted_that_was_killed_twice(tmp_path: Path) -> None:
+    """After the first decision, and in the middle."""
     port, db = free_port(), tmp_path / "fibs.db"
-    marvin, ford = Counting(decisions), Watcher()
+    early, late = Counting(1), Counting(20)
     bots = [
-        Runner(settings(port, "marvin", invite="ford", length=length), load("heuristic"), observer=marvin),
-        Runner(settings(port, "ford"), load("heuristic"), observer=ford),
+        Runner(settings(port, "marvin", invite="ford", length=3), load("heuristic"), observer=early),
+        Runner(settings(port, "ford"), load("heuristic"), observer=late),
     ]
+    score = (0, 0)
     async with asyncio.timeout(240):
-        async with serving(port, db) as server:
-            runs = asyncio.gather(*(bot.run() for bot in bots))
-            reached = asyncio.ensure_future(marvin.reached.wait())
-            ends: set[asyncio.Future[Any]] = {reached, runs}
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            assert reached.done(), "the match was too short for this test"
-            server.kill()
-            await server.wait()
-            score = bots[0].agent.tracked.state.score if bots[0].agent.tracked.state else (0, 0)
-            await asyncio.sleep(0.5)
+        runs: asyncio.Future[Any] | None = None
+        for watcher in (early, late):
+            async with serving(port, db) as server:
+                runs = runs or asyncio.gather(*(bot.run() for bot in bots))
+                reached = asyncio.ensure_future(watcher.reached.wait())
+                ends: set[asyncio.Future[Any]] = {reached, runs}
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                assert reached.done(), "the match was too short for this test"
+                server.kill()
+                await server.wait()
+                score = bots[0].agent.tracked.state.score if bots[0].agent.tracked.state else (0, 0)
+                await asyncio.sleep(0.5)
         async with serving(port, db):
+            assert runs is not None
             results = await runs
     for result in results:
-        assert (End.FINISHED, 1, 1) == (result.end, result.counters.matches, result.counters.interruptions)
+        assert (End.FINISHED, 1, 2) == (result.end, result.counters.matches, result.counters.interruptions)
         assert (0, 0) == (result.counters.refusals, result.counters.differences)
-    for watcher in (marvin, ford):
+    for watcher in (early, late):
         started = [fields["resumed"] for fields in watcher.named("match_started")]
-        assert [False, True] == started, "one match, taken up again"
+        assert [False, True, True] == started, "one match, taken up again"
         assert 1 == len(watcher.named("match_ended"))
         pauses = [fields["pause"] for fields in watcher.named("reconnecting")]
         assert sorted(pauses[:2]) == pauses[:2], "the pauses grow"
-    final = marvin.named("match_ended")[0]["score"]
+    final = early.named("match_ended")[0]["score"]
     assert all(before <= after for before, after in zip(score, final, strict=True)), "no point was lost"
