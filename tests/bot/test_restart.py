@@ -15,7 +15,7 @@ import pytest
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
-from tests.bot.live_bots import Counting, Watcher, settings
+from tests.bot.live_bots import Counting, settings
 from tests.forked import Forked, start
 
 
