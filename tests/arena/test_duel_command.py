@@ -126,7 +126,9 @@ def test_the_result_is_printed_as_text_and_as_json(environment: dict[str, str]) 
     assert "Fewer than two pairs: too few for a result." in words.stdout
     assert "PR as racer judges" in words.stdout
     report = report_of(
-        call(environment, "racer", "racer", "--games", "4", "--json", "--evaluator", "racer", "--length", "1")
+        call(
+            environment, "racer", "racer", "--games", "4", "-j", "1", "--json", "--evaluator", "racer", "--length", "1"
+        )
     )
     assert (True, 2, 4, "racer") == (report["finished"], report["pairs"], report["games"], report["judge"])
     assert 0 <= report["result"]["low"] <= report["result"]["mean"] <= report["result"]["high"] <= 1
