@@ -51,7 +51,7 @@ async def serving(port: int, db: Path) -> AsyncIterator[Forked]:
 
 
 @pytest.mark.slow
-async def test_both_bots_finish_the_match_that_a_server_interrupted_that_was_killed_twice(tmp_path: Path) -> None:
+async def test_both_bots_finish_a_match_whose_server_is_killed_twice(tmp_path: Path) -> None:
     """After the first decision, and in the middle."""
     port, db = free_port(), tmp_path / "fibs.db"
     early, late = Counting(1), Counting(20)

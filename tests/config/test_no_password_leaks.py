@@ -88,7 +88,7 @@ OTHERS: Final = [("play", "file"), ("run", "credential"), ("run", "variable"), (
 """Commands and sources, each with each in one of the two lists. How a password is found and what is then written have
 nothing to do with each other, so that each thing that may happen needs one of the lists."""
 CRASHING: Final = SOME[::2]
-"""When it crashes, the settings have the password already: each command with a source, in each format of the log."""
+"""Fewer for crashes: wherever the password came from, it has been read by then."""
 
 
 def hide(safe: Path) -> None:

@@ -90,18 +90,19 @@ def outcomes(name: str, *, first: int, every: int) -> Counter[tuple[str, str]]:
     What a line early in the session leads to shows long before the end; nothing after `EARLY` is read for it.
     """
     lines = unpacked(name).replace(b"\r\n", b"\n").split(b"\n")
-    wholes = []
-    for whole in (lines[: int(len(lines) * EARLY)], lines):
-        truth = told(b"\n".join(whole))
-        wholes.append((whole, truth, [what for what, _, _ in steps(truth)]))
+    sessions = []
+    for part in (lines[: int(len(lines) * EARLY)], lines):
+        truth = told(b"\n".join(part))
+        sessions.append((part, truth, [what for what, _, _ in steps(truth)]))
+    beginning, whole = sessions
     tally: Counter[tuple[str, str]] = Counter()
     seen: Counter[str] = Counter()
     for place, line in enumerate(lines):
         kind = parse(line.decode("ascii", "replace")).kind()
         seen[kind] += 1
         if line.strip() and kind not in IDLE and (seen[kind] <= first or not seen[kind] % every):
-            whole, truth, expected = wholes[place + SHOWN >= len(wholes[0][0])]
-            tally[kind, check(truth, expected, told(without(whole, place)))] += 1
+            part, truth, expected = beginning if place + SHOWN < len(beginning[0]) else whole
+            tally[kind, check(truth, expected, told(without(part, place)))] += 1
     return tally
 
 

@@ -128,7 +128,7 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(
         with pytest.raises(WorkError, match=r"has been without a worker for 0.5 s"):
             list(pool.run(add, pieces(1), shared=0))
         monkeypatch.setattr(pool, "patience", 60)
-        cluster.start_worker()  # another one would neither save pieces that it does not have, nor lose them
+        cluster.start_worker()  # one is enough: only its own pieces can be lost
         found = []
         for _, result in pool.run(add, pieces(*[-5] * 30), shared=1):
             found.append(result)

@@ -104,7 +104,12 @@ def test_where_no_double_can_be_named_the_turn_ends_if_naming_ends_it(game: str,
 @pytest.mark.parametrize(
     ("game", "seed"),
     [
-        *(("acey-deucey", 6), ("gioul", 9), ("gioul:may", 9), ("hyper", SEED), ("plakoto", SEED), ("russian1", 10)),
+        ("acey-deucey", 6),
+        ("gioul", 9),
+        ("gioul:may", 9),
+        ("hyper", SEED),
+        ("plakoto", SEED),
+        ("russian1", 10),
         ("russian2", SEED),
     ],
 )
