@@ -10,7 +10,6 @@ starts load the cached code.
 from __future__ import annotations
 
 import contextlib
-import gc
 import hashlib
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.features import INPUTS
 from fibsbot.engine.game_plans import ContactNetwork, load_contact, networks_of
 from fibsbot.engine.hash_tables import distinct
+from fibsbot.engine.jit import no_garbage_collection
 from fibsbot.engine.network import Network, NetworkError
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, ArrayEvaluator, NetworkEvaluator, RaceNetwork
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
@@ -118,8 +118,7 @@ def _check_shape(path: Path, network: Network, inputs: int) -> None:
 
 
 _SECOND: Final = f"import gc; gc.disable(); from {__name__} import compile_lookahead; compile_lookahead(); gc.freeze()"
-"""The script of the second process. Garbage collection is off: the compiler leaves little garbage, and collecting takes
-an eighth of its time."""
+"""The script of the second process; see `no_garbage_collection`."""
 
 
 def is_cold() -> bool:
@@ -131,7 +130,7 @@ def is_cold() -> bool:
 def compiled_by_two() -> Iterator[None]:
     """Let a second process compile the functions of the lookahead meanwhile; if it fails, they are compiled later."""
     with contextlib.ExitStack() as held:
-        held.enter_context(_nothing_collected())
+        held.enter_context(no_garbage_collection())
         with contextlib.suppress(OSError):
             held.enter_context(
                 subprocess.Popen(  # noqa: S603 - ourselves
@@ -142,18 +141,6 @@ def compiled_by_two() -> Iterator[None]:
                 )
             )
         yield
-
-
-@contextlib.contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """Turn garbage collection off meanwhile; see `_SECOND`."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 class _NullEvaluator:
