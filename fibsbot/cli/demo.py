@@ -59,13 +59,18 @@ class DemoOptions:
     length: int | None
     seed: int | None
     strategy: str
-    opponent_strategy: str
+    opponent_strategy: str | None
+    """None: the usual one of the game."""
     pause: float
     log_dir: Path
     players: int
     games: int
     laws: Laws | None
     """Other laws than those of FIBS."""
+
+    def strategies(self, usual: str) -> tuple[str, str]:
+        """Return the names of the bot's strategy and of the opponents', by default the usual one."""
+        return self.strategy, self.opponent_strategy or usual
 
 
 @frozen
@@ -117,14 +122,15 @@ def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
 
 def _play_backgammon(options: DemoOptions, console: Console) -> None:
     """Play a match of backgammon between the bot and an opponent."""
-    strategies = _load(options.strategy), _load(options.opponent_strategy)
+    names = options.strategies(FALLBACK_STRATEGY)
+    strategies = _load(names[0]), _load(names[1])
     log_path = _log_path(options)
     laws = options.laws
     length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
     display = MatchDisplay(console, BOT)
     started = time.monotonic()
     with _closing(strategies):
-        for name, strategy in zip((options.strategy, options.opponent_strategy), strategies, strict=True):
+        for name, strategy in zip(names, strategies, strict=True):
             for fault in () if base_name(name) in PORTABLE else check(strategy):
                 raise UserError(f"strategy {name!r} does not work: {fault}")
         _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
@@ -167,7 +173,8 @@ async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
 
 def _play_chouette(options: DemoOptions, console: Console) -> None:
     """Play a chouette: the first player has the bot's strategy, the others have the opponent's."""
-    names = [options.strategy, *(options.players - 1) * [options.opponent_strategy]]
+    bots, opponents = options.strategies(FALLBACK_STRATEGY)
+    names = [bots, *(options.players - 1) * [opponents]]
     with contextlib.ExitStack() as stack:
         loaded: list[Strategy] = []
         stack.enter_context(_closing(loaded))
@@ -202,8 +209,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     log_path = _log_path(options)
     length = 1 if options.length is None else options.length
     display = TableDisplay(console, BOT, OPPONENT)
-    names = (options.strategy, options.opponent_strategy)
-    players = [DEFAULT_TABLE_STRATEGY if name in (DEFAULT_STRATEGY, FALLBACK_STRATEGY) else name for name in names]
+    players = options.strategies(DEFAULT_TABLE_STRATEGY)
     try:
         strategies = [TablesOnlyStrategy(load_table_strategy(name, seed=options.seed)) for name in players]
     except UnknownTableStrategyError as error:
@@ -272,7 +278,10 @@ class _AnyGame(GameName):
 @click.option("--games", default=2, show_default=True, type=click.IntRange(1, 99), help="Games of a chouette.")
 @click.option("--seed", type=int, help="Random seed for the dice, to see the same match again.")
 @click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
-@click.option("--opponent-strategy", default=FALLBACK_STRATEGY, show_default=True, help="Strategy of its opponents.")
+@click.option(
+    "--opponent-strategy",
+    help=f"Strategy of its opponents.  [default: {FALLBACK_STRATEGY}; in other games {DEFAULT_TABLE_STRATEGY}]",
+)
 @click.option(
     "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"
 )

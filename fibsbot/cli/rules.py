@@ -78,7 +78,7 @@ def legal(position: str | None, dice: str | None, play: str | None, game: str | 
         ]
         click.echo(json.dumps({"dice": roll, "plays": rows}))
     else:
-        click.echo("\n".join(texts) or "cannot move")
+        click.echo("\n".join(texts) or ("the game is over" if state.position.over else "cannot move"))
 
 
 def _given(position: str | None) -> str:

@@ -48,7 +48,11 @@ def test_a_match_is_shown_as_in_the_golden_file(game: str, seed: int, tmp_path: 
     assert golden.read_text() == text
 
 
-def test_a_strategy_that_plays_no_tables_game_is_refused_in_a_line(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["demo", "--game", "greek", "--strategy", "pip", "--log-dir", str(tmp_path)])
+@pytest.mark.parametrize(("given", "suggested"), [("pip", "pips"), ("heuristic", "random, pips")])
+@pytest.mark.parametrize("option", ["--strategy", "--opponent-strategy"])
+def test_a_strategy_that_plays_no_tables_game_is_refused_in_a_line(
+    option: str, given: str, suggested: str, tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(main, ["demo", "--game", "greek", option, given, "--log-dir", str(tmp_path)])
     assert 2 == result.exit_code
-    assert "expected a strategy for tables games such as pips" in (result.output or str(result.exception))
+    assert f"expected a strategy for tables games such as {suggested}" in (result.output or str(result.exception))

@@ -41,6 +41,10 @@ def test_legal_reports_that_nothing_can_move() -> None:
     assert "cannot move\n" == run("legal", "XGID=-A-----------------bbbbbbA:0:0:1:31:0:0:0:5:10").stdout
 
 
+def test_legal_reports_that_the_game_is_over() -> None:
+    assert "the game is over\n" == run("legal", f"XGID={'-' * 22}aab-:0:0:1:31:0:0:0:5:10").stdout
+
+
 def test_legal_gives_json() -> None:
     found = json.loads(run("legal", OPENING, "--json").stdout)
     assert [3, 1] == found["dice"]
