@@ -301,18 +301,16 @@ def _two_numbers(it: Solver, blocked: int, first: int, second: int, best: int) -
             continue
         if it.boards[1, 0] + it.boards[1, 1] + it.boards[1, 2] == 0:
             return _reply(it.positions, it.boards[1])
-        for other in range(3):
-            if _move(it.boards[1], it.boards[2], other, second, blocked):
-                best = _better(it, best, it.boards[2])
+        best = _one_number(it, blocked, second, 1, best)
     return best
 
 
 @inner
-def _one_number(it: Solver, blocked: int, number: int) -> int:
-    best = _NO_PLAY
+def _one_number(it: Solver, blocked: int, number: int, depth: int, best: int) -> int:
+    """Return the best that comes of playing one number from the board at `depth`, or of `best`."""
     for one in range(3):
-        if _move(it.boards[0], it.boards[1], one, number, blocked):
-            best = _better(it, best, it.boards[1])
+        if _move(it.boards[depth], it.boards[depth + 1], one, number, blocked):
+            best = _better(it, best, it.boards[depth + 1])
     return best
 
 
@@ -359,9 +357,9 @@ def _best_reply(it: Solver, high: int, low: int) -> int:
         best = _two_numbers(it, blocked, high, low, _NO_PLAY)
         best = _two_numbers(it, blocked, low, high, best)
         if best == _NO_PLAY:
-            best = _one_number(it, blocked, high)
+            best = _one_number(it, blocked, high, 0, _NO_PLAY)
         if best == _NO_PLAY:
-            best = _one_number(it, blocked, low)
+            best = _one_number(it, blocked, low, 0, _NO_PLAY)
     return _reply(it.positions, it.boards[0]) if best == _NO_PLAY else best
 
 
