@@ -375,16 +375,12 @@ def find_plays(it: Solver, first: int, end: int, change: Floats32) -> None:
             arrangement = it.positions.pairs[number, side]
             for place in range(3):
                 it.boards[0, 3 * side + place] = it.positions.triples[arrangement, place]
-        total, roll = 0.0, 0
+        roll = 0
         for high in range(1, 7):
             for low in range(1, high + 1):
-                reply = _best_reply(it, high, low)
-                it.replies[number, roll] = reply
-                total += _worth(it, reply) * (1 if high == low else 2)
+                it.replies[number, roll] = _best_reply(it, high, low)
                 roll += 1
-        value = total / _WAYS
-        largest = max(largest, abs(value - it.values[number]))
-        it.values[number] = value
+        largest = max(largest, _follow(it, number))
     change[0] = largest
 
 
@@ -393,15 +389,21 @@ def follow_plays(it: Solver, change: Floats32) -> None:
     """Improve the values of all positions by the plays that were found; write the largest change."""
     largest = 0.0
     for number in range(len(it.values)):
-        total, roll = 0.0, 0
-        for high in range(1, 7):
-            for low in range(1, high + 1):
-                total += _worth(it, it.replies[number, roll]) * (1 if high == low else 2)
-                roll += 1
-        value = total / _WAYS
-        largest = max(largest, abs(value - it.values[number]))
-        it.values[number] = value
+        largest = max(largest, _follow(it, number))
     change[0] = largest
+
+
+@inner
+def _follow(it: Solver, number: int) -> float:
+    """Write the value of a position by the replies to its rolls; return by how much it changes."""
+    total, roll = 0.0, 0
+    for high in range(1, 7):
+        for low in range(1, high + 1):
+            total += _worth(it, it.replies[number, roll]) * (1 if high == low else 2)
+            roll += 1
+    change = abs(total / _WAYS - it.values[number])
+    it.values[number] = total / _WAYS
+    return change
 
 
 @compiled
