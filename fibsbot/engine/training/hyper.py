@@ -401,8 +401,9 @@ def _follow(it: Solver, number: int) -> float:
         for low in range(1, high + 1):
             total += _worth(it, it.replies[number, roll]) * (1 if high == low else 2)
             roll += 1
-    change = abs(total / _WAYS - it.values[number])
-    it.values[number] = total / _WAYS
+    value = total / _WAYS
+    change: float = abs(value - it.values[number])
+    it.values[number] = value
     return change
 
 
