@@ -21,7 +21,9 @@ import asyncio
 import contextlib
 import re
 import socket
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import BinaryIO, Final, cast
 
 import structlog
@@ -39,7 +41,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import MAX_LINE
 from fibsbot.strategies.child_process.wire_format import decision_of_board, format_steps, state_of_line
-from fibsbot.strategies.pool import close_strategy
+from fibsbot.strategies.pool import close_strategy_in_time
 from fibsbot.strategies.questions import (
     PlayQuestion,
     Question,
@@ -175,6 +177,7 @@ class ExternalPlayer:
         self._answerer = answerer
         self._jacoby = jacoby
         self._open: set[asyncio.Task[None]] = set()
+        self._asking = asyncio.Lock()
 
     async def serve(self, listening: socket.socket, ready: Callable[[int], object]) -> None:
         """Serve on a socket of `listen_locally` until cancelled; `ready` is called with its port."""
@@ -196,6 +199,20 @@ class ExternalPlayer:
             _log.warning("no answer", line=line[:300], reason=str(error))
             return f"Error: {error}"
 
+    async def _answer_in_thread(self, line: str) -> str:
+        """Return the answer to a line; a strategy that hangs delays neither a signal nor the end."""
+        async with self._asking:  # strategies answer one question at a time
+            answered: Future[str] = Future()
+            answered.set_running_or_notify_cancel()
+            threading.Thread(target=self._answer_to, args=(line, answered), daemon=True).start()
+            return await asyncio.wrap_future(answered)
+
+    def _answer_to(self, line: str, answered: Future[str]) -> None:
+        try:
+            answered.set_result(self.answer(line))
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
+            answered.set_exception(error)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._open) >= MAX_CONNECTIONS:
             writer.close()
@@ -206,7 +223,7 @@ class ExternalPlayer:
         try:
             while line := await reader.readline():
                 if text := line.decode("utf-8", "replace").strip("\0 \r\n"):
-                    writer.write(f"{self.answer(text)}\n".encode())
+                    writer.write(f"{await self._answer_in_thread(text)}\n".encode())
                     await writer.drain()
         except ValueError:  # a line that is too long
             writer.write(b"Error: expected a shorter line\n")
@@ -246,7 +263,7 @@ class UbgiEngine:
     def close(self) -> None:
         """Close the loaded strategies."""
         for strategy in self._strategies or ():
-            close_strategy(strategy, strategy.name)
+            close_strategy_in_time(strategy, strategy.name)
 
     def _ready(self) -> Sequence[Strategy]:
         if self._strategies is None:
@@ -271,7 +288,10 @@ def _parse_position(position: str) -> MatchState:
 
 
 def serve_ubgi(engine: UbgiEngine, source: BinaryIO, target: BinaryIO) -> None:
-    """Answer the lines of a stream on another, until `quit` or the end of either."""
+    """Answer the lines of a stream on another, until `quit` or the end of either.
+
+    Raises OSError if an answer cannot be written.
+    """
     while line := source.readline(MAX_LINE):
         if not line.endswith(b"\n") and len(line) == MAX_LINE:
             _skip_line(source)

@@ -10,11 +10,11 @@ import socket
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from fibsbot.cli import UserError
+from fibsbot.cli import RunError, UserError
 from fibsbot.cli.options import engine_name, rollout_options
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
@@ -128,6 +128,7 @@ def external(port: int, strategy: str | None, *, rollout: int | None, jacoby: bo
     import asyncio  # noqa: PLC0415 - slow to import, as is what uses it
 
     from fibsbot.external import ADDRESS, Answerer, ExternalPlayer, listen_locally  # noqa: PLC0415
+    from fibsbot.strategies.pool import close_strategy_in_time  # noqa: PLC0415
 
     configure_log(LogFormat.CONSOLE, LogLevel.INFO)
     try:
@@ -142,7 +143,7 @@ def external(port: int, strategy: str | None, *, rollout: int | None, jacoby: bo
             asyncio.run(_serve(player, listening, strategies[0].name))
         finally:
             for it in strategies:
-                it.close()
+                close_strategy_in_time(it, it.name)
 
 
 async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) -> None:
@@ -175,6 +176,18 @@ def ubgi(strategy: str | None, *, rollout: int | None, verbose: bool) -> None:
     configure_log(LogFormat.CONSOLE, LogLevel.INFO if verbose else LogLevel.WARNING)
     engine = UbgiEngine(partial(load_with_fallback, strategy, rollout))
     try:
-        serve_ubgi(engine, sys.stdin.buffer, sys.stdout.buffer)
+        serve_ubgi(engine, *_own_streams())
+    except OSError as error:
+        raise RunError(f"cannot write the output: {error.strerror or error}") from None
     finally:
         engine.close()
+
+
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Return stdin and stdout for the protocol alone: what a strategy prints goes to stderr, and it reads nothing."""
+    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return source, target
