@@ -12,6 +12,7 @@ import errno
 import gc
 import importlib
 import os
+import re
 import resource
 import signal
 import sys
@@ -202,7 +203,14 @@ def _with_typed_name(error: click.ClickException, words: list[str]) -> click.Cli
         used = [it for it in names if any(word == it or word.startswith(f"{it}=") for word in words)]
         if used and len(names) > 1:
             error.param_hint = f"'{used[0]}'"
+    if isinstance(error, click.BadParameter) and (found := _NO_NUMBER.fullmatch(error.message)):
+        text = f"{found[1]} is not a {'whole ' if found[2] == 'integer' else ''}number."
+        return click.BadParameter(text, ctx=error.ctx, param=error.param, param_hint=error.param_hint)
     return error
+
+
+_NO_NUMBER: Final = re.compile(r"(.*) is not a valid (integer|float)(?: range)?\.", re.DOTALL)
+"""What Click says of a text that is no number: it names the type of the option, as in "integer range"."""
 
 
 EXIT_READER_GONE: Final = 141

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 from attrs import asdict, define, field
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -76,9 +76,10 @@ def analyse(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Analyse the errors and the luck of both players.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON. Each match
-    gets a table of both players' errors, luck and performance rating (PR) and a list of the worst errors, with the
-    position, what was played and what was best. The exit status is 1 if a match had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON; `-` is the
+    standard input. Each match gets a table of both players' errors, luck and performance rating (PR) and a list of the
+    worst errors, with the position, what was played and what was best. The exit status is 1 if a match had to be left
+    out.
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()
@@ -132,7 +133,7 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, w
     yield Text(_title(transcript), style="bold")
     yield Text(f"{clean(name, 60)}, evaluated by {analysis.evaluator}")
     if analysis.details:
-        yield Text(clean(analysis.details, 300))
+        yield _unwrapped(clean(analysis.details, 300))
     if analysis.note:
         yield Text(analysis.note)
     yield ""
@@ -188,7 +189,7 @@ def _counts(timeline: MatchTimeline, seat: Seat) -> dict[Grade, int]:
     return {grade: found.count(grade) for grade in Grade}
 
 
-def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[Text]:
+def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[RenderableType]:
     assert entry.grade  # noqa: S101 - only entries with a grade are listed
     assert entry.seat is not None  # noqa: S101 - errors are made by a player
     dice = f"{entry.roll.numbers}: " if entry.roll else ""
@@ -198,10 +199,16 @@ def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[Text]
     if entry.best:
         text.append(f"; best: {entry.best}")
     yield text
-    yield from (Text(f"{'':11}{line}") for line in _evaluation_lines(entry))
+    yield from (_unwrapped(f"{'':11}{line}") for line in _evaluation_lines(entry))
     ids = entry.ids
     if ids:
-        yield Text(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
+        yield _unwrapped(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
+
+
+def _unwrapped(line: str, style: str = "") -> RenderableType:
+    """Return a line that only the terminal wraps, so that an ID can be copied as a whole."""
+    # `Console.print` makes a new text of a bare one, which forgets that it is not to be wrapped.
+    return Group(Text(line, style=style, no_wrap=True, overflow="ignore"))
 
 
 def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:

@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import configured_store, store_errors
-from fibsbot.cli.output import check_free, print_lines, progress_bar, saved_stdin, write_bytes
+from fibsbot.cli.output import STDIO, check_free, print_lines, progress_bar, saved_stdin, write_bytes
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError, read_chunks
 from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from fibs_protocol.stream import MessageReader, ParsedMessage
 
 
-STDIO: Final = "-"
-"""The file name for standard input or output."""
 FORMATS: Final = click.Choice([kind.value for kind in Format])
 READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
 

@@ -17,7 +17,7 @@ from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
 from fibsbot.cli.options import FILE, WorkerOptions, configured_store, store_errors
-from fibsbot.cli.output import ProgressDisplay, progress_bar
+from fibsbot.cli.output import STDIO, ProgressDisplay, progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import os_errors_as
@@ -80,6 +80,8 @@ class MatchSelection:
 
 def _check_readable(path: Path) -> None:
     """Raise UserError for a file that cannot be read, before the engine gets ready."""
+    if str(path) == STDIO:
+        return
     with os_errors_as(UserError, f"cannot read {path}"):
         path.open("rb").close()
 
@@ -188,10 +190,11 @@ def _of_files(selection: MatchSelection) -> Iterator[SelectedMatch]:
     number = 0
     for path in selection.files:
         try:
-            for place, transcript in enumerate(load_transcripts(path), start=1):
-                number += 1
-                if _is_wanted(selection, number, transcript):
-                    yield SelectedMatch(f"{path}, match {place}", number, transcript)
+            with saved_stdin() if str(path) == STDIO else contextlib.nullcontext(path) as file:
+                for place, transcript in enumerate(load_transcripts(file), start=1):
+                    number += 1
+                    if _is_wanted(selection, number, transcript):
+                        yield SelectedMatch(f"{path}, match {place}", number, transcript)
         except (FormatError, CaptureError) as error:
             raise UserError(f"{path}: {error}") from None
         except OSError as error:

@@ -129,6 +129,10 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+STDIO: Final = "-"
+"""The file name for standard input or output."""
+
+
 @contextlib.contextmanager
 def saved_stdin() -> Iterator[Path]:
     """Yield the path of a temporary file with the contents of standard input."""

@@ -22,7 +22,7 @@ from fibsbot.cli.matches import (
     plies_option,
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
-from fibsbot.cli.output import check_free, check_writable
+from fibsbot.cli.output import STDIO, check_free, check_writable, write_bytes
 from fibsbot.draw.markup import clean
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
@@ -46,7 +46,7 @@ NAME: Final = 40
     default="report.html",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Write one page if OUT ends in .html, else a folder with a page per match.",
+    help="Write one page if OUT ends in .html or is `-`, the standard output, else a folder with a page per match.",
 )
 @evaluator_option
 @plies_option
@@ -69,16 +69,18 @@ def report(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON. The page
-    needs no network and no other file. The engine evaluates every decision of both players. The exit status is 1 if a
-    match had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON; `-` is the
+    standard input. The page needs no network and no other file. The engine evaluates every decision of both players.
+    The exit status is 1 if a match had to be left out.
     """
-    single = target.suffix.lower() in {".html", ".htm"}
-    _check_free(target, single=single, force=force)
+    to_stdout = str(target) == STDIO
+    single = to_stdout or target.suffix.lower() in {".html", ".htm"}
+    if not to_stdout:
+        _check_free(target, single=single, force=force)
     name = engine_name("evaluator", evaluator, plies, rollout)
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         written = (_write_page if single else _write_folder)(target, selection, work)
-    click.echo(written)
+    click.echo(written, err=to_stdout)
     sys.exit(1 if work.failed else 0)
 
 
@@ -91,8 +93,12 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
     studies = [study for _, study in work.studies(found)]
     if not studies:
         raise selection.none_found()
-    _write(target, report_page(studies, title=_title([it.transcript for it in studies])))
-    return f"{target}: {plural(len(studies), 'match')}, {target.stat().st_size // 1000} kB"
+    page = report_page(studies, title=_title([it.transcript for it in studies])).encode()
+    if str(target) == STDIO:
+        write_bytes(page)
+    else:
+        _write(target, page)
+    return f"{target}: {plural(len(studies), 'match')}, {len(page) // 1000} kB"
 
 
 def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
@@ -101,11 +107,11 @@ def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) ->
     for it, study in work.studies(checked_matches(selection, work.evaluator)):
         _make_folder(target)
         name = f"match-{it.number}.html"
-        _write(target / name, report_page([study], title=_title([study.transcript])))
+        _write(target / name, report_page([study], title=_title([study.transcript])).encode())
         listed.append(_line(study, name))
     if not listed:
         raise selection.none_found()
-    _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")))
+    _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")).encode())
     return f"{target / INDEX}: {plural(len(listed), 'match')}"
 
 
@@ -137,6 +143,6 @@ def _make_folder(target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
 
 
-def _write(target: Path, page: str) -> None:
+def _write(target: Path, page: bytes) -> None:
     with os_errors_as(UserError, f"cannot write {target}"), replacing(target) as part:
-        part.write_text(page, "utf-8")
+        part.write_bytes(page)

@@ -180,3 +180,16 @@ def test_totals_that_are_too_wide_for_a_terminal_are_not_cut(match: str) -> None
     wide = last_row(80)
     assert 6 == len(wide)
     assert [wide] * 3 == [last_row(columns) for columns in (24, 40, 60)]
+
+
+def test_an_id_is_not_wrapped_in_a_narrow_terminal(match: str) -> None:
+    done = fibsbot("analyse", match, "--evaluator", "heuristic", "--no-luck", "--errors", "3", COLUMNS="30")
+    ids = [line.strip() for line in done.stdout.splitlines() if "XGID=" in line]
+    assert 2 == len(ids)
+    assert all(re.fullmatch(r"XGID=\S{26}(:[^:\s]+){9}", it) for it in ids)
+
+
+def test_a_match_of_the_standard_input(match: str) -> None:
+    arguments = ["analyse", "-", "--evaluator", "heuristic", "--no-luck", "--json"]
+    row = json.loads(CliRunner().invoke(main, arguments, input=Path(match).read_bytes()).stdout)
+    assert json.loads(analyse(match, "--no-luck", "--json").stdout) | {"match": "-, match 1"} == row

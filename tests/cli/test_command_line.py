@@ -57,7 +57,7 @@ def test_every_option_has_a_help_text(name: str) -> None:
             ["legal", "rubbish"],
             "fibsbot: expected an XGID, a PositionID:MatchID or a PositionID of 14 characters, got 'rubbish'",
         ),
-        (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a valid integer range."),
+        (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a whole number."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
         (["demo", "--strategy", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
         (["soak", "--opponent-strategy", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),

@@ -202,7 +202,7 @@ def test_without_a_store_nothing_is_remembered(explain: Explain) -> None:
         (["ford", "100"], "expected points from 1 to 99, or unlimited, got '100'"),
         (["ford", "-5"], "No such option"),
         (["ford", "five"], "expected points from 1 to 99, or unlimited, got 'five'"),
-        (["ford", "5", "--rating", "good"], "'good' is not a valid float range"),
+        (["ford", "5", "--rating", "good"], "'--rating': 'good' is not a"),
         (["ford", "5", "--saved-games", "-1"], "-1 is not in the range x>=0"),
         (["ford", "5", "--account", "eddie"], "no file of settings: expected the name of an account (none), got eddie"),
     ],

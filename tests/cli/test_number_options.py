@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import main
 from fibsbot.cli.options import FiniteRange
+from tests.commands import fibsbot
 
 
 def params(command: click.Command) -> Iterator[click.Parameter]:
@@ -32,3 +33,16 @@ def test_what_is_no_number_is_refused_in_one_line(text: str) -> None:
     result = CliRunner().invoke(main, ["demo", "--pause", text])
     assert result.exit_code == 2
     assert "'--pause'" in result.output.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["report", "--match", "abc"], "fibsbot report: Invalid value for '--match': 'abc' is not a whole number.\n"),
+        (["report", "-j", "x"], "fibsbot report: Invalid value for '-j': 'x' is not a whole number.\n"),
+        (["demo", "--pause", "x"], "fibsbot demo: Invalid value for '--pause': 'x' is not a number.\n"),
+        (["demo", "--seed", "1.5"], "fibsbot demo: Invalid value for '--seed': '1.5' is not a whole number.\n"),
+    ],
+)
+def test_a_text_that_is_no_number_is_refused_as_such(words: list[str], text: str) -> None:
+    assert (2, text) == ((done := fibsbot(*words)).returncode, done.stderr)

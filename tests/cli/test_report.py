@@ -183,3 +183,12 @@ async def test_matches_of_two_bots_become_pages(tmp_path: Path, monkeypatch: pyt
     read = page(target)
     assert 2 == read.text.count("Luck-adjusted result")
     assert all(read.data(f"m{number}-data")["entries"] for number in (1, 2))
+
+
+def test_from_the_standard_input_to_the_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["report", "-", "-o", "-", "--evaluator", "heuristic"]
+    result = CliRunner().invoke(main, arguments, input=WATCHED.read_bytes())
+    assert (0, []) == (result.exit_code, list(tmp_path.iterdir()))
+    assert [] == Page.read(result.stdout).faults
+    assert f"-: 1 match, {len(result.stdout_bytes) // 1000} kB\n" == result.stderr
