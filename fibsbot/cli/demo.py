@@ -39,7 +39,7 @@ from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY, PORTABLE, base_name
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, check, load
+from fibsbot.strategies.loader import StrategyError, first_fault, load
 from fibsbot.strategies.pool import close_strategy_in_time
 from fibsbot.strategies.questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
 from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
@@ -131,7 +131,7 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
     started = time.monotonic()
     with _closing(strategies):
         for name, strategy in zip(names, strategies, strict=True):
-            for fault in () if base_name(name) in PORTABLE else check(strategy):
+            if base_name(name) not in PORTABLE and (fault := first_fault(strategy)):
                 raise UserError(f"strategy {name!r} does not work: {fault}")
         _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
     sheet = display.sheet
@@ -217,7 +217,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     with _closing(strategies):
         with console.status("The players get ready; the very first time that takes a while."):
             for name, strategy in zip(players, strategies, strict=True):
-                for fault in check(strategy, [options.game]):
+                if fault := first_fault(strategy, [options.game]):
                     raise UserError(f"strategy {name!r} does not work: {fault}")
         playing = table_demo.play(
             display,
@@ -357,7 +357,7 @@ def soak(  # noqa: PLR0913 - one argument per option
             # What a game's first decision compiles is compiled now, where nobody waits for an answer.
             tried = load(name)
             with _closing([tried]):
-                for fault in check(tried, [game] if game else ()):
+                if fault := first_fault(tried, [game] if game else ()):
                     raise UserError(f"strategy {name!r} does not work: {fault}")
     except StrategyError as error:
         raise UserError(str(error)) from None

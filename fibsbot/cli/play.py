@@ -29,7 +29,7 @@ from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.policy import Lengths
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, check, find, load
+from fibsbot.strategies.loader import StrategyError, find, first_fault, load
 from fibsbot.strategies.pool import close_strategy_in_time
 
 DEFAULT_PORT: Final = ServerSettings().port
@@ -214,8 +214,8 @@ def _load(name: str, games: Iterable[str] = ()) -> Strategy:
         strategy = load(name)
     except StrategyError as error:
         raise UserError(str(error)) from None
-    if faults := check(strategy, games):
-        raise UserError(f"strategy {name!r} does not work: {faults[0]}")
+    if fault := first_fault(strategy, games):
+        raise UserError(f"strategy {name!r} does not work: {fault}")
     return strategy
 
 

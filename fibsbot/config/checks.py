@@ -22,8 +22,7 @@ from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, Config
 from fibsbot.files import check_can_create, is_disk_full
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name
-from fibsbot.strategies.loader import StrategyError, available, load
-from fibsbot.strategies.loader import check as try_out
+from fibsbot.strategies.loader import StrategyError, available, first_fault, load
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
@@ -118,15 +117,16 @@ def games_to_play(config: Config) -> tuple[str, ...]:
 
 
 def _fault(name: str, games: Iterable[str]) -> str | None:
+    from fibsbot.strategies.pool import close_strategy_in_time  # noqa: PLC0415 - slow to import
+
     try:
         strategy = load(name)
     except StrategyError as error:
         return str(error)
     try:
-        return next(iter(try_out(strategy, games)), None)
+        return first_fault(strategy, games)
     finally:
-        with contextlib.suppress(Exception):  # a plug-in may raise anything
-            strategy.close()
+        close_strategy_in_time(strategy, name)
 
 
 def _parse_what_is_valid(tables: dict[str, Any]) -> tuple[Config | None, tuple[ConfigProblem, ...]]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, runtime_checkable
 
 from attrs import evolve, field, frozen
@@ -21,6 +23,7 @@ from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import DEFAULT_STRATEGY, PORTABLE, base_name
 from fibsbot.strategies.base import Evaluator, Opponent, Strategy
+from fibsbot.strategies.child_process.engine_process import NotReadyError
 from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.questions import (
     InvitationQuestion,
@@ -30,7 +33,6 @@ from fibsbot.strategies.questions import (
     RollQuestion,
     StrategyFailedError,
     TakeQuestion,
-    ask_strategy,
     first_questions,
 )
 from fibsbot.text import describe_error, one_line
@@ -38,6 +40,7 @@ from fibsbot.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from fibsbot.engine.engine import Networks
+    from fibsbot.strategies.pool import StrategyOutcome, StrategyWorker
 
 ENTRY_POINT_GROUP: Final = "fibsbot.strategies"
 """The entry-point group that a plug-in registers its strategies in."""
@@ -159,24 +162,57 @@ def check_portable(names: Iterable[str], pool: WorkerPool) -> None:
             )
 
 
-def check(strategy: Strategy, games: Iterable[str] = ()) -> tuple[str, ...]:
+CHECK_DEADLINE: Final = 120.0
+"""Seconds for an answer before the first connection: the very first start compiles what the engine needs."""
+
+
+def check(strategy: Strategy, games: Iterable[str] = (), deadline: float = CHECK_DEADLINE) -> tuple[str, ...]:
     """Ask every kind of question about known positions; return what is wrong with the answers, one line each.
 
-    Meant for the time before the first connection. It raises nothing, but a strategy that never answers never lets it
-    return: the caller sets the deadline.
+    It raises nothing. A strategy that gives no answer within `deadline` seconds is asked no more.
 
     Args:
         strategy: the strategy to ask.
         games: other games that it is to play, of which it is asked the first decisions.
+        deadline: seconds for an answer.
     """
-    faults = []
+    return tuple(_faults(strategy, games, deadline))
+
+
+def first_fault(strategy: Strategy, games: Iterable[str] = ()) -> str | None:
+    """Return the first fault that `check` finds, for the time before the first connection; None if there is none."""
+    return next(_faults(strategy, games, CHECK_DEADLINE), None)
+
+
+def _faults(strategy: Strategy, games: Iterable[str], deadline: float) -> Iterator[str]:
+    from fibsbot.strategies.pool import StrategyWorker  # noqa: PLC0415 - slow to import
+
     of_games = ((f"{game}, {it.game.stage.value}", it) for game in games for it in first_questions(load_ruleset(game)))
-    for name, question in itertools.chain(_questions(), of_games):
+    worker = StrategyWorker("check", instance=strategy)
+    try:
+        for name, question in itertools.chain(_questions(), of_games):
+            outcome = _ask_in_time(worker, question, deadline)
+            if outcome is None:
+                yield f"{name}: gave no answer within {deadline:g} s"
+                return
+            if isinstance(outcome, StrategyFailedError):
+                yield f"{name}: {outcome}"
+    finally:
+        worker.close()
+
+
+def _ask_in_time(worker: StrategyWorker, question: Question, deadline: float) -> StrategyOutcome | None:
+    """Return the outcome of a question, None if there is none in time; an engine that is starting is asked again."""
+    outcomes: SimpleQueue[StrategyOutcome] = SimpleQueue()
+    until = time.monotonic() + deadline
+    while True:
+        worker.ask(question, lambda outcome, _: outcomes.put(outcome))
         try:
-            ask_strategy(strategy, question)
-        except StrategyFailedError as error:
-            faults.append(f"{name}: {error}")
-    return tuple(faults)
+            outcome = outcomes.get(timeout=max(until - time.monotonic(), 0.0))
+        except Empty:
+            return None
+        if not (isinstance(outcome, StrategyFailedError) and isinstance(outcome.__cause__, NotReadyError)):
+            return outcome
 
 
 _RACE: Final = Position((0, 2, 2, 3, 3, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -2, -2, -3, -3, -3, -2, 0))

@@ -130,11 +130,10 @@ class Broken(LastResort):
 def test_a_strategy_is_tried_in_the_games_that_the_bot_plays(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 
-    def try_out(_: Strategy, games: Iterable[str]) -> tuple[str, ...]:
+    def first_fault(_: Strategy, games: Iterable[str]) -> None:
         tried.extend(games)
-        return ()
 
-    monkeypatch.setattr("fibsbot.config.checks.try_out", try_out)
+    monkeypatch.setattr("fibsbot.config.checks.first_fault", first_fault)
     checked(
         GOOD.replace("[policy]", '[policy]\ngames = ["tapa", "chouette"]').replace(
             "[bot]", '[bot]\ninvite_game = "plakoto:exception"'

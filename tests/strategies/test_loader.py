@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint
 
@@ -14,6 +15,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.strategies import loader
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
+from fibsbot.strategies.child_process.engine_process import NotReadyError
 from fibsbot.strategies.loader import ENTRY_POINT_GROUP, StrategyError, available, check, load
 from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.random_play import RandomStrategy
@@ -66,6 +68,32 @@ class Nonsense(RandomStrategy):
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:
         return 1  # type: ignore[return-value]  # nonsense
+
+
+class Hanging(RandomStrategy):
+    """Chooses no play until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.let_go = threading.Event()
+        self.asked = 0
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        self.asked += 1
+        self.let_go.wait(60)
+        return super().choose_play(state, plays)
+
+
+class Starting(RandomStrategy):
+    """An engine that is not ready for its first decisions."""
+
+    asked = 0
+
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        self.asked += 1
+        if self.asked < 4:
+            raise NotReadyError("is not ready yet")
+        return super().choose_play(state, plays)
 
 
 class NonsenseAtTables(PipStrategy):
@@ -166,6 +194,17 @@ def test_the_check_reports_every_kind_of_nonsense_and_never_raises() -> None:
     assert "resign, the opening: answered nonsense: expected 0, 1, 2 or 3, got 4" in faults
     assert "accept_invitation from ford: answered nonsense: expected None or a sentence, got 1" in faults
     assert "accept_resignation" not in faults
+
+
+def test_the_check_ends_with_a_strategy_that_hangs() -> None:
+    hanging = Hanging()
+    assert ("choose_play, the opening, 3-1: gave no answer within 0.2 s",) == check(hanging, deadline=0.2)
+    hanging.let_go.set()
+    assert 1 == hanging.asked
+
+
+def test_the_check_waits_for_an_engine_that_is_starting() -> None:
+    assert () == check(Starting(1))
 
 
 def test_the_check_includes_the_games_that_are_named() -> None:
