@@ -317,3 +317,9 @@ def test_commands_for_backgammon_say_in_one_line_that_there_is_none(command: lis
     assert 1 == done.output.count("\n")
     with pytest.raises(CaptureError):
         list(load_transcripts(log))
+
+
+def test_a_comparison_without_a_match_of_backgammon_is_refused(log: Path) -> None:
+    done = CliRunner().invoke(main, ["replay", "--strategy", "heuristic", "--fail-above", "1", str(log)])
+    assert (2, "") == (done.exit_code, done.stdout)
+    assert done.stderr.endswith("expected a match of backgammon to compare, found none\n")
