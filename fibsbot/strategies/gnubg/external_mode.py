@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 import socket
 import time
+from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from attrs import evolve, frozen
@@ -130,9 +131,23 @@ def with_capped_cube(state: MatchState) -> MatchState:
 ADDRESS: Final = "127.0.0.1"
 _FLAGS: Final = ("-t", "-q", "-r")
 """In a terminal, without sounds, without the user's gnubg settings."""
+_READ_ONLY: Final = "/proc"
+"""A folder in which nobody can make anything."""
 _CONNECT_INTERVAL: Final = 0.02
 """Seconds between attempts to connect while gnubg starts."""
 _ERROR: Final = "Error: "
+
+
+def gnubg_command(program: str, *arguments: str) -> list[str]:
+    """Return the command that starts gnubg.
+
+    It makes a folder in the home directory, and ends where it cannot, as in a service of systemd: then it gets another.
+    """
+    try:
+        (Path.home() / ".gnubg").mkdir(exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home directory
+        return [program, *_FLAGS, "--prefsdir", _READ_ONLY, *arguments]
+    return [program, *_FLAGS, *arguments]
 
 
 class GnubgProcess:
@@ -140,7 +155,7 @@ class GnubgProcess:
 
     def __init__(self, program: str, options: GnubgOptions, deadline: float, *, cubeful: bool) -> None:
         """Start gnubg. Raises EngineError unless it answers before the deadline (of `time.monotonic`)."""
-        self._child = ChildProcess([program, *_FLAGS], {"LC_ALL": "C", "LANGUAGE": "C"})
+        self._child = ChildProcess(gnubg_command(program), {"LC_ALL": "C", "LANGUAGE": "C"})
         self._socket = socket.socket()
         self._lines = LineReader(self._socket.fileno())
         port = _free_port()

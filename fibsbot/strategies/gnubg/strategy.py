@@ -37,7 +37,13 @@ from fibsbot.strategies.child_process.engine_process import (
     RestartingEngine,
 )
 from fibsbot.strategies.child_process.wire_format import AnswerT, TextStrategy, parse_word
-from fibsbot.strategies.gnubg.external_mode import Evaluation, GnubgOptions, GnubgProcess, with_capped_cube
+from fibsbot.strategies.gnubg.external_mode import (
+    Evaluation,
+    GnubgOptions,
+    GnubgProcess,
+    gnubg_command,
+    with_capped_cube,
+)
 from fibsbot.strategies.heuristic.strategy import is_beavered
 
 ANSWER_MARK: Final = "=> "
@@ -142,7 +148,7 @@ class _BridgeProcess:
     """A gnubg process that runs `bridge.py`."""
 
     def __init__(self, program: str, _deadline: float) -> None:
-        self._child = ChildProcess([program, "-t", "-q", "-r", "-p", str(_BRIDGE)], {"LC_ALL": "C", "LANGUAGE": "C"})
+        self._child = ChildProcess(gnubg_command(program, "-p", str(_BRIDGE)), {"LC_ALL": "C", "LANGUAGE": "C"})
 
     @property
     def running(self) -> bool:

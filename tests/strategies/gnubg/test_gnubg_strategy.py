@@ -43,6 +43,15 @@ def test_it_passes_the_check(gnubg: GnubgStrategy) -> None:
 
 
 @requires_gnubg
+def test_it_needs_no_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "missing" / "home"))
+    strategy = GnubgStrategy("0")
+    assert CubeAction.ROLL is strategy.offer_double(START).action
+    assert abs(strategy.value(START)) < 0.5
+    strategy.close()
+
+
+@requires_gnubg
 @pytest.mark.parametrize(
     ("dice", "play"), [((3, 1), "8/5 6/5"), ((4, 2), "8/4 6/4"), ((6, 1), "13/7 8/7"), ((5, 3), "8/3 6/3")]
 )
