@@ -23,17 +23,16 @@ from fibsbot.cli.matches import (
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.cli.output import STDIO, check_free, check_writable, write_bytes
-from fibsbot.draw.markup import clean
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.report.page import IndexEntry, index_page, report_page
+from fibsbot.report.score_sheet import plain_player_name
+from fibsbot.rules.state import Seat
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
 MAX_MATCHES: Final = 100
 """Matches on one page: a browser has to bear it."""
 INDEX: Final = "index.html"
-NAME: Final = 40
-"""Characters of a name in a title at most."""
 
 
 @click.command()
@@ -124,8 +123,7 @@ def _line(study: MatchAnalysis, href: str) -> IndexEntry:
 def _title(transcripts: list[Transcript]) -> str:
     if len(transcripts) != 1:
         return plural(len(transcripts), "match")
-    a, b = transcripts[0].players
-    return f"{clean(a.name, NAME)} \N{EN DASH} {clean(b.name, NAME)}"
+    return " \N{EN DASH} ".join(plain_player_name(transcripts[0], seat) for seat in Seat)
 
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:

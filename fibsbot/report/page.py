@@ -265,7 +265,7 @@ def _ratings(match: MatchTimeline) -> Iterator[Html]:
 
 def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
     player = transcript.players[seat]
-    yield tag("bdi", clean(player.name))
+    yield player_name(transcript, seat)
     yield f" {player.rating:.0f}"
     if player.experience is not None:
         yield f" / {player.experience}"

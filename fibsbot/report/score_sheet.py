@@ -25,14 +25,18 @@ BAD_LUCK: Final = "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
 _ENDINGS: Final = {Ending.DROPPED: "double dropped", Ending.RESIGNED: "resignation"}
 
 
+NAME_LENGTH: Final = 40
+"""Characters of a name at most: names in files of other programs may be so long that no board fits the screen."""
+
+
 def player_name(transcript: Transcript, seat: Seat) -> Html:
     """Return a player's name, isolated from the text direction around it."""
     return tag("bdi", plain_player_name(transcript, seat))
 
 
 def plain_player_name(transcript: Transcript, seat: Seat) -> str:
-    """Return a player's name as printable text."""
-    return clean(transcript.players[seat].name) or "?"
+    """Return a player's name as printable text, shortened if it is long."""
+    return clean(transcript.players[seat].name, NAME_LENGTH) or "?"
 
 
 def format_signed(value: float, digits: int = 3) -> str:

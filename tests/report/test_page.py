@@ -111,6 +111,14 @@ def test_a_name_with_markup_is_shown_literally() -> None:
     assert "<b>&amp;</b> 52: 24/22 13/8" in {entry["headline"] for entry in page.data("m1-data")["entries"]}
 
 
+def test_a_long_name_is_shortened() -> None:
+    analysis = analysed(eventful(("a" * 200, "bob")))
+    page = report_page([analysis], title="Match")
+    assert f">{'a' * 39}…<" in page
+    assert "a" * 61 not in page  # files to save have names of up to 60 letters
+    assert [] == Page.read(page).faults
+
+
 def test_the_page_needs_no_network_and_allows_no_other_script() -> None:
     html = report_page([analysed(eventful())], title="alice and bob")
     page = Page.read(html)
