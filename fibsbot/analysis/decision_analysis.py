@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.analysis.luck import RollValues, equity_of_points, high_die_first
+from fibsbot.analysis.luck import RollValues, check_finite, equity_of_points, high_die_first
 from fibsbot.analysis.model import AnalysedDecision, PlayOption, ResignationValues
 from fibsbot.engine.match_equity import GamePoints
 from fibsbot.match import CubeAction, MatchState, Phase
@@ -115,6 +115,7 @@ class DecisionAnalyser:
         found = self._detailed.compare_plays(state, plays, made)
         if len(found) != len(plays):
             raise ValueError(f"expected the values of {len(plays)} plays, got {len(found)}")
+        check_finite([value.equity for value in found])
         return found
 
     # -- the cube -------------------------------------------------------------------------------------------------
@@ -230,6 +231,7 @@ def _compared(  # noqa: PLR0913 - the values of a cube decision, or of a resigna
     The choice made is the best one unless another is better by more than rounding. A best choice counts only where the
     two best alternatives differ by less than `close`.
     """
+    check_finite(worth.values())
     best, second, *_ = sorted(worth, key=worth.__getitem__, reverse=True)
     margin = worth[best] - worth[second]
     if worth[best] - worth[made] <= EQUITY_TOLERANCE:

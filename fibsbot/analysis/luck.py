@@ -78,7 +78,9 @@ class RollValues:
 
     def luck(self, state: MatchState, *, opening: bool) -> float:
         """Return how much better the dice on the board are than the average roll, for the player who rolled them."""
-        return self.best(state) - (self.opening_mean(state) if opening else self.mean(state))
+        luck = self.best(state) - (self.opening_mean(state) if opening else self.mean(state))
+        check_finite([luck])
+        return luck
 
     def _openings(self, state: MatchState) -> float:
         moving = evolve(state, phase=Phase.MOVE)
@@ -97,7 +99,15 @@ class RollValues:
         values = tuple(self._evaluator.value_plays(state, plays))
         if len(values) != len(plays):
             raise ValueError(f"expected the values of {len(plays)} plays, got {len(values)}")
+        check_finite(values)
         return ValuedPlays(plays, values)
+
+
+def check_finite(values: Iterable[float]) -> None:
+    """Raise ValueError if a value of an evaluator is not a finite number: no other could be compared with it."""
+    for value in values:
+        if not math.isfinite(value):
+            raise ValueError(f"expected finite values, got {value!r}")
 
 
 def is_opening(before: GameState) -> bool:

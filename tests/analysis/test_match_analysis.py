@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
@@ -17,13 +19,14 @@ import pytest
 from attrs import evolve
 
 from fibsbot.analysis import match_analysis
-from fibsbot.analysis.match_analysis import MatchAnalyser, analyse_match, analyse_matches, open_evaluator
+from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, analyse_match, analyse_matches, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
-from fibsbot.match import CubeAction
+from fibsbot.match import CubeAction, MatchState
 from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat
+from fibsbot.strategies.base import CubeValues, PlayValue
 from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
@@ -122,6 +125,28 @@ def test_several_processes_give_the_same_analyses_as_one() -> None:
     alone, together = (list(analyse_matches(iter(matches), "heuristic", luck=False, pool=pool)) for pool in pools)
     assert alone[:3] == together[:3]
     assert [str(it) for it in alone[3:]] == [str(it) for it in together[3:]]
+
+
+class Infinite(HeuristicStrategy):
+    """Gives every play but the first an infinite value, and the cube one that is no number."""
+
+    def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
+        """Value the first play only."""
+        first, *others = super().compare_plays(state, plays, made)
+        return [first, *(evolve(it, equity=-math.inf) for it in others)]
+
+    def value_cube(self, state: MatchState) -> CubeValues:
+        """Value nothing."""
+        return evolve(super().value_cube(state), no_double=math.nan)
+
+
+def test_an_evaluator_whose_values_are_not_finite_cannot_evaluate() -> None:
+    with pytest.raises(AnalysisError, match=r"turn 1: heuristic cannot evaluate: .*expected finite values, got -inf"):
+        analyse_match(OPENING, Infinite(), luck=False)
+    (game,) = OPENING.games
+    doubled = evolve(game, entries=(*game.entries, Cube(seat=Seat.A, action=CubeAction.DOUBLE)))
+    with pytest.raises(AnalysisError, match=r"turn 2: heuristic cannot evaluate: .*expected finite values, got nan"):
+        MatchAnalyser(Infinite()).analyse_entry(list(walk(doubled))[1], luck=False)
 
 
 def test_a_strategy_that_is_not_an_evaluator_is_refused() -> None:
