@@ -196,7 +196,8 @@ def _with_typed_name(error: click.ClickException, words: list[str]) -> click.Cli
         if typed is not None:
             word = typed.partition("=")[0]
             options = [name for it in (error.ctx.command.params if error.ctx else ()) for name in it.opts]
-            near = difflib.get_close_matches(f"-{word}", options)
+            # Without its prefix an XGID usually begins with a dash: nobody has a checker on the bar.
+            near = [f"XGID={word}"] if word.count(":") > 1 else difflib.get_close_matches(f"-{word}", options)
             return click.NoSuchOption(word, possibilities=near, ctx=error.ctx)
     elif isinstance(error, click.BadParameter) and isinstance(error.param, click.Option) and not error.param_hint:
         names = [*error.param.opts, *error.param.secondary_opts]

@@ -300,7 +300,7 @@ class Xgid:
         XG's letters for a pending beaver and raccoon (B, R) are refused: what the other fields mean then is not
         documented.
         """
-        fields = text.strip().removeprefix(XGID_PREFIX).split(":")
+        fields = re.sub(rf"^{XGID_PREFIX}", "", text.strip(), flags=re.IGNORECASE).split(":")
         if len(fields) != len(XGID_FIELDS):
             raise notation_error(f"an XGID of {len(XGID_FIELDS)} fields between colons", text)
         cube, owner, turn, score_x, score_o, rules, length, max_cube = (

@@ -17,6 +17,7 @@ from fibsbot.cli import COMMANDS, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_READER_GON
 from tests.commands import fibsbot, fibsbot_process
 
 MATCH = "tests/data/formats/mat/match.mat"
+BARE_XGID = "-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
 
 
 def command(name: str) -> click.Command:
@@ -76,6 +77,7 @@ def test_bad_input_gets_one_line_and_status_2(arguments: list[str], text: str) -
         (["replay", "-j", "0", "x"], "Invalid value for '-j': 0 is not in the range x>=1."),
         (["replay", "--jobs=0", "x"], "Invalid value for '--jobs': 0 is not in the range x>=1."),
         (["play", "-server", "x"], "No such option '-server'. Did you mean '--server'?"),
+        (["show", BARE_XGID], f"No such option '{BARE_XGID}'. Did you mean 'XGID={BARE_XGID}'?"),
         (["play", "-x"], "No such option '-x'."),
     ],
 )

@@ -95,6 +95,12 @@ def test_the_position_id_is_the_doublers_while_a_double_waits() -> None:
     assert before.score == after.score[::-1]
 
 
+@pytest.mark.parametrize("prefix", ["", "XGID=", "xgid=", " XGID="])
+def test_an_xgid_may_have_its_prefix_in_any_case(prefix: str) -> None:
+    fields = "-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
+    assert f"XGID={fields}" == str(Xgid.parse(prefix + fields))
+
+
 def test_in_an_xgid_the_doubler_is_still_on_turn() -> None:
     """GNU Backgammon steps back to the doubler's turn when it reads D."""
     doubled = Xgid.parse("XGID=-a---BE-B---cC---c-eA---B-:0:0:1:D:1:2:0:5:10")
