@@ -67,7 +67,7 @@ class _SpeedType(click.ParamType[float]):
 
 
 class _PlaceType(click.ParamType[Place]):
-    """A place: MATCH/GAME/MOVE."""
+    """A place: MATCH/GAME/TURN."""
 
     name = "place"
 
@@ -88,7 +88,7 @@ class _PlaceType(click.ParamType[Place]):
     type=_SpeedType(),
     help="Playback speed factor; 0 or max: no pauses.  [default: 1]",
 )
-@click.option("--start", metavar="PLACE", type=_PlaceType(), help="Start at MATCH, MATCH/GAME or MATCH/GAME/MOVE.")
+@click.option("--start", metavar="PLACE", type=_PlaceType(), help="Start at MATCH, MATCH/GAME or MATCH/GAME/TURN.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each decision and event.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the summary.")
 @click.option("--strict", is_flag=True, help="Fail at the first difference between our state and a board line.")

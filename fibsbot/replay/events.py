@@ -203,10 +203,10 @@ class Place:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `MATCH`, `MATCH/GAME` or `MATCH/GAME/MOVE`. Raises PlaceError."""
+        """Read `MATCH`, `MATCH/GAME` or `MATCH/GAME/TURN`. Raises PlaceError."""
         found = _PLACE.fullmatch(text.strip())
         if not found:
-            raise PlaceError(f"expected MATCH/GAME/MOVE as in 2, 2/1 or 2/1/14, got {text[:40]!r}")
+            raise PlaceError(f"expected MATCH/GAME/TURN as in 2, 2/1 or 2/1/14, got {text[:40]!r}")
         return cls(*(int(number or 0) for number in found.groups()))
 
     def __str__(self) -> str:

@@ -195,7 +195,7 @@ def test_a_file_by_name_that_is_none_fails_after_the_others(match: str) -> None:
         (["/no/such/file"], "cannot read /no/such/file: No such file or directory"),
         (["/dev/null"], "cannot read /dev/null: expected a session log or a capture, got an empty file"),
         ([], "Missing argument 'FILE...'."),
-        (["WATCHED", "--start", "0/1"], "Invalid value for '--start': expected MATCH/GAME/MOVE as in 2"),
+        (["WATCHED", "--start", "0/1"], "Invalid value for '--start': expected MATCH/GAME/TURN as in 2"),
         (["WATCHED", "--speed", "fast"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--speed", "nan"], "Invalid value for '--speed': expected a number from 0, or"),
         (["WATCHED", "--step"], "--step needs a terminal"),

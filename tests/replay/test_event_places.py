@@ -30,7 +30,7 @@ def test_a_place_is_read_as_it_is_written(match: int, game: int, turn: int) -> N
 
 @pytest.mark.parametrize("text", ["", "0", "1/0", "1/2/0", "a", "1/", "/1", "1/2/3/4", "-1", "1/2/x", "9" * 10, "१"])
 def test_a_malformed_place_is_rejected(text: str) -> None:
-    with pytest.raises(PlaceError, match="expected MATCH/GAME/MOVE as in 2, 2/1 or 2/1/14, got "):
+    with pytest.raises(PlaceError, match="expected MATCH/GAME/TURN as in 2, 2/1 or 2/1/14, got "):
         Place.parse(text)
 
 
