@@ -117,7 +117,7 @@ def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) ->
 def _line(study: MatchAnalysis, href: str) -> IndexEntry:
     """Keep the index row of a match, with only the end of its last game."""
     last = tuple(evolve(game, entries=()) for game in study.transcript.games[-1:])
-    return IndexEntry(href, evolve(study.transcript, games=last), study.figures)
+    return evolve(IndexEntry.of(study, href), transcript=evolve(study.transcript, games=last))
 
 
 def _title(transcripts: list[Transcript]) -> str:

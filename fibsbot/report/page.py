@@ -64,28 +64,33 @@ class IndexEntry:
     transcript: Transcript
     """Only its last game is needed, for the score."""
     figures: tuple[PlayerStatistics, PlayerStatistics]
+    has_luck: bool
+    """Whether its luck was analysed."""
 
     @classmethod
     def of(cls, analysis: MatchAnalysis, href: str) -> IndexEntry:
         """Return the entry of an analysed match."""
-        return cls(href, analysis.transcript, analysis.figures)
+        has_luck = any(it.luck is not None for game in analysis.games for it in game.decisions)
+        return cls(href, analysis.transcript, analysis.figures, has_luck)
 
 
 def index_table(matches: Iterable[IndexEntry]) -> Html:
     """Return the table of matches."""
-    columns = ("Match", "Score", "PR", "Luck", "Length", "Began")
+    listed = list(matches)
+    luck = any(it.has_luck for it in listed)
+    columns = ("Match", "Score", "PR", *(("Luck",) if luck else ()), "Length", "Began")
     head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
-    body = tag("tbody", *map(_index_row, matches))
+    body = tag("tbody", *(_index_row(it, luck=luck) for it in listed))
     return tag("div", tag("table", head, body, class_="figures index"), class_="scroll")
 
 
-def _index_row(match: IndexEntry) -> Html:
+def _index_row(match: IndexEntry, *, luck: bool) -> Html:
     transcript, (a, b) = match.transcript, match.figures
     open_ = ", open" if transcript.length and transcript.winner is None else ""
     cells = [
         " \N{EN DASH} ".join(map(str, transcript.scores)) + open_,
         f"{format_rating(a)} : {format_rating(b)}",
-        format_signed(a.luck - b.luck, 2),
+        *([format_signed(a.luck - b.luck, 2) if match.has_luck else statistics.NO_VALUE] if luck else []),
         str(transcript.length) if transcript.length else "unlimited",
         format_time(transcript.started) if transcript.started else "",
     ]

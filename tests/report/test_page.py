@@ -298,3 +298,9 @@ def test_an_index_links_to_its_pages() -> None:
     assert [] == page.faults
     assert ["data:,", "match-1.html"] == page.values("href")
     assert "script-src 'none'" in page.values("content")[0]
+
+
+def test_an_index_without_luck_has_no_column_for_it() -> None:
+    with_luck, without = (IndexEntry.of(analysed(eventful(), luck=luck), "match-1.html") for luck in (True, False))
+    assert ">Luck<" in index_page([with_luck, without], title="Matches")
+    assert "Luck" not in index_page([without], title="Matches")
