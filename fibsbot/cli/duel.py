@@ -35,7 +35,7 @@ from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, base_name, luck_evaluator
 from fibsbot.strategies.base import Evaluator
-from fibsbot.strategies.loader import StrategyError, load
+from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, close_quietly, load
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
 
@@ -180,12 +180,11 @@ def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
             for name in dict.fromkeys((*names, wanted) if wanted else names):
                 strategy = load(name)
                 able[name] = isinstance(strategy, Evaluator)
-                with contextlib.suppress(Exception):  # a plug-in may raise anything
-                    strategy.close()
+                close_quietly(strategy)
     except StrategyError as error:
         raise UserError(str(error)) from None
     if wanted and not able[wanted]:
-        raise UserError(f"strategy {wanted!r} is no judge: it cannot say what positions are worth")
+        raise UserError(NOT_AN_EVALUATOR.format(wanted))
     return wanted or (luck_evaluator(DEFAULT_STRATEGY) if any(able[name] for name in names) else None)
 
 

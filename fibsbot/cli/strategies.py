@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def strategies(*, as_json: bool) -> None:
     """List the strategies and where they come from.
 
-    A strategy that is installed but cannot be imported is listed with its error. A judge can say what positions are
-    worth: it can study matches.
+    A strategy that is installed but cannot be imported is listed with its error. An evaluator can value positions, and
+    so analyse matches.
     """
     rows = [_row(origin) for origin in available()]
     if as_json:
@@ -68,7 +68,7 @@ def _origin(row: dict[str, Any]) -> str:
 
 
 def _evaluates(row: dict[str, Any]) -> str:
-    return "judge" if row["judge"] else ""
+    return "evaluator" if row["judge"] else ""
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
@@ -76,7 +76,13 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.markup import escape  # noqa: PLC0415
     from rich.table import Column, Table  # noqa: PLC0415
 
-    table = Table("name", Column("what it does", ratio=1), "from", Column("module", overflow="fold"), "judge")
+    table = Table(
+        Column("name", no_wrap=True),
+        Column("what it does", ratio=1, overflow="fold"),
+        Column("from", overflow="fold"),
+        Column("module", overflow="fold"),
+        Column("evaluator", overflow="fold"),
+    )
     for row in rows:
         what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
         table.add_row(

@@ -16,7 +16,7 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy
-from fibsbot.strategies.loader import ReusedStrategies, StrategyError
+from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, close_quietly
 from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
 from fibsbot.text import describe_error
@@ -84,7 +84,7 @@ class ComparisonOptions:
             strategy if self.evaluator is None and isinstance(strategy, Evaluator) else self.strategies.new(name)
         )
         if not isinstance(evaluator, Evaluator):
-            raise StrategyError(f"strategy {name!r} is no judge: it does not say what positions are worth")
+            raise StrategyError(NOT_AN_EVALUATOR.format(name))
         return strategy, evaluator
 
 
@@ -210,9 +210,9 @@ class StrategyComparison:
     def close(self) -> None:
         """Close the strategy and the evaluator."""
         evaluator: object = self.evaluator
-        self.strategy.close()
+        close_quietly(self.strategy)
         if evaluator is not self.strategy and isinstance(evaluator, Strategy):
-            evaluator.close()
+            close_quietly(evaluator)
 
     def _compared(self, match: int, decision: Decision) -> ComparedDecision | None:
         """Compare a decision; return None if there was no choice, or a bot would never face it."""

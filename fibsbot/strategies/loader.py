@@ -7,8 +7,10 @@ time from a fresh state.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -150,6 +152,22 @@ def load(name: str, **options: Any) -> Strategy:
         missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({installed.source}) is no Strategy: it lacks {missing}")
     return strategy
+
+
+CLOSE_TIMEOUT: Final = 10.0
+"""Seconds that a strategy may take to close when its work is done."""
+
+
+def close_quietly(strategy: Strategy) -> None:
+    """Close a strategy when its work is done: a plug-in that raises then, or hangs, does not harm the result."""
+
+    def close() -> None:
+        with contextlib.suppress(BaseException):
+            strategy.close()
+
+    closing = threading.Thread(target=close, daemon=True)
+    closing.start()
+    closing.join(CLOSE_TIMEOUT)
 
 
 def check_portable(names: Iterable[str], pool: WorkerPool) -> None:
@@ -312,7 +330,7 @@ class ReusedStrategies:
     def close(self) -> None:
         """Close all of them."""
         while self._made:
-            self._made.popitem()[1].close()
+            close_quietly(self._made.popitem()[1])
 
     def _options(self, name: str) -> Mapping[str, Any]:
         if name not in self._networks:

@@ -95,7 +95,7 @@ def living(group: int) -> list[str]:
         (["--length", "3", "--jacoby"], "--jacoby and --beavers belong to money games with a cube"),
         (["--no-cube", "--beavers"], "--jacoby and --beavers belong to money games with a cube"),
         (["--evaluator", "heuristic", "--no-luck"], "--evaluator makes sense only without --no-luck"),
-        (["--evaluator", "random"], "strategy 'random' is no judge: it cannot say what positions are worth"),
+        (["--evaluator", "random"], "strategy 'random' is not an evaluator: it cannot value positions"),
         (["--evaluator", "nosuch"], "no strategy is called 'nosuch'"),
         (["--mat", "/dev/null/x"], "cannot make the folder /dev/null/x: Not a directory"),
         (["--output", "/dev/null/x"], "there is no folder /dev/null for x"),

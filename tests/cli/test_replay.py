@@ -203,7 +203,7 @@ def test_a_file_by_name_that_is_none_fails_after_the_others(match: str) -> None:
         (["WATCHED", "--evaluator", "heuristic"], "--evaluator needs --strategy"),
         (["WATCHED", "--fail-above", "0"], "--fail-above needs --strategy"),
         (["WATCHED", "--strategy", "nosuch"], "no strategy is called 'nosuch'"),
-        (["WATCHED", "--strategy", "random", "--evaluator", "random"], "strategy 'random' is no judge"),
+        (["WATCHED", "--strategy", "random", "--evaluator", "random"], "strategy 'random' is not an evaluator"),
         (["WATCHED", "--strategy", "heuristic", "--both", "--player", "x"], "expected --player or --both, got both"),
     ],
 )

@@ -225,7 +225,7 @@ def test_a_strategy_that_cannot_evaluate_is_evaluated_by_another() -> None:
         ComparisonOptions("random").with_evaluator().evaluator_name,
         ComparisonOptions("heuristic").with_evaluator().evaluator_name,
     )
-    with pytest.raises(StrategyError, match="strategy 'random' is no judge"):
+    with pytest.raises(StrategyError, match="strategy 'random' is not an evaluator"):
         ComparisonOptions("heuristic", evaluator="random").with_evaluator()
 
 

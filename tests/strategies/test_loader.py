@@ -16,7 +16,7 @@ from fibsbot.position import Play
 from fibsbot.strategies import loader
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import NotReadyError
-from fibsbot.strategies.loader import ENTRY_POINT_GROUP, StrategyError, available, check, load
+from fibsbot.strategies.loader import ENTRY_POINT_GROUP, ReusedStrategies, StrategyError, available, check, load
 from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.table_games import PipStrategy
@@ -82,6 +82,17 @@ class Hanging(RandomStrategy):
         self.asked += 1
         self.let_go.wait(60)
         return super().choose_play(state, plays)
+
+
+class Unclosable(RandomStrategy):
+    """Raises, or hangs, when it is closed."""
+
+    let_go: threading.Event | None = None
+
+    def close(self) -> None:
+        if self.let_go is None:
+            raise SystemExit("cannot be closed")
+        self.let_go.wait(60)
 
 
 class Starting(RandomStrategy):
@@ -205,6 +216,20 @@ def test_the_check_ends_with_a_strategy_that_hangs() -> None:
 
 def test_the_check_waits_for_an_engine_that_is_starting() -> None:
     assert () == check(Starting(1))
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_strategies_that_cannot_be_closed_do_no_harm(
+    monkeypatch: pytest.MonkeyPatch, install: Install, *, hangs: bool
+) -> None:
+    let_go = threading.Event()
+    monkeypatch.setattr(Unclosable, "let_go", let_go if hangs else None)
+    monkeypatch.setattr(loader, "CLOSE_TIMEOUT", 0.1)
+    install(("unclosable", f"{__name__}:Unclosable"))
+    strategies = ReusedStrategies()
+    strategies.fresh("unclosable")
+    strategies.close()
+    let_go.set()
 
 
 def test_the_check_includes_the_games_that_are_named() -> None:

@@ -29,7 +29,7 @@ def test_a_pipe_gets_a_line_for_each_with_tabs() -> None:
     assert {"heuristic", "random"} <= set(rows)
     assert "fibsbot.strategies.heuristic:HeuristicStrategy" == rows["heuristic"][3]
     assert rows["heuristic"][2].startswith("fibsbot ")
-    assert ("judge", "") == (rows["heuristic"][4], rows["random"][4])
+    assert ("evaluator", "") == (rows["heuristic"][4], rows["random"][4])
 
 
 @pytest.mark.usefixtures("broken")
@@ -50,3 +50,10 @@ def test_a_terminal_gets_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(main, ["strategies"], env={"COLUMNS": "100"})
     assert "what it does" in result.stdout
     assert "ModuleNotFoundError" in result.stdout
+
+
+def test_a_narrow_terminal_gets_whole_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fibsbot.cli.strategies._is_terminal", lambda: True)
+    result = CliRunner().invoke(main, ["strategies"], env={"COLUMNS": "40"})
+    assert "│ heuristic │" in result.stdout
+    assert "…" not in result.stdout
