@@ -182,7 +182,9 @@ def ubgi(strategy: str | None, *, rollout: int | None, verbose: bool) -> None:
     configure_log(LogFormat.CONSOLE, LogLevel.INFO if verbose else LogLevel.WARNING)
     engine = UbgiEngine(partial(load_with_fallback, strategy, rollout))
     try:
-        serve_ubgi(engine, *_own_streams())
+        source, target = _own_streams()
+        with source, target:
+            serve_ubgi(engine, source, target)
     except OSError as error:
         raise RunError(f"cannot write the output: {error.strerror or error}") from None
     finally:
