@@ -151,6 +151,11 @@ def load(name: str, **options: Any) -> Strategy:
     if not isinstance(strategy, Strategy):
         missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({installed.source}) is no Strategy: it lacks {missing}")
+    own_name: object = strategy.name
+    if not isinstance(own_name, str):
+        raise StrategyError(
+            f"strategy {name!r} ({installed.source}) is no Strategy: expected text as its name, got {own_name!r}"
+        )
     return strategy
 
 

@@ -315,9 +315,9 @@ class TableQuestion:
     def _before_roll(self, player: TableStrategy) -> StrategyAnswer:
         if self.resign_from <= self.resign_to:
             level: object = player.resign(self.game)
-            if level is not None and level not in set(Level):
+            if level is not None and not isinstance(level, Level):
                 raise InvalidAnswerError(f"expected a level to resign or None, got {level!r}")
-            if isinstance(level, Level) and self.resign_from <= level <= self.resign_to:
+            if level is not None and self.resign_from <= level <= self.resign_to:
                 return ResignAnswer(int(level))
         doubles = self.may_double and _boolean(player.offer_double(self.game))
         return CubeAnswer(CubeAction.DOUBLE if doubles else CubeAction.ROLL)

@@ -95,6 +95,12 @@ class Unclosable(RandomStrategy):
         self.let_go.wait(60)
 
 
+class Nameless(RandomStrategy):
+    """A strategy whose name is no text."""
+
+    name = 5  # type: ignore[assignment]  # nonsense
+
+
 class Starting(RandomStrategy):
     """An engine that is not ready for its first decisions."""
 
@@ -172,6 +178,7 @@ def test_an_argument_that_a_strategy_refuses_is_one_clean_line(install: Install)
         (f"{__name__}:Unwilling", "cannot be made: RuntimeError: out of luck"),
         (f"{__name__}:leave", "cannot be made: SystemExit: 3"),
         (f"{__name__}:Picky", "cannot be made: ValueError: expected a speed"),
+        (f"{__name__}:Nameless", "is no Strategy: expected text as its name, got 5"),
         (f"{__name__}:Halfway", "is no Strategy: it lacks accept_invitation, accept_resignation, answer_double"),
     ],
 )

@@ -19,8 +19,8 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Resignation, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
-from fibsbot.strategies.questions import TableQuestion
-from fibsbot.strategies.table_games import TableStrategy, UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.questions import InvalidAnswerError, TableQuestion, TablesOnlyStrategy
+from fibsbot.strategies.table_games import PipStrategy, TableStrategy, UnknownTableStrategyError, load_table_strategy
 
 pytestmark = pytest.mark.compiles_games
 
@@ -133,3 +133,17 @@ def test_a_strategy_for_backgammon_is_asked_about_games_by_its_rules_itself() ->
     answers = [TableQuestion(roll(at(game, EVEN), Seat.A, (3, 1))).put_to(Asked()) for game in CUBES]
     (state,) = asked
     assert answers[0] == PlayAnswer(legal_plays(state.position, (3, 1))[-1])
+
+
+class Resigning(PipStrategy):
+    """Resigns by a number."""
+
+    def resign(self, game: TableGame) -> Level | None:  # noqa: ARG002 - the interface
+        """Return no level."""
+        return 1  # type: ignore[return-value]  # nonsense
+
+
+def test_a_number_is_no_level_to_resign() -> None:
+    question = TableQuestion(at(CUBES[0], EVEN), resign_to=3)
+    with pytest.raises(InvalidAnswerError, match="expected a level to resign or None, got 1"):
+        question.put_to(TablesOnlyStrategy(Resigning()))
