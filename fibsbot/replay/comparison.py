@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Final, Self, TypeAlias
 
@@ -233,9 +234,13 @@ class StrategyComparison:
     def _valued(self, compared: ComparedDecision, answer: Answer) -> ComparedDecision:
         """Return a compared decision with the values of both answers."""
         try:
-            return evolve(compared, values=value_answers(self.evaluator, compared.decision, answer))
+            values = value_answers(self.evaluator, compared.decision, answer)
+            finite = values is None or all(map(math.isfinite, values))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return evolve(compared, fault=f"the judge raised {describe_error(error)}")
+            return evolve(compared, fault=f"the evaluator raised {describe_error(error)}")
+        if not finite:
+            return evolve(compared, fault=f"the evaluator answered nonsense: expected finite values, got {values}")
+        return evolve(compared, values=values)
 
 
 def _resigned_points(decision: Decision) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -187,6 +188,16 @@ def test_a_strategy_without_a_valid_answer_fails_at_that_decision_only(
     assert (len(found), len(failed)) == (comparison.totals.compared, comparison.totals.failed)
 
 
+def test_values_that_are_not_finite_are_none() -> None:
+    class Infinite(ScriptedStrategy):
+        def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
+            return [*super().value_plays(state, plays[:1]), math.nan]
+
+    found = [it for it in compare(sample_transcript(), Infinite()) if it.fault]
+    assert found
+    assert all(it.gain is None and "expected finite values, got (" in it.fault for it in found)
+
+
 def test_an_evaluator_that_fails_leaves_the_difference_without_a_value() -> None:
     class Mute(ScriptedStrategy):
         def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
@@ -195,7 +206,7 @@ def test_an_evaluator_that_fails_leaves_the_difference_without_a_value() -> None
             raise RuntimeError("no opinion\non this")
 
     found = [it for it in compare(sample_transcript(), Mute()) if it.fault]
-    assert {"the judge raised RuntimeError: no opinion on this"} == {it.fault for it in found}
+    assert {"the evaluator raised RuntimeError: no opinion on this"} == {it.fault for it in found}
     totals = ComparisonTotals()
     for it in found:
         totals.count(it)
