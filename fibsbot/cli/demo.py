@@ -31,6 +31,8 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import FOLDER, LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options, option_text
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
+from fibsbot.games import load_ruleset
+from fibsbot.games.backgammons import is_backgammon
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.policy import LONGEST_MATCH
 from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS
@@ -42,7 +44,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, first_fault, load
 from fibsbot.strategies.pool import close_strategy_in_time
 from fibsbot.strategies.questions import DEFAULT_TABLE_STRATEGY, TablesOnlyStrategy
-from fibsbot.strategies.table_games import UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_games import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50
@@ -210,10 +212,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     length = 1 if options.length is None else options.length
     display = TableDisplay(console, BOT, OPPONENT)
     players = options.strategies(DEFAULT_TABLE_STRATEGY)
-    try:
-        strategies = [TablesOnlyStrategy(load_table_strategy(name, seed=options.seed)) for name in players]
-    except UnknownTableStrategyError as error:
-        raise UserError(str(error)) from None
+    strategies = _table_player(players[0], options), _table_player(players[1], options)
     with _closing(strategies):
         with console.status("The players get ready; the very first time that takes a while."):
             for name, strategy in zip(players, strategies, strict=True):
@@ -221,7 +220,7 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
                     raise UserError(f"strategy {name!r} does not work: {fault}")
         playing = table_demo.play(
             display,
-            (strategies[0], strategies[1]),
+            strategies,
             game=options.game,
             length=length,
             seed=options.seed,
@@ -235,6 +234,16 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     console.print(f"\n{display.winner} wins the match to {length}, {high} to {low}.\n")
     console.print(display.sheet())
     console.print(f"\nThe session log is {log_path}. `fibsbot rules {options.game}` explains the game.", soft_wrap=True)
+
+
+def _table_player(name: str, options: DemoOptions) -> Strategy:
+    """Make a strategy for the game; where only the set-up differs, those for backgammon play it, too."""
+    if base_name(name) not in TABLE_STRATEGIES and is_backgammon(load_ruleset(options.game)):
+        return _load(name)
+    try:
+        return TablesOnlyStrategy(load_table_strategy(name, seed=options.seed))
+    except UnknownTableStrategyError as error:
+        raise UserError(str(error)) from None
 
 
 # -- the command ----------------------------------------------------------------------------------------------------

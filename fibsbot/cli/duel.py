@@ -34,8 +34,8 @@ from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY, base_name, luck_evaluator
-from fibsbot.strategies.base import Evaluator
-from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, close_quietly, load
+from fibsbot.strategies.base import Evaluator, close_in_time
+from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, load
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
 
@@ -180,7 +180,7 @@ def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
             for name in dict.fromkeys((*names, wanted) if wanted else names):
                 strategy = load(name)
                 able[name] = isinstance(strategy, Evaluator)
-                close_quietly(strategy)
+                close_in_time(strategy)
     except StrategyError as error:
         raise UserError(str(error)) from None
     if wanted and not able[wanted]:

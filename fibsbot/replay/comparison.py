@@ -16,8 +16,8 @@ from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan, MatchEvent
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
-from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy
-from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, close_quietly
+from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy, close_in_time
+from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError
 from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
 from fibsbot.strategies.questions import StrategyAnswer as Reply
 from fibsbot.text import describe_error
@@ -211,9 +211,9 @@ class StrategyComparison:
     def close(self) -> None:
         """Close the strategy and the evaluator."""
         evaluator: object = self.evaluator
-        close_quietly(self.strategy)
+        close_in_time(self.strategy)
         if evaluator is not self.strategy and isinstance(evaluator, Strategy):
-            close_quietly(evaluator)
+            close_in_time(evaluator)
 
     def _compared(self, match: int, decision: Decision) -> ComparedDecision | None:
         """Compare a decision; return None if there was no choice, or a bot would never face it."""

@@ -7,6 +7,7 @@ differences of equities. A strategy that has these methods is an evaluator; it n
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
@@ -15,9 +16,11 @@ from attrs import evolve, frozen
 from fibsbot.engine.match_equity import equity_scale, points_scale
 from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState
 from fibsbot.position import Play
+from fibsbot.text import describe_error
 
 __all__ = [
     "CHANCE_NAMES",
+    "CLOSE_TIMEOUT",
     "Chances",
     "CubeAction",
     "CubeAnswer",
@@ -32,9 +35,11 @@ __all__ = [
     "RejectsRolls",
     "RollEvaluator",
     "Strategy",
+    "close_in_time",
     "gains_by_rejecting",
     "reversed_chances",
     "six_chances",
+    "try_to_close",
 ]
 
 
@@ -105,6 +110,32 @@ class Strategy(Protocol):
     def close(self) -> None:
         """Release what the strategy holds; it is not asked again."""
         ...
+
+
+CLOSE_TIMEOUT: Final = 10.0
+"""Seconds that a strategy may take to close when its work is done; the engines of child processes need less."""
+
+
+def try_to_close(strategy: Strategy) -> str | None:
+    """Close a strategy; return what it raised, if anything: a plug-in may raise what it likes."""
+    try:
+        strategy.close()
+    except BaseException as error:  # noqa: BLE001 - as above
+        return describe_error(error)
+    return None
+
+
+def close_in_time(strategy: Strategy, timeout: float | None = None) -> str | None:
+    """Close a strategy in a thread of its own, and wait for it no longer than this many seconds, or `CLOSE_TIMEOUT`.
+
+    Returns why it is not closed, if it is not.
+    """
+    timeout = CLOSE_TIMEOUT if timeout is None else timeout
+    faults: list[str | None] = []
+    closing = threading.Thread(target=lambda: faults.append(try_to_close(strategy)), name="closing", daemon=True)
+    closing.start()
+    closing.join(timeout)
+    return faults[0] if faults else f"still closing after {timeout:g} s"
 
 
 @runtime_checkable

@@ -7,10 +7,8 @@ time from a fresh state.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import itertools
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -24,7 +22,7 @@ from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import DEFAULT_STRATEGY, PORTABLE, base_name
-from fibsbot.strategies.base import Evaluator, Opponent, Strategy
+from fibsbot.strategies.base import Evaluator, Opponent, Strategy, close_in_time
 from fibsbot.strategies.child_process.engine_process import NotReadyError
 from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.questions import (
@@ -157,22 +155,6 @@ def load(name: str, **options: Any) -> Strategy:
             f"strategy {name!r} ({installed.source}) is no Strategy: expected text as its name, got {own_name!r}"
         )
     return strategy
-
-
-CLOSE_TIMEOUT: Final = 10.0
-"""Seconds that a strategy may take to close when its work is done."""
-
-
-def close_quietly(strategy: Strategy) -> None:
-    """Close a strategy when its work is done: a plug-in that raises then, or hangs, does not harm the result."""
-
-    def close() -> None:
-        with contextlib.suppress(BaseException):
-            strategy.close()
-
-    closing = threading.Thread(target=close, daemon=True)
-    closing.start()
-    closing.join(CLOSE_TIMEOUT)
 
 
 def check_portable(names: Iterable[str], pool: WorkerPool) -> None:
@@ -335,7 +317,7 @@ class ReusedStrategies:
     def close(self) -> None:
         """Close all of them."""
         while self._made:
-            close_quietly(self._made.popitem()[1])
+            close_in_time(self._made.popitem()[1])
 
     def _options(self, name: str) -> Mapping[str, Any]:
         if name not in self._networks:

@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 import structlog
 from attrs import define, field, frozen
 
-from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.base import Strategy, close_in_time, try_to_close
 from fibsbot.strategies.questions import (
     LastResort,
     Question,
@@ -32,8 +32,6 @@ from fibsbot.text import describe_error
 
 MAX_HANGING: Final = 8
 """Instances of a strategy that may hang at the same time before no further one is made."""
-CLOSE_TIMEOUT: Final = 10.0
-"""Seconds that a strategy may take to close when the program ends; the engines of child processes need less."""
 
 StrategyFactory: TypeAlias = Callable[[], Strategy]
 StrategyOutcome: TypeAlias = StrategyAnswer | StrategyFailedError
@@ -44,19 +42,17 @@ _log = structlog.get_logger(__name__)
 
 def close_strategy(strategy: Strategy, name: str) -> None:
     """Close a strategy; one that raises costs a warning."""
-    try:
-        strategy.close()
-    except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything
-        _log.warning("strategy cannot be closed", strategy=name, error=describe_error(error))
+    _warn(name, try_to_close(strategy))
 
 
-def close_strategy_in_time(strategy: Strategy, name: str, timeout: float = CLOSE_TIMEOUT) -> None:
-    """Close a strategy at the end of the program, which does not wait longer than this many seconds."""
-    closing = threading.Thread(target=close_strategy, args=(strategy, name), name=f"closing {name}", daemon=True)
-    closing.start()
-    closing.join(timeout)
-    if closing.is_alive():
-        _log.warning("strategy cannot be closed", strategy=name, error=f"still closing after {timeout:g} s")
+def close_strategy_in_time(strategy: Strategy, name: str, timeout: float | None = None) -> None:
+    """Close a strategy in time at the end of the program; one that cannot be closed costs a warning."""
+    _warn(name, close_in_time(strategy, timeout))
+
+
+def _warn(name: str, fault: str | None) -> None:
+    if fault is not None:
+        _log.warning("strategy cannot be closed", strategy=name, error=fault)
 
 
 class StrategyWorker:

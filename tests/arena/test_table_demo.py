@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,10 @@ from click.testing import CliRunner
 
 from fibsbot.cli import main
 from fibsbot.games import GAMES
+from fibsbot.match import MatchState
+from fibsbot.position import Play
+from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "arena"
 
@@ -56,3 +61,20 @@ def test_a_strategy_that_plays_no_tables_game_is_refused_in_a_line(
     result = CliRunner().invoke(main, ["demo", "--game", "greek", option, given, "--log-dir", str(tmp_path)])
     assert 2 == result.exit_code
     assert f"expected a strategy for tables games such as {suggested}" in (result.output or str(result.exception))
+
+
+def test_where_only_the_set_up_differs_strategies_for_backgammon_play(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = []
+    choose_play = HeuristicStrategy.choose_play
+
+    def noted(strategy: HeuristicStrategy, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        asked.append(state)
+        return choose_play(strategy, state, plays)
+
+    monkeypatch.setattr(HeuristicStrategy, "choose_play", noted)
+    words = ["demo", "--game", "nackgammon", "--strategy", "heuristic", "--opponent-strategy", "pips", "--seed", "1"]
+    result = CliRunner().invoke(main, [*words, "--log-dir", str(tmp_path)])
+    assert 0 == result.exit_code, result.output
+    assert len(asked) > 5

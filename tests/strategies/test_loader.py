@@ -13,7 +13,7 @@ import pytest
 from fibsbot.games.game import TableGame
 from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.strategies import loader
+from fibsbot.strategies import base, loader
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import NotReadyError
 from fibsbot.strategies.loader import ENTRY_POINT_GROUP, ReusedStrategies, StrategyError, available, check, load
@@ -231,7 +231,7 @@ def test_strategies_that_cannot_be_closed_do_no_harm(
 ) -> None:
     let_go = threading.Event()
     monkeypatch.setattr(Unclosable, "let_go", let_go if hangs else None)
-    monkeypatch.setattr(loader, "CLOSE_TIMEOUT", 0.1)
+    monkeypatch.setattr(base, "CLOSE_TIMEOUT", 0.1)
     install(("unclosable", f"{__name__}:Unclosable"))
     strategies = ReusedStrategies()
     strategies.fresh("unclosable")

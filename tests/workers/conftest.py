@@ -20,6 +20,7 @@ import pytest
 from attrs import define, field
 
 from fibsbot.workers.pool import TlsFiles
+from fibsbot.workers.worker_launcher import MALLOC
 
 ROOT: Final = Path(__file__).parents[2]
 SOON: Final = 120.0
@@ -47,7 +48,8 @@ class Cluster:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a program."""
-        environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'protocol'}"}
+        environment = {name: it for name, it in os.environ.items() if name not in MALLOC}  # the program sets them
+        environment["PYTHONPATH"] = f"{ROOT}:{ROOT / 'protocol'}"
         with (self.folder / "log").open("a") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", *words, *self.options],
