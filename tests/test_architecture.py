@@ -107,6 +107,7 @@ def test_imports_only_point_to_lower_layers(layer: int, package: str) -> None:
     assert [] == upward
 
 
+@pytest.mark.slow
 def test_the_package_does_not_import_what_is_not_installed_with_it() -> None:
     outside = [
         f"{path.relative_to(ROOT)}:{line} imports {imported}"

@@ -180,6 +180,7 @@ def test_an_evaluator_that_is_another_program_is_refused_on_other_machines() -> 
         next(analyse_matches([], "gnubg", pool=pool))
 
 
+@pytest.mark.slow
 def test_an_evaluator_that_ends_its_process_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "fatal", "os._exit(9)")
     with pytest.raises(StrategyError, match="a process in which 'fatal' analysed has died"):

@@ -77,6 +77,7 @@ def test_the_parts_of_a_session_log_in_a_tar_file_are_one_log(tmp_path: Path) ->
     assert 0 == add(tmp_path / "archive", DATA / "replay" / "three_points_marvin.jsonl.gz").new
 
 
+@pytest.mark.slow
 def test_matches_of_a_store_are_known_in_files(tmp_path: Path) -> None:
     store = tmp_path / "store.sqlite"
     with Teller(str(store)) as bot:
@@ -177,6 +178,7 @@ def test_small_files_are_merged_and_stay_sorted(tmp_path: Path, monkeypatch: pyt
     assert (10, result.decisions) == (count(tmp_path / "archive"), count(tmp_path / "archive", "decisions"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["games [2026]", "it's [ä] *r?"])
 def test_the_name_of_the_folder_may_have_any_characters(tmp_path: Path, name: str) -> None:
     for number, path in enumerate(write_matches(tmp_path / "mat", 3), 1):
@@ -209,6 +211,7 @@ def test_a_damaged_file_of_an_archive_is_one_clear_line(tmp_path: Path) -> None:
         assert damaged.name in done.stderr
 
 
+@pytest.mark.slow
 def test_matches_that_the_disk_has_no_room_for_are_not_counted(tmp_path: Path) -> None:
     (match,), archive = write_matches(tmp_path / "mat", 1), tmp_path / "archive"
     # -B: bytecode would be kept with its end missing, and no later program could load it.

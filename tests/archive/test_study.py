@@ -188,6 +188,7 @@ def test_matches_of_the_point_game_are_not_judged(tmp_path: Path, engine: Engine
     assert 1 == study(archive, engine).matches
 
 
+@pytest.mark.slow
 def test_the_command_studies_and_says_by_which_judge(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     add(archive, *write_matches(tmp_path / "mat", 1, length=1))
@@ -198,6 +199,7 @@ def test_the_command_studies_and_says_by_which_judge(tmp_path: Path) -> None:
     assert "0 matches judged" in fibsbot("archive", "study", "--archive", archive, "--jobs", "1").stdout
 
 
+@pytest.mark.slow
 def test_judgements_that_the_disk_has_no_room_for_are_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

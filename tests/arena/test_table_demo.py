@@ -63,6 +63,7 @@ def test_a_strategy_that_plays_no_tables_game_is_refused_in_a_line(
     assert f"expected a strategy for tables games such as {suggested}" in (result.output or str(result.exception))
 
 
+@pytest.mark.slow
 def test_where_only_the_set_up_differs_strategies_for_backgammon_play(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

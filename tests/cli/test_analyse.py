@@ -155,6 +155,7 @@ def test_errors_are_reported_in_one_line(match: str, arguments: list[str], text:
     assert text in result.stderr
 
 
+@pytest.mark.slow
 def test_no_figure_is_cut_in_a_narrow_terminal(match: str) -> None:
     def figures(columns: int) -> list[str]:
         done = fibsbot("analyse", match, "--evaluator", "heuristic", "--errors", "0", COLUMNS=str(columns))
@@ -168,6 +169,7 @@ def test_no_figure_is_cut_in_a_narrow_terminal(match: str) -> None:
     assert wide == figures(36)
 
 
+@pytest.mark.slow
 def test_totals_that_are_too_wide_for_a_terminal_are_not_cut(match: str) -> None:
     first = evolve(sample_transcript(), games=sample_transcript().games[:1])
     Path(match).write_text(write_mat(first), encoding="utf-8")

@@ -66,6 +66,7 @@ def test_a_position_can_be_a_gnubg_id(folder: Path) -> None:
     assert "double, pass" in text
 
 
+@pytest.mark.slow
 def test_who_has_no_cube_is_told_nothing_of_doubles(folder: Path) -> None:
     text = run(folder, str(Xgid.of(MatchState(LAST, cube=2, owner=Owner.OPPONENT)))).stdout
     assert "for money: the opponent has the cube" in text

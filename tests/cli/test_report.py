@@ -185,6 +185,7 @@ async def test_matches_of_two_bots_become_pages(tmp_path: Path, monkeypatch: pyt
     assert all(read.data(f"m{number}-data")["entries"] for number in (1, 2))
 
 
+@pytest.mark.slow
 def test_from_the_standard_input_to_the_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     arguments = ["report", "-", "-o", "-", "--evaluator", "heuristic"]

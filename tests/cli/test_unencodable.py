@@ -46,12 +46,14 @@ def test_what_an_encoding_has_stays() -> None:
     assert "● אב".encode() + b"\xff" == written("● אב\udcff", "utf-8")
 
 
+@pytest.mark.slow
 def test_a_table_is_written_in_a_locale_that_lacks_its_signs() -> None:
     ended = fibsbot_process("analyse", MATCH, "--evaluator", "heuristic", "--no-luck", PYTHONIOENCODING="latin-1")
     assert (0, "") == (ended.returncode, ended.stderr)
     assert " - " in ended.stdout.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_file_whose_name_is_no_text_can_be_written(tmp_path: Path) -> None:
     ended = subprocess.run(
         [*COMMAND, "report", SHORT, "--evaluator", "heuristic", "--no-luck", "-o", bytes(tmp_path) + b"/\xff.html"],

@@ -153,6 +153,7 @@ def test_a_file_without_a_name_needs_the_option(tmp_path: Path) -> None:
     assert "Missing option '--account'" in result.stderr
 
 
+@pytest.mark.slow
 def test_every_problem_of_the_file_is_a_line_and_the_status_78(tmp_path: Path) -> None:
     path = tmp_path / "bot.toml"
     path.write_text('[server]\nport = "x"\n[bot]\nstrategie = "random"\n', encoding="utf-8")

@@ -64,6 +64,7 @@ def test_a_replayed_match_knows_its_laws_and_has_no_gaps(played: tuple[str, Tran
     assert transcript.winner is not None
 
 
+@pytest.mark.slow
 def test_the_rules_count_what_the_server_counted(played: tuple[str, Transcript]) -> None:
     _, transcript = played
     for game in transcript.games:

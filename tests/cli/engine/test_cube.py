@@ -35,6 +35,7 @@ def test_who_answers_sees_the_other_side_of_what_who_doubles_sees(ask: Asking) -
         assert 1 == pytest.approx(sum(chances), abs=2e-6)
 
 
+@pytest.mark.slow
 def test_actions_are_compared_with_what_is_right(ask: Asking) -> None:
     row = json.loads(ask.text("cube", START, "--json", "--plies", "0"))
     actions = row["actions"]

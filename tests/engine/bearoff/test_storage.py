@@ -42,6 +42,7 @@ def test_tables_that_are_not_there_are_not_computed_unasked(cache: Path) -> None
     assert ([], []) == (said, list(cache.iterdir()))
 
 
+@pytest.mark.slow
 def test_tables_are_computed_once(small: BearoffTables, cache: Path) -> None:
     said: list[str] = []
     first = load_tables(compute=True, checkers=2, report=said.append)
@@ -100,6 +101,7 @@ def test_a_folder_is_no_table(cache: Path) -> None:
         read_tables(cache, 2)
 
 
+@pytest.mark.slow
 def test_damaged_tables_are_computed_again_and_it_is_said_in_one_line(small: BearoffTables, cache: Path) -> None:
     path = cache / path_for(2).name
     size = write_tables(small, path).bytes

@@ -127,6 +127,7 @@ def test_one_process_and_two_make_the_same_files(teacher: DecisionLabeller, tmp_
         assert path.read_bytes() == (two / path.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_plays_of_several_files_are_read_with_the_size_of_each_decision(
     teacher: DecisionLabeller, tmp_path: Path
 ) -> None:
