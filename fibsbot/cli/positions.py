@@ -71,8 +71,8 @@ DEFAULT_PLIES: Final = 2
 """Plies that the engine looks ahead by default."""
 LONGEST_TIME: Final = 86_400.0
 """Maximum of `--time`, in seconds."""
-_UNITS: Final = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0}
-_TIME: Final = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,6})?) ?(?P<unit>ms|s|min|m|)")
+_UNITS: Final = {"ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_TIME: Final = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,6})?) ?(?P<unit>ms|s|min|m|h|)")
 
 
 def _seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
@@ -82,7 +82,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     match = _TIME.fullmatch(value.strip().lower())
     seconds = float(match["number"]) * _UNITS[match["unit"]] if match else 0.0
     if not 0 < seconds <= LONGEST_TIME:
-        raise click.BadParameter(f"expected a time such as 500ms, 2s or 1m, a day at most, got {value!r}")
+        raise click.BadParameter(f"expected a time such as 500ms, 2s, 1m or 1h, a day at most, got {value!r}")
     return seconds
 
 

@@ -71,6 +71,7 @@ def test_close_plays_are_rolled_out_by_the_games_that_were_asked_for(ask: Asking
         ([START, "--dice", "7"], "expected --dice with two digits from 1 to 6"),
         ([START, "--dice", "31", "--time", "soon"], "expected a time such as 500ms"),
         ([START, "--dice", "31", "--time", "0"], "expected a time such as 500ms"),
+        ([START, "--dice", "31", "--time", "25h"], "a day at most"),
         ([START, "--dice", "31", "--plies", "9"], "'--plies'"),
         ([START, "--dice", "31", "--trials", "36"], "expected --trials with --rollout, got it without"),
         ([f"{HOLDING}:0:0:1:D:0:0:0:7:10"], "expected a roll to play, got a double to answer"),
