@@ -210,7 +210,7 @@ class ExternalPlayer:
     def _answer_to(self, line: str, answered: Future[str]) -> None:
         try:
             answered.set_result(self.answer(line))
-        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
+        except BaseException as error:  # noqa: BLE001 - raised again where the answer is awaited
             answered.set_exception(error)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -308,7 +308,7 @@ def match_row(name: str, number: int, analysis: MatchAnalysis, *, luck: bool) ->
     return {
         "match": name,
         "number": number,
-        "judge": analysis.evaluator,
+        "evaluator": analysis.evaluator,
         "details": analysis.details,
         "length": transcript.length,
         "score": list(transcript.scores),

@@ -173,7 +173,7 @@ def _other_laws(laws: Laws) -> str:
 
 
 def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
-    """Return who judges, having seen that all who are named can be made."""
+    """Return the name of the evaluator, having seen that all who are named can be made."""
     able: dict[str, bool] = {}
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what a strategy prints is no result
@@ -281,11 +281,11 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     if report["gain"]:
         yield _variance_reduction(report["gain"])
     if report["unjudged"]:
-        yield f"In {report['unjudged']} pairs the judge failed; their luck could not be taken out."
+        yield f"In {report['unjudged']} pairs the evaluator failed; their luck could not be taken out."
     yield ""
     yield from _table(_rows(report))
-    if report["judge"]:
-        yield f"PR as {report['judge']} judges, looking at {_decisions(report)} decisions that count."
+    if report["evaluator"]:
+        yield f"PR as {report['evaluator']} evaluates, looking at {_decisions(report)} decisions that count."
     if report["examples"]:
         yield from ("", "Not everything went well:", *report["examples"])
 

@@ -52,12 +52,12 @@ def _row(origin: InstalledStrategy) -> dict[str, Any]:
         "distribution": origin.distribution,
         "version": origin.version,
         "module": origin.reference,
-        "judge": False,
+        "evaluator": False,
         "error": "",
     }
     try:
         row["description"] = origin.description()
-        row["judge"] = origin.is_evaluator()
+        row["evaluator"] = origin.is_evaluator()
     except StrategyError as error:
         row["error"] = str(error)
     return row
@@ -68,7 +68,7 @@ def _origin(row: dict[str, Any]) -> str:
 
 
 def _evaluates(row: dict[str, Any]) -> str:
-    return "evaluator" if row["judge"] else ""
+    return "evaluator" if row["evaluator"] else ""
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
@@ -86,7 +86,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
         table.add_row(
-            escape(row["name"]), what, escape(_origin(row)), escape(row["module"]), "yes" if row["judge"] else ""
+            escape(row["name"]), what, escape(_origin(row)), escape(row["module"]), "yes" if row["evaluator"] else ""
         )
     Console().print(table)
 

@@ -166,7 +166,7 @@ def totals_row(totals: ComparisonTotals, strategy: str, evaluator: str) -> Row:
     return {
         "kind": "asked_total",
         "strategy": strategy,
-        "judge": evaluator,
+        "evaluator": evaluator,
         "matches": totals.matches,
         "left_out": totals.left_out,
         "asked": totals.compared,

@@ -2,7 +2,8 @@
 
 An evaluator is a strategy that also values positions, plays and cube actions. Analysis needs it: errors and luck are
 differences of equities. A strategy that has these methods is an evaluator; it need not be registered as one.
-`gains_by_rejecting` decides by such values whether to reject the first roll.
+`gains_by_rejecting` decides by such values whether to reject the first roll. `close_in_time` ends a
+strategy, even one that hangs.
 """
 
 from __future__ import annotations

@@ -42,15 +42,15 @@ _log = structlog.get_logger(__name__)
 
 def close_strategy(strategy: Strategy, name: str) -> None:
     """Close a strategy; one that raises costs a warning."""
-    _warn(name, try_to_close(strategy))
+    _warn_if_not_closed(name, try_to_close(strategy))
 
 
 def close_strategy_in_time(strategy: Strategy, name: str, timeout: float | None = None) -> None:
     """Close a strategy in time at the end of the program; one that cannot be closed costs a warning."""
-    _warn(name, close_in_time(strategy, timeout))
+    _warn_if_not_closed(name, close_in_time(strategy, timeout))
 
 
-def _warn(name: str, fault: str | None) -> None:
+def _warn_if_not_closed(name: str, fault: str | None) -> None:
     if fault is not None:
         _log.warning("strategy cannot be closed", strategy=name, error=fault)
 

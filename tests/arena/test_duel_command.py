@@ -124,13 +124,13 @@ def test_the_result_is_printed_as_text_and_as_json(environment: dict[str, str]) 
     assert "" == words.stderr
     assert "heuristic against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
     assert "Fewer than two pairs: too few for a result." in words.stdout
-    assert "PR as racer judges" in words.stdout
+    assert "PR as racer evaluates" in words.stdout
     report = report_of(
         call(
             environment, "racer", "racer", "--games", "4", "-j", "1", "--json", "--evaluator", "racer", "--length", "1"
         )
     )
-    assert (True, 2, 4, "racer") == (report["finished"], report["pairs"], report["games"], report["judge"])
+    assert (True, 2, 4, "racer") == (report["finished"], report["pairs"], report["games"], report["evaluator"])
     assert 0 <= report["result"]["low"] <= report["result"]["mean"] <= report["result"]["high"] <= 1
 
 

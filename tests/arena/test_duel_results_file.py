@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fibsbot.arena.duel.games import DuelError, DuelPlan
 from fibsbot.arena.duel.results import PairResult, ResultsFile, StrategyStats, TimeHistogram
 
-PLAN = DuelPlan(("a", "b"), length=3, seed=7, judge="heuristic")
+PLAN = DuelPlan(("a", "b"), length=3, seed=7, evaluator="heuristic")
 SLOW = StrategyStats(TimeHistogram({-3: 2}), TimeHistogram(), 1, "late", 5, 0.5)  # type: ignore[arg-type]  # the converter makes a Counter
 PAIR = PairResult(4, (1.0, 0.0), (0.25, -0.125), 7, (SLOW, StrategyStats()))
 
@@ -67,7 +67,7 @@ def test_an_interrupted_write_loses_no_earlier_pair(tmp_path: Path) -> None:
         ({"seed": 8}, "its seed is 7, now it is 8"),
         ({"length": 5}, "its length is 3, now it is 5"),
         ({"strategies": ("a", "c")}, 'its strategies is ["a", "b"], now it is ["a", "c"]'),
-        ({"judge": None}, 'its judge is "heuristic", now it is null'),
+        ({"evaluator": None}, 'its evaluator is "heuristic", now it is null'),
         ({"cube": False}, "its cube is true, now it is false"),
         ({"deadline": 1.0}, "its deadline is 60.0, now it is 1.0"),
     ],

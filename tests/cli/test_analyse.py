@@ -80,7 +80,7 @@ def test_several_matches_are_summed_up_by_player(match: str) -> None:
 def test_programs_get_every_error_in_its_order(match: str) -> None:
     (line,) = analyse(match, "--json").stdout.splitlines()
     row = json.loads(line)
-    assert "heuristic" == row["judge"]
+    assert "heuristic" == row["evaluator"]
     assert 2 == len(row["players"])
     assert all(set(HEADS) < set(it) for it in row["players"])
     graded = sum(it["doubtful"] + it["errors"] + it["blunders"] for it in row["players"])

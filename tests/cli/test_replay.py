@@ -282,4 +282,4 @@ def test_the_sum_is_that_of_the_decisions(match: str) -> None:
     assert sum(not row["same"] for row in asked) == total["different"]
     assert sum(abs(row["gain"] or 0.0) for row in asked) == pytest.approx(total["sum"], abs=1e-4)
     assert {"random"} == {row["strategy"] for row in asked}
-    assert DEFAULT_STRATEGY == total["judge"]
+    assert DEFAULT_STRATEGY == total["evaluator"]

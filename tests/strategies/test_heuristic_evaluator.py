@@ -1,4 +1,4 @@
-"""The heuristic strategy as a judge: it agrees with itself, and counts in the units that every judge has to use."""
+"""The heuristic strategy as an evaluator: it agrees with itself, and counts in the units of all evaluators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def asked(state: MatchState, phase: Phase) -> MatchState:
     return evolve(state, phase=phase, dice=None, resignation=0)
 
 
-def test_it_is_found_as_a_judge() -> None:
+def test_it_is_found_as_an_evaluator() -> None:
     assert isinstance(load("heuristic"), DetailedEvaluator)
     assert not isinstance(load("random"), Evaluator)
 
@@ -116,8 +116,8 @@ def test_it_takes_in_a_match_if_that_is_worth_no_less_than_a_pass(state: MatchSt
 
 
 @given(positions(), st.sampled_from([0, 1]))
-def test_it_takes_and_beavers_for_money_as_it_judges(position: Position, redoubles: int) -> None:
-    """It beavers only from a margin on, which is caution and no judgement."""
+def test_it_takes_and_beavers_for_money_as_it_evaluates(position: Position, redoubles: int) -> None:
+    """It beavers only from a margin on, which is caution and no evaluation."""
     state = MatchState(position, redoubles=redoubles)
     worth = -STRATEGY.value_cube(state).double_take
     answer = STRATEGY.answer_double(asked(state.swapped(), Phase.DOUBLED)).action
@@ -127,7 +127,7 @@ def test_it_takes_and_beavers_for_money_as_it_judges(position: Position, redoubl
 
 
 @given(match_states(), st.integers(1, 3))
-def test_it_accepts_resignations_as_it_judges(state: MatchState, level: int) -> None:
+def test_it_accepts_resignations_as_it_evaluates(state: MatchState, level: int) -> None:
     state = asked(state, Phase.ROLL)
     offered = equity_of_points(STRATEGY, state, level * state.cube)
     accepts = STRATEGY.accept_resignation(evolve(state, phase=Phase.RESIGNED, resignation=level))

@@ -40,8 +40,8 @@ def test_a_broken_one_is_listed_with_its_error() -> None:
     assert "broken" == first["name"]
     assert "ModuleNotFoundError" in first["error"]
     assert ("random", "") == (second["name"], second["error"])
-    assert not first["judge"]
-    assert not second["judge"]
+    assert not first["evaluator"]
+    assert not second["evaluator"]
 
 
 @pytest.mark.usefixtures("broken")

@@ -107,7 +107,7 @@ def test_networks_are_the_same_by_two_workers_as_by_one_process(pools: list[Work
 
 
 def test_duels_are_the_same_by_all_workers(pools: list[WorkerPool], tmp_path: Path) -> None:
-    plan = DuelPlan(("engine:0", "random"), length=1, judge="engine:0")
+    plan = DuelPlan(("engine:0", "random"), length=1, evaluator="engine:0")
     found = []
     for number, pool in enumerate(pools):
         folder = tmp_path / str(number)

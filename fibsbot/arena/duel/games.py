@@ -62,7 +62,7 @@ class DuelPlan:
     """Money games: whether gammons count only after a double was taken."""
     beavers: bool = False
     """Money games: whether a player who is doubled may redouble at once."""
-    judge: str | None = None
+    evaluator: str | None = None
     """Name of the strategy that evaluates luck and errors; None leaves them out."""
     deadline: float = field(default=DEFAULT_DEADLINE, validator=gt(0))
     """Seconds for a decision, after which a fallback decides."""

@@ -274,8 +274,8 @@ class DuelWork:
                 players.append(player := TimedStrategy(label, partial(self.strategies.new, name), plan.deadline))
                 self._held.callback(player.close)
             evaluator = None
-            if plan.judge:
-                evaluator = partial(self.strategies.fresh_evaluator, plan.judge)
+            if plan.evaluator:
+                evaluator = partial(self.strategies.fresh_evaluator, plan.evaluator)
                 evaluator()
             self._player = PairPlayer(plan, (players[0], players[1]), evaluator, with_mats=self.with_mats)
         return self._player
@@ -300,7 +300,7 @@ def play_pairs(
     needs this machine, a file cannot be written or the workers fail. Local processes have ended afterwards, whatever
     happens.
     """
-    names = [*plan.strategies, *([plan.judge] if plan.judge else [])]
+    names = [*plan.strategies, *([plan.evaluator] if plan.evaluator else [])]
     pieces = (Piece(f"pair {number + 1}", number) for number in numbers)
     try:
         check_portable(names, pool)

@@ -128,7 +128,7 @@ def cube_values(state: MatchState) -> CubeValues:
 
 
 def _all_six(expected: OutcomeChances) -> base.Chances:
-    """Return chances as every judge says them."""
+    """Return chances as every evaluator gives them."""
     return base.six_chances(*astuple(expected))
 
 

@@ -58,6 +58,10 @@ def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
     assert row["plays"]
 
 
+def test_a_time_may_be_given_in_hours(ask: Asking) -> None:
+    assert ask.text("best", START, "--dice", "31", "--plies", "0", "--time", "1h")
+
+
 @pytest.mark.slow
 def test_close_plays_are_rolled_out_by_the_games_that_were_asked_for(ask: Asking) -> None:
     words = ("best", START, "--dice", "62", "--json", "--plies", "1", "--rollout")
