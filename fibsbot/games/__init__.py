@@ -52,6 +52,10 @@ def unknown_game(name: str, *others: str) -> UnknownGameError:
     return UnknownGameError(f"expected a game such as {_suggestion(name.lower(), (*others, *GAMES))}, got {name!r}")
 
 
+_LOADED: Final[dict[str, Ruleset]] = {}
+"""Each game with each choice of options that has been loaded, by its full name. There are some thousand of them."""
+
+
 @lru_cache
 def load_ruleset(name: str) -> Ruleset:
     """Return a game by its name, with options after colons in any order, such as `plakoto:exception`.
@@ -76,7 +80,7 @@ def load_ruleset(name: str) -> Ruleset:
             if other != option:
                 raise UnknownGameError(f"expected only one of {other} and {option}: both change the same law")
         rules = rules.with_option(known[option])
-    return rules if rules.full_name == name else load_ruleset(rules.full_name)
+    return _LOADED.setdefault(rules.full_name, rules)
 
 
 def _suggestion(name: str, known: tuple[str, ...]) -> str:

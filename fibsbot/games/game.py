@@ -25,6 +25,7 @@ from fibsbot.games.table import OFF, Table
 from fibsbot.position import Play
 from fibsbot.rules.errors import (
     AlreadyRolledError,
+    DiceError,
     GameOverError,
     GameRunningError,
     NothingToAnswerError,
@@ -33,6 +34,7 @@ from fibsbot.rules.errors import (
     RuleError,
 )
 from fibsbot.rules.game import check_before_roll, check_no_resignation, check_turn, crawford_of, match_winner
+from fibsbot.rules.plays import check_dice as check_two_dice
 from fibsbot.rules.state import Ending, MatchGame, Result, Seat, Stage
 
 
@@ -154,6 +156,7 @@ def roll_opening(state: TableGame, die_a: int, die_b: int) -> TableGame:
     check_no_resignation(state)
     if state.stage is not Stage.OPENING:
         raise AlreadyRolledError("the opening roll has been made")
+    check_two_dice((die_a, die_b))
     if die_a == die_b:
         return state
     winner = Seat.A if die_a > die_b else Seat.B
@@ -226,6 +229,8 @@ def roll_contest(state: TableGame, total_a: int, total_b: int) -> TableGame:
     check_no_resignation(state)
     if state.stage is not Stage.CONTEST:
         raise NothingToAnswerError("there is nothing to roll for")
+    if not {total_a, total_b} <= set(range(2, 13)):
+        raise DiceError(f"expected the totals of two dice each, 2 to 12, got {total_a} and {total_b}")
     if total_a == total_b:
         return state
     namer = Seat.A if total_a > total_b else Seat.B

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
+from pickle import PicklingError
 from typing import Any, Final, TypeAlias
 
 from attrs import frozen
@@ -210,6 +211,22 @@ class Ruleset:
     def start(self) -> Table:
         """Return the table before the first roll."""
         return Table(side(self.setup), side(self.setup))
+
+    def __copy__(self) -> Ruleset:
+        """Return the ruleset itself, as it cannot change and is compared by identity."""
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Ruleset:
+        """Return the ruleset itself."""
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[str], Ruleset], tuple[str]]:
+        """Pickle the name of the game, so that it is the same object again. Raises PicklingError for other rulesets."""
+        from fibsbot.games import GAMES, load_ruleset  # noqa: PLC0415 - it loads the modules that import this one
+
+        if self.name not in GAMES or load_ruleset(self.full_name) is not self:
+            raise PicklingError(f"expected a game as `load_ruleset` returns it, got another ruleset: {self.full_name}")
+        return load_ruleset, (self.full_name,)
 
     def in_hand(self, side: Side) -> int:
         """Return how many checkers of a side have not entered yet; the others in HAND are on the bar."""

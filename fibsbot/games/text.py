@@ -71,10 +71,10 @@ def _parse_side(text: str, checkers: int) -> Side:
     for word in text.split():
         name, equals, value = word.partition("=")
         if equals:
-            facts[name] = _parse_fact(name, value)
+            _add(facts, name, _parse_fact(name, value), word)
             continue
         place, _, count = word.partition(":")
-        places[_number(place, HAND, word)] = _number(count or "1", checkers, word)
+        _add(places, _number(place, HAND, word), _number(count or "1", checkers, word), word)
     missing = checkers - sum(count for place, count in places.items() if place != OFF)
     if missing < 0 or places.get(OFF, missing) != missing:
         raise TableTextError(f"expected {checkers} checkers, got {sum(places.values())} in {text.strip()!r}")
@@ -82,6 +82,12 @@ def _parse_side(text: str, checkers: int) -> Side:
     if row.hit > row.row[HAND] or any(row.row[point] != 1 for point in _bits(row.pinned)):
         raise TableTextError(f"expected hit and pinned checkers where the row has them, got {text.strip()!r}")
     return row
+
+
+def _add(values: dict[Any, Any], key: object, value: object, word: str) -> None:
+    if key in values:
+        raise TableTextError(f"expected each place and each fact once, got {key} twice: {word!r}")
+    values[key] = value
 
 
 def _parse_fact(name: str, value: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
-from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.match import ROLLS, Dice, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Flaw, Position
 
 
@@ -59,7 +59,9 @@ def position_id(position: Position) -> str:
 
     For the opponent, then for the player on roll: as many ones as there are checkers on each point from the ace point
     to the bar, as that side sees them, and a zero after each point. The first bit is the lowest of the first byte.
+    Raises NotationError for an impossible position.
     """
+    _check_position(position)
     cells = position.points
     own = "0".join(["1" * n for n in cells[:0:-1]])
     opponent = "0".join(["1" * -n for n in cells[:25]])
@@ -74,7 +76,7 @@ def parse_position_id(text: str) -> Position:
         raise notation_error("a Position ID with 50 points", text)
     position = Position.from_sides(own=counts[25:], opponent=counts[:25])
     # The text differs if both sides have a point, or if ones follow the last point.
-    if position.status() is not Flaw.VALID or position_id(position) != text:
+    if position.status() or position_id(position) != text:
         raise notation_error("a Position ID with at most 15 checkers a side, each point held by one side", text)
     return position
 
@@ -119,7 +121,10 @@ class MatchKey:
         """Write the Match ID."""
         key = place = 0
         for name, width in _MATCH_KEY_WIDTHS.items():
-            key |= getattr(self, name) << place
+            value = getattr(self, name)
+            if value >> width:
+                raise notation_error(f"{name} from 0 to {(1 << width) - 1} in a Match ID", value)
+            key |= value << place
             place += width
         return _encode(key, MATCH_BITS)
 
@@ -143,11 +148,29 @@ _MATCH_KEY_WIDTHS: Final = {
 """Each field of a Match ID with its number of bits, the lowest first."""
 
 
+def _check_numbers(state: MatchState, side: int, sides: tuple[int, int]) -> None:
+    """Raise NotationError for numbers that an ID must not hold: it could not be read again, or as something else."""
+    if side not in sides:
+        raise notation_error(f"the player who decides as {sides[0]} or {sides[1]}", side)
+    if state.dice and tuple(sorted(state.dice, reverse=True)) not in ROLLS:
+        raise notation_error("two dice, each 1 to 6", state.dice)
+    if not all(0 <= number < 1 << 15 for number in (state.length, *state.score)):
+        raise notation_error("length and scores from 0 to 32767", (state.length, *state.score))
+    if 0 < state.length <= max(state.score):
+        raise notation_error(f"scores below the match length {state.length}", state.score)
+
+
+def _check_position(position: Position) -> None:
+    if flaws := position.status():
+        raise NotationError(f"expected a possible position, got one with {flaws.name}: {position.points}")
+
+
 def format_gnubg_id(state: MatchState, player: int = 1) -> str:
     """Write a state as `PositionID:MatchID`; `player` is the number, 0 or 1, of the player who decides.
 
-    Raises NotationError for a cube that is not a power of two or a number that its bits cannot hold.
+    Raises NotationError for a cube that is not a power of two, or what does not exist or fit, such as a die of 7.
     """
+    _check_numbers(state, player, (0, 1))
     doubled = state.phase is Phase.DOUBLED
     on_roll = 1 - player if doubled else player
     die1, die2 = sorted(state.dice, reverse=True) if state.dice else (0, 0)
@@ -169,8 +192,6 @@ def format_gnubg_id(state: MatchState, player: int = 1) -> str:
         score1=score1,
         no_jacoby=int(not state.jacoby),
     )
-    if max(state.length, *state.score) >= 1 << 15:
-        raise notation_error("length and scores below 32768", max(state.length, *state.score))
     position = state.position.swapped() if doubled else state.position
     return f"{position_id(position)}:{key}"
 
@@ -329,21 +350,23 @@ class Xgid:
     def of(cls, state: MatchState, side: int = 1) -> Self:
         """Return a state as an XGID; `side` is the side of the player who decides: 1 for X, -1 for O.
 
-        Raises NotationError if a resignation is pending or the cube is not a power of two: an XGID cannot express that.
+        Raises NotationError if a resignation is pending or the cube is not a power of two, which an XGID cannot
+        express, or for what does not exist, such as a die of 7 or a side of 16 checkers.
         """
+        _check_position(state.position)
+        _check_numbers(state, side, (1, -1))
         if state.phase is Phase.RESIGNED:
             raise notation_error("a roll, a play or a double to decide on for an XGID", state.phase.value)
         doubled = state.phase is Phase.DOUBLED
         money = state.jacoby * XGID_JACOBY + (state.redoubles > 0) * XGID_BEAVER
-        player, opponent = state.score
         return cls(
             board=state.position if side == 1 else state.position.swapped(),
             cube=cube_logarithm(state.cube, XGID_MAX_CUBE),
             owner=state.owner.value * side,
             turn=-side if doubled else side,
             dice=XGID_DOUBLED if doubled else "{}{}".format(*state.dice or (0, 0)),
-            score_x=player if side == 1 else opponent,
-            score_o=opponent if side == 1 else player,
+            score_x=state.score[side < 0],
+            score_o=state.score[side > 0],
             rules=int(state.crawford) if state.length else money,
             length=state.length,
         )
@@ -393,9 +416,7 @@ _XGID_LIMITS: Final = {
 
 def _xgid_number(name: str, field: str, least: int, most: int) -> int:
     place = f"{name} from {least} to {most} in field {XGID_FIELDS.index(name) + 1} of the XGID"
-    if not re.fullmatch(r"-?[0-9]{1,5}", field):
-        raise notation_error(place, field)
-    if not least <= int(field) <= most:
+    if not (re.fullmatch(r"-?[0-9]{1,5}", field) and least <= int(field) <= most):
         raise notation_error(place, field)
     return int(field)
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import re
+
 import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import choices, name, play, roll, roll_contest
+from fibsbot.games.game import choices, name, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.plays import AS_MANY, EACH_ONCE, HIGHEST_SUM, LOWER_FIRST, ONE_CHECKER, can_move, check_play
 from fibsbot.games.ruleset import Opening, Part
 from fibsbot.games.standard import HELD, PINNED, UNDER
 from fibsbot.games.table import Mark, Table
+from fibsbot.games.text import TableTextError, parse_table
 from fibsbot.position import Play
 from fibsbot.rules.errors import (
     AlreadyRolledError,
     AnyLaw,
     CubeError,
     CubeRefusal,
+    DiceError,
     IllegalPlayError,
     Law,
     NothingToAnswerError,
@@ -164,3 +170,54 @@ def test_every_game_has_the_common_options_that_change_it() -> None:
     assert load_ruleset("buff:rethrow:two-dice").opening is Opening.RETHROW
     both = load_ruleset("plakoto:cube:no-triple")
     assert (both.laws.cube, both.laws.triple, both.full_name) == (True, False, "plakoto:cube:no-triple")
+
+
+def test_a_game_is_the_same_object_even_when_the_cache_has_forgotten_its_name() -> None:
+    """The cache holds 128 names, and there are a thousand; a match would have gone on with another ruleset."""
+    first = load_ruleset("tabula:exact")
+    load_ruleset.cache_clear()
+    assert load_ruleset("tabula:exact") is first
+
+
+@pytest.mark.parametrize("name_", ["plakoto", "tabula:exact:cube", "nackgammon", "fevga:moultezim"])
+def test_a_game_survives_pickling_and_copying_as_the_same_object(name_: str) -> None:
+    rules = load_ruleset(name_)
+    state = start_match(rules, 5)
+    pickled = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own
+    for copied in (pickled, copy.deepcopy(state), copy.copy(state)):
+        assert (copied == state, copied.rules is rules) == (True, True)
+
+
+def test_only_games_are_pickled_by_their_name() -> None:
+    for changed in (evolve(load_ruleset("plakoto"), winner_begins=False), evolve(load_ruleset("plakoto"), name="mine")):
+        assert copy.deepcopy(changed) is copy.copy(changed) is changed
+        with pytest.raises(pickle.PicklingError, match="expected a game as `load_ruleset` returns it"):
+            pickle.dumps(changed)
+
+
+@pytest.mark.parametrize("game", ["portes", "nackgammon"])
+@pytest.mark.parametrize("dice", [(9, 3), (3, 0), (7, 7), (0, 0)])
+def test_an_opening_roll_has_two_dice_from_1_to_6(game: str, dice: tuple[int, int]) -> None:
+    with pytest.raises(DiceError, match="expected two dice, each 1 to 6"):
+        roll_opening(start_match(load_ruleset(game), 5), *dice)
+
+
+@pytest.mark.parametrize("totals", [(13, 2), (7, 1), (99, 99)])
+def test_a_contest_is_rolled_with_two_dice_each(totals: tuple[int, int]) -> None:
+    contest = evolve(playing("irish:binding", table("6:15", "25 13:14")), stage=Stage.CONTEST)
+    with pytest.raises(DiceError, match="expected the totals of two dice each, 2 to 12"):
+        roll_contest(contest, *totals)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("24:10 24:5 / 24:15", "expected each place and each fact once, got 24 twice: '24:5'"),
+        ("24:14 23 / 20:2 19 20 18:11", "expected each place and each fact once, got 20 twice: '20'"),
+        ("24:15 throws=1 throws=2 / 24:15", "expected each place and each fact once, got throws twice: 'throws=2'"),
+    ],
+)
+def test_a_place_or_a_fact_that_is_given_twice_is_refused(text: str, message: str) -> None:
+    """The second count had replaced the first, and the other checkers were taken for borne off."""
+    with pytest.raises(TableTextError, match=re.escape(message)):
+        parse_table(text, load_ruleset("plakoto"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import evolve
@@ -247,10 +248,39 @@ def test_an_xgid_cannot_hold_a_resignation_or_a_cube_of_3() -> None:
             write(MatchState(Position.start(), cube=3))
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dice": (7, 1)}, "expected two dice, each 1 to 6, got (7, 1)"),
+        ({"dice": (9, 9)}, "expected two dice, each 1 to 6, got (9, 9)"),
+        ({"dice": (3, 1, 1)}, "expected two dice, each 1 to 6, got (3, 1, 1)"),
+        ({"length": -1}, "expected length and scores from 0 to 32767, got (-1, 0, 0)"),
+        ({"length": 5, "score": (0, -1)}, "expected length and scores from 0 to 32767, got (5, 0, -1)"),
+        ({"length": 5, "score": (5, 0)}, "expected scores below the match length 5, got (5, 0)"),
+        ({"position": Position.from_sides([16, *[0] * 24], [1, *[0] * 24])}, "got one with TOO_MANY_CHECKERS: (0, 16,"),
+        ({"position": Position([0] * 20)}, "expected a possible position, got one with WRONG_LENGTH: (0, 0,"),
+    ],
+)
+def test_what_does_not_exist_is_written_as_no_id(changes: dict[str, Any], message: str) -> None:
+    state = evolve(MatchState(Position.start(), phase=Phase.MOVE), **changes)
+    for write in (Xgid.of, format_gnubg_id):
+        with pytest.raises(NotationError, match=re.escape(message)):
+            write(state)
+
+
+def test_a_number_that_its_bits_cannot_hold_does_not_become_others_in_a_match_id() -> None:
+    with pytest.raises(NotationError, match="expected resigned from 0 to 3 in a Match ID, got 5"):
+        format_gnubg_id(MatchState(Position.start(), phase=Phase.RESIGNED, resignation=5))
+    with pytest.raises(NotationError, match="expected the player who decides as 0 or 1, got 5"):
+        format_gnubg_id(MatchState(Position.start()), player=5)
+    with pytest.raises(NotationError, match="expected the player who decides as 1 or -1, got 0"):
+        Xgid.of(MatchState(Position.start()), side=0)
+
+
 def test_a_match_id_holds_matches_of_up_to_32_767_points() -> None:
     longest = MatchState(Position.start(), length=32_767)
     assert longest == parse_gnubg_id(format_gnubg_id(longest))
-    with pytest.raises(NotationError, match="expected length and scores below 32768, got 32768"):
+    with pytest.raises(NotationError, match=r"expected length and scores from 0 to 32767, got \(32768, 0, 0\)"):
         format_gnubg_id(MatchState(Position.start(), length=32_768))
 
 
