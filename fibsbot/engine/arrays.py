@@ -53,6 +53,17 @@ def check_boards(boards: npt.NDArray[Any]) -> Boards:
     return np.ascontiguousarray(boards)
 
 
+def check_possible(boards: Boards) -> None:
+    """Raise ValueError for the first impossible board: compiled functions use cells as indices without a check."""
+    own = np.maximum(boards, 0).sum(axis=1, dtype=np.int64)
+    theirs = -np.minimum(boards, 0).sum(axis=1, dtype=np.int64)
+    wrong_bar = (boards[:, 0] > 0) | (boards[:, BAR] < 0)
+    impossible = (np.maximum(own, theirs) > CHECKERS) | (own + theirs == 0) | wrong_bar
+    for row in np.flatnonzero(impossible)[:1]:
+        position = position_of(boards[row])
+        raise ValueError(f"expected possible positions, got one with {position.status().name}: {position.points}")
+
+
 def position_of(board: Board) -> Position:
     """Return a board as a position."""
     return Position(tuple(board.tolist()))

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import evolve, field, frozen
 
-from fibsbot.engine.arrays import OUTCOMES, OUTPUTS, Boards, Outcomes, boards_of, check_boards
+from fibsbot.engine.arrays import OUTCOMES, OUTPUTS, Boards, Outcomes, boards_of, check_boards, check_possible
 from fibsbot.engine.bearoff import NO_TABLES, load_tables
 from fibsbot.engine.features import INPUTS
 from fibsbot.engine.game_plans import ContactNetwork, load_contact, networks_of
@@ -35,7 +35,7 @@ from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_col
 from fibsbot.engine.search import CubeAnalysis, PlayComparison, Ranking, Searcher, SearchLimits
 from fibsbot.engine.search.lookahead import DecisionCubes, Lookahead, SearchFilters, argmin_of_slots
 from fibsbot.match import MatchState, Phase
-from fibsbot.position import Play, Position
+from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.text import one_line
 
@@ -217,9 +217,11 @@ class Engine:
     def evaluate(self, positions: Iterable[Position] | Boards) -> Outcomes:
         """Return the outcomes for the player on roll without lookahead, shape (n, 6); see `engine.arrays`.
 
-        Positions may be given as boards, shape (n, 26) and int8. Raises ValueError for other arrays.
+        Positions may be given as boards, shape (n, 26) and int8. Raises ValueError for other arrays and for impossible
+        positions.
         """
         boards = check_boards(positions) if isinstance(positions, np.ndarray) else boards_of(positions)
+        check_possible(boards)
         return self.evaluator.evaluate(boards)
 
     def rank(
@@ -232,29 +234,33 @@ class Engine:
         """Return the plays of a roll, by default all legal ones, the best first; the state is in phase MOVE.
 
         `compared` selects the plays that are searched as deep as the best one; without it, inferior plays are not.
-        Raises ValueError if the position is impossible, the state has no dice, or there is no play to rank.
+        Raises ValueError if the state is impossible or has no dice, if there is no play to rank, or if one cannot be
+        made by any numbers.
         """
-        _check(state.position)
-        if plays is None:
-            if state.dice is None:
-                raise ValueError("expected a state with dice, got none")
+        _check(state)
+        if plays is not None:
+            for play in plays:
+                _check_play(state.position, play)
+        elif state.dice is None:
+            raise ValueError("expected a state with dice, got none")
+        else:
             plays = legal_plays(state.position, state.dice) or (Play(),)
         return self.searcher.rank(state, plays, limits, compared)
 
     def analyse_cube(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
         """Return the equity of the position before the roll and the cube decision; the state is in phase ROLL.
 
-        Raises ValueError if the position is impossible.
+        Raises ValueError if the state is impossible.
         """
-        _check(state.position)
+        _check(state)
         return self.searcher.analyse_cube(state, limits)
 
     def equities_by_roll(self, state: MatchState) -> list[float]:
         """Return the equity of each roll with its best play, without lookahead, in the order of `match.ROLLS`.
 
-        The dice of the state are ignored. Raises ValueError if the position is impossible.
+        The dice of the state are ignored. Raises ValueError if the state is impossible.
         """
-        _check(state.position)
+        _check(state)
         return self.searcher.equities_by_roll(state)
 
     def warm_up(self) -> None:
@@ -278,8 +284,20 @@ class Engine:
         return searcher
 
 
-def _check(position: Position) -> None:
-    """Raise ValueError for an impossible position: compiled functions use its cells as indices without a check."""
-    flaws = position.status()
+def _check(state: MatchState) -> None:
+    """Raise ValueError for an impossible state: compiled functions use the cells of a position as indices."""
+    flaws = state.position.status()
     if flaws:
-        raise ValueError(f"expected a possible position, got one with {flaws.name}: {position.points}")
+        raise ValueError(f"expected a possible position, got one with {flaws.name}: {state.position.points}")
+    if state.cube < 1 or state.length < 0:
+        raise ValueError(f"expected a cube from 1 and a length from 0, got {state.cube} and {state.length}")
+
+
+def _check_play(position: Position, play: Play) -> None:
+    """Raise ValueError for a play whose moves cannot be made one after the other, by whatever numbers."""
+    cells = list(position.points)
+    for move in play.moves:
+        known = OFF <= move.target < move.source <= BAR
+        if not known or cells[move.source] < 1 or (move.target != OFF and cells[move.target] < -1):
+            raise ValueError(f"expected plays that can be made, got {' '.join(map(str, play.moves))}")
+        move.make(cells)

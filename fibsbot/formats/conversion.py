@@ -42,18 +42,22 @@ ONE_MATCH_FORMATS: Final = (Format.MAT, Format.SGF, Format.OLDMOVES)
 
 
 def read_matches(kind: Format, text: str) -> Iterator[Transcript]:
-    """Yield the matches of a text, at least one. Raises FormatError; `kind` has to be readable."""
+    """Yield the matches of a text, at least one. Raises FormatError; ValueError for a format that cannot be read."""
+    if kind not in READERS:
+        raise ValueError(f"expected one of the formats {', '.join(map(str, READERS))} to read, got {kind!r}")
     yield from READERS[kind](text)
 
 
 def write_matches(kind: Format, transcripts: Iterable[Transcript]) -> Iterator[str]:
     """Yield the pieces of a file of this format with these matches.
 
-    Raises TranscriptError for positions of a match that breaks the rules.
+    Raises TranscriptError for positions of a match that breaks the rules, and ValueError for what is no format.
     """
     if kind is Format.CSV:
         yield from csv_lines(transcripts)
         return
+    if kind not in WRITERS:
+        raise ValueError(f"expected one of the formats {', '.join(map(str, Format))}, got {kind!r}")
     for transcript in transcripts:
         yield WRITERS[kind](transcript)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from fibsbot.evolve import evolve
 from fibsbot.match import Dice
@@ -92,7 +92,7 @@ class Chouette:
     """The captains of this game: the one who began and those to whom the captaincy was passed, the present one last."""
     in_game: tuple[str, ...]
     """The members of the team who have not dropped out, in their rotation."""
-    ledger: Mapping[str, int]
+    ledger: Mapping[str, int] = field(hash=False)
     """Points won (or lost, below zero) by everybody who has played; they sum to zero."""
     game: GameState
     waiting: tuple[str, ...] = ()

@@ -242,9 +242,11 @@ def redouble(state: Game, seat: Seat) -> Game:
 
 
 def resign(state: Game, seat: Seat, level: Level) -> Game:
-    """Offer to resign; either player may, at any time."""
+    """Offer to resign; either player may, at any time. Raises RuleError for a level that does not exist."""
     check_no_resignation(state)
-    return evolve(state, resignation=Resignation(seat, level, _points(state, seat.other, level)))
+    if level not in set(Level):
+        raise RuleError(f"expected a single game (1), a gammon (2) or a backgammon (3) to resign, got {level!r}")
+    return evolve(state, resignation=Resignation(seat, Level(level), _points(state, seat.other, level)))
 
 
 def accept_resignation(state: Game, seat: Seat) -> Game:

@@ -28,7 +28,10 @@ Cells: TypeAlias = tuple[int, ...]
 """The 26 cells of `Position.points`."""
 Steps: TypeAlias = tuple[tuple[int, int], ...]
 """Source and target of each move of a play."""
-_NUMBERS: Final = range(1, 7)
+_HIGHER_FIRST: Final[Mapping[tuple[int, ...], Dice]] = {
+    it: (high, low) for high, low in ROLLS for it in ((high, low), (low, high))
+}
+"""The 36 results of two dice, each with the higher number first."""
 _SOURCES: Final = range(1, BAR + 1)
 _TARGETS: Final = range(OFF, BAR)
 CACHED_ROLLS: Final = 128
@@ -45,9 +48,12 @@ def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
 
 
 def can_move(position: Position, dice: Dice) -> bool:
-    """Return whether these dice allow any move, which is faster than generating all plays."""
-    cells = position.points
-    return any(_moves(cells, dice[0], BAR)) or any(_moves(cells, dice[1], BAR))
+    """Return whether these dice allow any move, which is faster than generating all plays.
+
+    Raises DiceError for impossible dice.
+    """
+    high, low = check_dice(dice)
+    return any(_moves(position.points, high, BAR)) or any(_moves(position.points, low, BAR))
 
 
 @lru_cache(CACHED_ROLLS)
@@ -235,10 +241,10 @@ def _bears_off_from(cells: Sequence[int], number: int) -> int:
 
 def check_dice(dice: Dice) -> Dice:
     """Return the dice, the higher first; raise DiceError unless they are two numbers from 1 to 6."""
-    one, other = dice
-    if one not in _NUMBERS or other not in _NUMBERS:
+    ordered = _HIGHER_FIRST.get(tuple(dice))
+    if ordered is None:
         raise DiceError(f"expected two dice, each 1 to 6, got {dice!r}")
-    return (one, other) if one >= other else (other, one)
+    return ordered
 
 
 def check_play(position: Position, dice: Dice, play: Play) -> Play:

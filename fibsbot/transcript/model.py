@@ -159,7 +159,7 @@ class Transcript:
     """Time at which it was won or last seen."""
     given_id: str = ""
     """The match ID in a file."""
-    tags: Mapping[str, str] = field(factory=dict)
+    tags: Mapping[str, str] = field(factory=dict, hash=False)
     """The other headers of a file."""
 
     @property

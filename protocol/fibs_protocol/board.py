@@ -29,6 +29,7 @@ _OTHERS: Final = (
 )
 """The last fields, whose tokens are their values."""
 _TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}
+_COLOURS: Final = frozenset(Colour)
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
@@ -203,10 +204,23 @@ class BoardState:
         Raises:
             LocalProtocolError: if the fields do not make a board that could be read back.
         """
-        reason = self.flaw()
+        try:
+            reason = self.flaw()
+            tokens = [f"{number:d}" for number in self._numbers()]
+            named = _NAME.fullmatch(self.player) and _NAME.fullmatch(self.opponent)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise LocalProtocolError(f"expected what a board line can carry: {error}") from error
         if reason:
             raise LocalProtocolError(reason)
-        numbers = (
+        if not named:
+            raise LocalProtocolError("expected names without blanks and colons on a board")
+        if not all(map(_NUMBER.fullmatch, tokens)):
+            raise LocalProtocolError("expected numbers of at most four digits on a board")
+        return f"{PREFIX}{self.player}:{self.opponent}:{':'.join(tokens)}"
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Return the numbers after the names, in their order."""
+        return (
             self.length,
             self.score,
             self.opponent_score,
@@ -231,12 +245,6 @@ class BoardState:
             self.post_crawford,
             self.redoubles,
         )
-        tokens = [f"{number:d}" for number in numbers]
-        if not (_NAME.fullmatch(self.player) and _NAME.fullmatch(self.opponent)):
-            raise LocalProtocolError("expected names without blanks and colons on a board")
-        if not all(map(_NUMBER.fullmatch, tokens)):
-            raise LocalProtocolError("expected numbers of at most four digits on a board")
-        return f"{PREFIX}{self.player}:{self.opponent}:{':'.join(tokens)}"
 
     def flaw(self) -> str | None:
         """Return the first contradiction in this board, or None."""
@@ -244,6 +252,8 @@ class BoardState:
             return f"expected {CELLS} cells, got {len(self.points)}"
         if self.length < 1 or self.score < 0 or self.opponent_score < 0:
             return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
+        if self.colour not in _COLOURS or self.turn not in _TURNS.values():
+            return f"expected the turn of X, O or nobody and the colour X or O, got {self.turn!r} and {self.colour!r}"
         own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
         o, x = (own, other) if self.colour is Colour.O else (other, own)
         flaw = _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction)
@@ -271,8 +281,9 @@ class BoardState:
 def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> str | None:
     """Return the first contradiction between these tokens and the points, or None."""
     for pair in (dice, opponent_dice):
-        if pair != (0, 0) and not (1 <= pair[0] <= 6 and 1 <= pair[1] <= 6):
-            return f"expected two dice or none, got {pair[0]} and {pair[1]}"
+        first, second = pair
+        if pair != (0, 0) and not (1 <= first <= 6 and 1 <= second <= 6):
+            return f"expected two dice or none, got {first} and {second}"
     if cube < 1 or cube // (cube & -cube) not in CUBE_FACTORS:
         return f"expected a power of two on the cube, or 3 or 5 times one, got {cube}"
     if direction not in (-1, 1):

@@ -115,6 +115,40 @@ def test_positions_that_cannot_be_are_refused() -> None:
         toy_engine().rank(MatchState(crowded, phase=Phase.MOVE, dice=(3, 1)))
 
 
+@pytest.mark.parametrize(
+    ("cells", "flaw"),
+    [
+        ((0, 16, *[0] * 22, -2, 0), "TOO_MANY_CHECKERS"),
+        ((0, 2, *[0] * 22, -16, 0), "TOO_MANY_OPPONENT_CHECKERS"),
+        ((0, *[127] * 24, 0), "TOO_MANY_CHECKERS"),
+        ((0, *[-128] * 24, 0), "TOO_MANY_OPPONENT_CHECKERS"),
+        ((1, 2, *[0] * 22, -2, 0), "BAR_SIGN"),
+        ((0, 2, *[0] * 22, -2, -1), "BAR_SIGN"),
+        ((0,) * 26, "BOTH_HAVE_WON"),
+    ],
+)
+def test_the_impossible_is_not_evaluated_either(cells: tuple[int, ...], flaw: str) -> None:
+    positions = [Position.start(), Position(cells)]
+    for given in (positions, boards_of(positions)):
+        with pytest.raises(ValueError, match=f"expected possible positions, got one with {flaw}: "):
+            toy_engine().evaluate(given)
+
+
+@pytest.mark.parametrize("move", [(23, 20), (24, 20), (8, -1), (8, 9), (30, 8), (24, 12)])
+def test_plays_that_cannot_be_made_are_not_ranked(move: tuple[int, int]) -> None:
+    """Of a move without a checker the engine had ranked a position in which the opponent had one more."""
+    state = MatchState(Position.from_sides([0] * 7 + [8] + [0] * 16 + [0], [0] * 12 + [2] + [0] * 12), dice=(3, 1))
+    with pytest.raises(ValueError, match="expected plays that can be made, got "):
+        toy_engine().rank(state, [Play.of((8, 7)), Play.of(move)])
+    assert toy_engine().rank(state, [Play.of((8, 7), (7, 4))], SearchLimits(0)).best.position.points[4] == 1
+
+
+@pytest.mark.parametrize(("cube", "length"), [(0, 0), (-2, 5), (1, -1)])
+def test_a_cube_or_a_length_that_does_not_exist_is_refused(cube: int, length: int) -> None:
+    with pytest.raises(ValueError, match=f"expected a cube from 1 and a length from 0, got {cube} and {length}"):
+        toy_engine().analyse_cube(MatchState(Position.start(), cube=cube, length=length))
+
+
 @pytest.mark.parametrize("boards", [np.zeros((1, 26), np.int64), np.zeros((1, 25), np.int8), np.zeros(26, np.int8)])
 def test_what_are_no_boards_is_refused(boards: Board) -> None:
     with pytest.raises(ValueError, match="expected boards of shape"):

@@ -14,7 +14,7 @@ from attrs import evolve
 from fibsbot import __version__
 from fibsbot.cli.export import convert, export
 from fibsbot.formats import Format
-from fibsbot.formats.conversion import NOT_REPRESENTED, WRITERS, read_matches
+from fibsbot.formats.conversion import NOT_REPRESENTED, WRITERS, read_matches, write_matches
 from fibsbot.formats.csv_table import COLUMNS, write_csv
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
@@ -80,3 +80,19 @@ def test_every_format_and_option_is_described() -> None:
 @pytest.mark.parametrize("kind", NOT_REPRESENTED, ids=lambda kind: kind.value)
 def test_details_that_a_format_cannot_represent_are_listed(kind: Format) -> None:
     assert f"| `{kind.value}` | {', '.join(NOT_REPRESENTED[kind])} |" in PAGE
+
+
+@pytest.mark.parametrize("kind", [Format.CSV, Format.XGID, "mat"])
+def test_what_is_no_format_of_matches_is_not_read(kind: Format) -> None:
+    with pytest.raises(ValueError, match=r"expected one of the formats Format.MAT, .* to read, got "):
+        list(read_matches(kind, ""))
+
+
+def test_what_is_no_format_is_not_written() -> None:
+    with pytest.raises(ValueError, match=r"expected one of the formats Format.MAT, .*, got 'mat'"):
+        list(write_matches("mat", [EXAMPLE]))  # type: ignore[arg-type] # what a caller without a type checker may pass
+
+
+def test_matches_with_headers_can_be_members_of_a_set() -> None:
+    other = evolve(EXAMPLE, tags={"Event": "The final"})
+    assert {EXAMPLE, other, evolve(EXAMPLE)} == {other, EXAMPLE}

@@ -119,7 +119,14 @@ def test_a_changed_number_of_checkers_is_always_noticed(board: BoardState, data:
         attrs.evolve(board, points=tuple(points)).to_line()
 
 
-@pytest.mark.parametrize("change", [{"player": "a b"}, {"points": (0,)}, {"length": 10**5}, {"redoubles": -(10**4)}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"player": "a b"}, {"points": (0,)}, {"length": 10**5}, {"redoubles": -(10**4)}, {"player": None}),
+        *({"dice": (3, 1, 1)}, {"opponent_dice": (3,)}, {"dice": [3, 1]}, {"points": (0.0,) * 26}, {"cube": "2"}),
+        *({"turn": 5}, {"colour": 5}, {"colour": None}, {"can_move": 1.5}),
+    ],
+)
 def test_a_board_that_no_line_can_carry_is_not_written(change: dict[str, object]) -> None:
     with pytest.raises(LocalProtocolError):
         attrs.evolve(BoardState.from_line(START), **change).to_line()  # type: ignore[arg-type] # any field

@@ -209,6 +209,11 @@ def test_kinds_of_wrong_commands_are_distinguished(text: str, error: type[Comman
         c.SetCommand(None, "3"),
         c.Mail(None, "x"),
         c.Mail("bob", ""),
+        c.Say(None),  # type: ignore[arg-type] # what a caller without a type checker may pass
+        c.Move(5),  # type: ignore[arg-type]
+        c.Invite("bob", "3"),  # type: ignore[arg-type]
+        c.ShowLaws("on"),  # type: ignore[arg-type]
+        m.Rolls("bob", (3, 1)),
     ],
 )
 def test_a_command_that_no_line_can_carry_is_not_written(command: c.Command) -> None:

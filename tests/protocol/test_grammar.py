@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
+from typing import Any
 
 import attrs
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.grammar import parse, write
@@ -118,6 +120,12 @@ def test_a_sentence_is_recognised_only_at_the_start_of_a_line(message: m.Message
 def test_a_name_that_no_line_can_carry_is_refused(name: str) -> None:
     with pytest.raises(LocalProtocolError):
         write(m.Rolls(name, (1, 2)))
+
+
+@pytest.mark.parametrize("other", [None, "You roll 3 and 1.", c.Roll()])
+def test_what_is_no_message_is_refused(other: Any) -> None:
+    with pytest.raises(LocalProtocolError, match="expected a message of a server, got "):
+        write(other)
 
 
 @pytest.mark.parametrize("text", ["a\r\nb", "\x07", "naïve", "a\tb", "\x1b[2J"])

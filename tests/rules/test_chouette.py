@@ -247,6 +247,11 @@ def test_the_cube_belongs_to_one_side_and_beavers_and_jacoby_are_off() -> None:
             start(PLAYERS, laws=laws)
 
 
+def test_states_can_be_members_of_a_set_with_their_ledger() -> None:
+    other = evolve(NEW, ledger={"ann": 3, "ben": -1, "cat": -1, "dan": -1})
+    assert {NEW, other, evolve(NEW)} == {other, NEW}
+
+
 def test_a_player_who_does_not_come_back_loses_the_value_of_the_cube() -> None:
     without_cat = withdraw(TEAM_TO_ROLL, CAT)
     assert ({ANN: 1, BEN: 0, CAT: -1, DAN: 0}, BEN) == (without_cat.ledger, without_cat.to_act)

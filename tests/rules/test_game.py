@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import cattrs
 import pytest
@@ -119,6 +120,12 @@ def test_either_player_may_resign_at_any_time(state: GameState, seat: Seat) -> N
     accepted = accept_resignation(offered, seat.other)
     assert Result(winner=seat.other, points=2, level=Level.GAMMON, how=Ending.RESIGNED) == accepted.result
     assert state == reject_resignation(offered, seat.other)
+
+
+@pytest.mark.parametrize("level", [0, 4, -1])
+def test_a_level_that_does_not_exist_is_not_resigned(level: Any) -> None:
+    with pytest.raises(errors.RuleError, match="expected a single game"):
+        resign(OPENED, A, level)
 
 
 def test_a_resignation_counts_the_cube() -> None:

@@ -20,6 +20,7 @@ from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, 
 from fibsbot.rules.plays import (
     PERFT_START,
     PerftCount,
+    can_move,
     check_play,
     has_choice,
     legal_plays,
@@ -171,10 +172,11 @@ def test_results_can_be_filtered_while_they_are_generated(position: Position, ro
     assert kept == resulting_positions_via(position.points, roll, keep).keys()
 
 
-@pytest.mark.parametrize("roll", [(0, 1), (7, 1), (1, -1)])
+@pytest.mark.parametrize("roll", [(0, 1), (7, 1), (1, -1), (3,), (3, 1, 1), "31"])
 def test_impossible_dice_are_refused(roll: Dice) -> None:
-    with pytest.raises(DiceError):
-        legal_plays(Position.start(), roll)
+    for refuses in (legal_plays, can_move):
+        with pytest.raises(DiceError, match="expected two dice, each 1 to 6, got "):
+            refuses(Position.start(), roll)
 
 
 @pytest.mark.parametrize(("source", "target"), [(26, 20), (0, 0), (24, 25), (13, -1)])

@@ -404,9 +404,13 @@ def write_command(command: c.Command) -> str:
     Raises:
         LocalProtocolError: if the line cannot carry a field; its value is not shown, as it may be a password.
     """
-    form = _BY_COMMAND[type(command)]
+    form = _BY_COMMAND.get(type(command))
+    if form is None:
+        raise LocalProtocolError(f"expected a command of a client, got {type(command).__name__}")
     try:
         rest = form.write(command)
     except ProtocolError as error:
         raise LocalProtocolError(f"{form.name}: {error}") from None
+    except (AttributeError, TypeError, ValueError, StopIteration):
+        raise LocalProtocolError(f"{form.name}: no line can carry a field of another type") from None
     return f"{form.name} {rest}" if rest else form.name

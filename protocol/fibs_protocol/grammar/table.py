@@ -127,7 +127,10 @@ def write(message: Message) -> str:
     """
     if isinstance(message, Unknown | RefusedBoard):
         return _TEXT.write(message.text, message.kind())
-    for wording in _BY_CLASS[type(message)]:
+    wordings = _BY_CLASS.get(type(message))
+    if wordings is None:
+        raise LocalProtocolError(f"expected a message of a server, got {type(message).__name__}")
+    for wording in wordings:
         if wording.fits(message):
             return wording.write(message)
     raise LocalProtocolError(f"no wording says this {message.kind()}")
