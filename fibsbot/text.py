@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
@@ -41,6 +41,12 @@ def errors_as(*kinds: tuple[type[Exception], Callable[[str], Exception]]) -> Ite
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: `1 match`, `2,000 matches`."""
     return f"{count:,} {noun}" + ("" if count == 1 else "es" if noun.endswith("ch") else "s")
+
+
+def join_words(words: Sequence[str], conjunction: str = "and") -> str:
+    """Return words as a list in English: `plakoto`, `plakoto and fevga`, `plakoto, fevga and tabula`."""
+    *others, last = words
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
 
 
 def format_duration(seconds: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import groupby
 from typing import Final, TypeAlias
 
@@ -200,7 +200,7 @@ class Chat:
     """Carries out an operator's order."""
     _began: float | None = None
     _told: RecentTells = field(factory=RecentTells)
-    """Players and the topics that they were told about; None is the hint."""
+    """Players who were told something, and the answers that they got."""
     _answers: deque[float] = field(factory=lambda: deque(maxlen=MAX_A_MINUTE))
     match: CurrentMatch | None = None
     """The match when `on_match_changed` was last called."""
@@ -217,7 +217,8 @@ class Chat:
 
     @on(m.Says)
     def _on_says(self, message: m.Says) -> None:
-        if message.name in self._settings.operators and (order := parse_order(message.text)):
+        order = parse_order(_without_padding(message.text, self._context.settings.name))
+        if order and message.name in self._settings.operators:
             self._obey(message.name, order)
         else:
             self._hear(message.name, message.text, direct=True)
@@ -264,7 +265,7 @@ class Chat:
             case Topic.HELP:
                 return help_text(operator=name in self._settings.operators)
             case Topic.SETTINGS:
-                return describe_policy(context.settings.policy)
+                return describe_policy(context.settings.policy, paused=context.paused, finishing=context.finishing)
             case Topic.STATS:
                 return stats_text(context.counters, context.now - (self._began or context.now))
             case Topic.SCORE:
@@ -278,20 +279,23 @@ class Chat:
 
     def _hint(self, name: str) -> None:
         """Say where to find help, unless this player was told something recently."""
-        if not any(self._was_told(name, topic) for topic in (None, *Topic)):
+        if not self._was_told(name):
             self._tell_once(name, None, HINT)
 
-    def _was_told(self, name: str, topic: Topic | None) -> bool:
-        return self._told.contains((name, topic), self._context.now, self._settings.window)
+    def _was_told(self, key: Hashable) -> bool:
+        return self._told.contains(key, self._context.now, self._settings.window)
 
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
         """Answer a player, unless the same was said recently, or there were too many answers to anybody."""
         now = self._context.now
+        # The time in the answer to `stats` always differs.
+        key = (name, topic, self._context.counters.matches if topic is Topic.STATS else text)
         flooded = len(self._answers) == MAX_A_MINUTE and now < self._answers[0] + 60
-        if flooded or self._was_told(name, topic) or not self._say(c.Tell(name, text)):
+        if flooded or self._was_told(key) or not self._say(c.Tell(name, text)):
             return
         self._answers.append(now)
-        self._told.add((name, topic), now)
+        self._told.add(key, now)
+        self._told.add(name, now)
         self._context.record("answered", to=name, topic=topic.value if topic else "hint")
 
     def _say(self, line: c.Tell | c.Kibitz) -> bool:

@@ -13,7 +13,7 @@ from attrs import asdict, evolve, frozen
 
 from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.cli import ConfigError, UserError
-from fibsbot.cli.options import FiniteRange, PlayerName, load_config_file
+from fibsbot.cli.options import FiniteRange, GameName, PlayerName, load_config_file
 from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.checks import CheckResult, check, config_warnings
 from fibsbot.config.settings import format_problems
@@ -26,9 +26,10 @@ from fibsbot.policy import (
     reasons_to_refuse,
     unknown_facts,
 )
-from fibsbot.policy.policy import LONGEST_MATCH, UNLIMITED_WORD
+from fibsbot.policy.policy import CHOUETTE, LONGEST_MATCH, UNLIMITED_WORD
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.stored_rows import PlayerMemory, StoredOpponent
+from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.text import format_duration, plural
 
 
@@ -67,6 +68,8 @@ def _summary(checked: CheckResult) -> Iterator[str]:
     yield f"control socket: {service.control or 'none'}"
     if service.web_port is not None:
         yield f"metrics and health: 127.0.0.1:{service.web_port or '(a free port)'}"
+        if service.live:
+            yield "the bots can be watched at /live on that port"
 
 
 def _account(plan: RunSettings, source: str) -> Iterator[str]:
@@ -83,11 +86,22 @@ def _account(plan: RunSettings, source: str) -> Iterator[str]:
 
 def _invitations(agent: AgentSettings) -> Iterator[str]:
     seek = agent.seek
-    if agent.play.invite:
-        yield f"{agent.play.invite} to {plural(agent.play.invite_length, 'point')}, whenever there is no match"
+    play = agent.play
+    if play.invite:
+        kind = f"{_points(play.invite_length)}{_kind(play.invite_game, play.invite_laws)}"
+        yield f"{play.invite} to {kind}, whenever there is no match"
     if seek.after is not None:
         often = f"at most {seek.per_hour} an hour"
-        yield f"somebody to {plural(seek.length, 'point')}, after {seek.after:g} s without a match, {often}"
+        yield f"somebody to {_points(seek.length)}, after {seek.after:g} s without a match, {often}"
+
+
+def _points(length: int) -> str:
+    return plural(length, "point")
+
+
+def _kind(game: str | None, laws: str | None) -> str:
+    """Return what follows the length of a match, unless it is one of backgammon by the laws of FIBS."""
+    return f" of {game}" if game else f" by laws {laws}" if laws else ""
 
 
 HISTORY: Final = dt.timedelta(days=30)
@@ -101,6 +115,24 @@ def _length(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
     if not value.isdecimal() or not 1 <= int(value) <= LONGEST_MATCH:
         raise click.BadParameter(f"expected points from 1 to {LONGEST_MATCH}, or {UNLIMITED_WORD}, got {value!r}")
     return int(value)
+
+
+class _GameOrChouette(GameName):
+    """A game to be invited to."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name in lower case, or fail with what was expected."""
+        return CHOUETTE if str(value).lower() == CHOUETTE else super().convert(value, param, ctx)
+
+
+def _laws(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Check the words of laws."""
+    if value is not None:
+        try:
+            parse_law_words(value)
+        except LawWordsError as error:
+            raise click.BadParameter(str(error)) from None
+    return value
 
 
 @frozen
@@ -143,6 +175,8 @@ class StoredFacts:
 @click.option("--experience", type=click.IntRange(min=0), help="Experience of the other player.")
 @click.option("--client", help="Client program of the other player.")
 @click.option("--saved-games", type=click.IntRange(min=0), help="Number of saved games of the other player.")
+@click.option("--game", type=_GameOrChouette(), help="Game, other than backgammon, or chouette, which has no length.")
+@click.option("--laws", callback=_laws, help="Laws of the match, other than those of FIBS, such as `1931 point`.")
 @click.option("--outgoing", is_flag=True, help="Explain whether the bot would send the invitation, not accept it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -154,6 +188,8 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     experience: int | None,
     client: str | None,
     saved_games: int | None,
+    game: str | None,
+    laws: str | None,
     *,
     outgoing: bool,
     as_json: bool,
@@ -164,13 +200,20 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     of a bot whose settings were left as they are. Of what the options do not say, the bot's store may know something.
     Nothing is asked of a server. The exit status is 0 if the match would be played, 1 if not.
     """
+    if game and laws:
+        raise click.UsageError("expected --game or --laws, got both: other games have laws of their own")
     config = load_config_file(path)
     try:
         policy = config.policy_of(account)
     except UnknownAccountError as error:
         raise UserError(f"{path or 'no file of settings'}: {error}") from None
     direction = Direction.OURS if outgoing else Direction.THEIRS
-    given = MatchRequest(name, length, direction, rating, experience, client, saved_games=saved_games)
+    given = MatchRequest(
+        *(name, 0 if game == CHOUETTE else length, direction, rating, experience, client),
+        laws=laws or "",
+        game=game,
+        saved_games=saved_games,
+    )
     known, trouble = _look_up(config, account, name) if path else (None, None)
     request = known.add_to(given) if known else given
     found = reasons_to_refuse(policy, request)
@@ -209,7 +252,8 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFact
 
 
 def _lines(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, ...]) -> Iterator[str]:
-    match = f"a match of {plural(request.length, 'point')}" if request.length else "an unlimited match"
+    match = f"a match of {_points(request.length)}" if request.length else "an unlimited match"
+    match = "a chouette" if request.game == CHOUETTE else match + _kind(request.game, request.laws)
     if request.direction is Direction.OURS:
         yield f"{request.name} {'is not invited' if found else 'may be invited'} to {match}{':' if found else '.'}"
     elif found:
@@ -227,6 +271,8 @@ def _as_json(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, 
     return {
         "name": request.name,
         "length": request.length,
+        "game": request.game,
+        "laws": request.laws or None,
         "direction": request.direction.value,
         "accepted": not found,
         "reasons": [asdict(reason) for reason in found],

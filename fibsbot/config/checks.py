@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from fibsbot.bot.settings import RunSettings, SeekSettings
+from fibsbot.bot.settings import PlaySettings, RunSettings, SeekSettings
 from fibsbot.config.build import FoundPassword, account_paths, account_settings, find_password
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
@@ -223,6 +223,16 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
     yield idle, "policy.accept is false, bot.invite and seek.after are missing: only saved matches are played"
     yield bot.resign_match and not bot.resign, "bot.resign_match has no effect while bot.resign is false"
     yield bot.invite and bot.invite == account.name, "bot.invite is the account itself"
+    unused = [
+        it
+        for it in ("length", "laws", "game")
+        if getattr(bot, f"invite_{it}") != getattr(PlaySettings(), f"invite_{it}")
+    ]
+    yield (
+        unused and bot.invite is None,
+        f"bot.invite_{' and invite_'.join(unused)} without bot.invite: nobody is invited",
+    )
+    yield bot.invite_game and bot.invite_laws, "bot.invite_laws is ignored, because bot.invite_game has laws of its own"
     if bot.invite:
         request = MatchRequest(bot.invite, bot.invite_length, Direction.OURS)
         codes = ", ".join(reason.code for reason in reasons_to_refuse(config.policy, request))

@@ -8,8 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from fibsbot.policy.policy import CHOUETTE, Direction, MatchRequest, NamePattern, Policy, RefusalReason, is_bot
-from fibsbot.text import format_duration, plural
+from fibsbot.policy.policy import (
+    ANY_GAME,
+    ANY_LAWS,
+    CHOUETTE,
+    Direction,
+    MatchRequest,
+    NamePattern,
+    Policy,
+    RefusalReason,
+    is_bot,
+)
+from fibsbot.text import format_duration, join_words, plural
 
 
 def format_range(least: float | None, most: float | None) -> str:
@@ -21,19 +31,24 @@ def format_range(least: float | None, most: float | None) -> str:
     return "any" if most is None else f"at most {most:.10g}"
 
 
-def describe_policy(policy: Policy) -> str:
-    """Return the policy in English, for players who ask. Blocked players are not named."""
-    if not policy.accept:
-        return "I'm not accepting invitations at the moment."
+_FINISHING: Final = "I'm about to log out."
+_PAUSED: Final = "I'm taking a break and not starting new matches. Please try again later."
+_NOT_ACCEPTING: Final = "I'm not accepting invitations at the moment."
+
+
+def describe_policy(policy: Policy, *, paused: bool = False, finishing: bool = False) -> str:
+    """Return the policy in English, for players who ask, the most important first. Blocked players are not named."""
+    for condition, sentence in ((finishing, _FINISHING), (paused, _PAUSED), (not policy.accept, _NOT_ACCEPTING)):
+        if condition:
+            return sentence
     who = {(True, True): "players", (False, True): "people", (True, False): "bots"}.get(
         (policy.bots, policy.people), "nobody"
     )
     limits = list(_limits(policy))
     who = " ".join([who, ", ".join(limits)]) if limits else {"players": "anybody"}.get(who, who)
-    sentences = [f"I play matches of {policy.lengths} with {who}.", *_pauses(policy)]
-    if any(rule.from_them for rule in policy.allow):
-        sentences.append("I only play people on my operator's list.")
-    return " ".join(sentences)
+    listed = ["I only play people on my operator's list."] if _about(policy.allow, Direction.THEIRS) else []
+    matches = f"I play matches of {policy.lengths} with {who}."
+    return " ".join([*listed, matches, *_pauses(policy), *_besides(policy)])
 
 
 def _limits(policy: Policy) -> Iterator[str]:
@@ -45,6 +60,18 @@ def _limits(policy: Policy) -> Iterator[str]:
         yield f"of experience at least {policy.experience_per_point:.10g} for each point of the match"
     if policy.max_saved_games is not None:
         yield f"with at most {plural(policy.max_saved_games, 'saved game')}"
+
+
+def _besides(policy: Policy) -> Iterator[str]:
+    """Yield what is played besides backgammon by the laws of FIBS."""
+    if ANY_GAME in policy.games:
+        yield "I also play all other games, and chouettes."
+    elif policy.games:
+        yield f"I also play {join_words(policy.games)}."
+    if ANY_LAWS in policy.laws:
+        yield "I also play by any other laws."
+    elif policy.laws:
+        yield f"I also play by laws {join_words(policy.laws, 'or')}."
 
 
 def _pauses(policy: Policy) -> Iterator[str]:
@@ -97,17 +124,17 @@ def _apply(policy: Policy, request: MatchRequest, codes: Collection[str]) -> tup
 
 
 def _finishing(_: Policy, request: MatchRequest) -> str | None:
-    return "I'm about to log out." if request.finishing else None
+    return _FINISHING if request.finishing else None
 
 
 def _paused(_: Policy, request: MatchRequest) -> str | None:
-    return "I'm taking a break and not starting new matches. Please try again later." if request.paused else None
+    return _PAUSED if request.paused else None
 
 
 def _not_accepting(policy: Policy, request: MatchRequest) -> str | None:
     if policy.accept or request.direction is Direction.OURS:
         return None
-    return "I'm not accepting invitations at the moment."
+    return _NOT_ACCEPTING
 
 
 # -- the player ----------------------------------------------------------------------------------------------------
@@ -162,16 +189,16 @@ def _length(policy: Policy, request: MatchRequest) -> str | None:
 
 
 def _laws(policy: Policy, request: MatchRequest) -> str | None:
-    if not request.laws or policy.plays_by(request.laws):
+    if not request.laws or request.direction is Direction.OURS or policy.plays_by(request.laws):
         return None
-    others = f", or by laws {' or '.join(policy.laws)}" if policy.laws else ""
+    others = f", or by laws {join_words(policy.laws, 'or')}" if policy.laws else ""
     return f"I only play by the laws of FIBS{others}."
 
 
 def _game(policy: Policy, request: MatchRequest) -> str | None:
     if request.game is None or request.direction is Direction.OURS or policy.plays(request.game):
         return None
-    return f"I only play {' and '.join(('backgammon', *policy.games))}."
+    return f"I only play {join_words(('backgammon', *policy.games))}."
 
 
 # -- strength ------------------------------------------------------------------------------------------------------

@@ -259,7 +259,7 @@ class LoginDialog:
                 elif isinstance(command, c.Help):
                     _send(connection, *texts.help_on(command.topic))
                 elif command is not None:
-                    _send(connection, m.UnknownCommand(command.kind()))
+                    _send(connection, m.UnknownCommand(line.split()[0]))
             except CommandError as error:
                 _send(connection, *refusal_messages(error.refusal))
 

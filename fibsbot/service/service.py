@@ -247,6 +247,7 @@ class Service:
         if self._live:
             server.add("/live", self._live.page)
             server.add("/live/events", self._live.events, embedded=True)
+        server.add("/", web_server.redirect_handler("/live" if self._live else "/healthz"))
         try:
             await server.start()
         except OSError as error:

@@ -223,3 +223,12 @@ def health_handler(health: Callable[[], tuple[bool, Mapping[str, Any]]]) -> WebH
         return web.json_response(details, status=200 if healthy else 503)
 
     return handle
+
+
+def redirect_handler(path: str) -> WebHandler:
+    """Return a handler that sends browsers to another path."""
+
+    async def handle(_: web.Request) -> web.StreamResponse:
+        raise web.HTTPFound(path)
+
+    return handle

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fibs_protocol.session import State
 from fibsbot.bot.chat import HINT, MAX_A_MINUTE, NUDGE_PAUSE, QUITTING, WELCOME, Topic
 from fibsbot.bot.command_queue import CHAT_MAX_AGE, MAX_CHAT, MAX_CHAT_LENGTH
+from fibsbot.bot.events_and_actions import PauseRequested
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import ChatSettings, Timings
 from fibsbot.policy import NamePattern
@@ -173,6 +174,18 @@ def test_the_same_question_is_answered_once_per_window() -> None:
     assert 1 == len(asked(script, "help", "trillian")), "another person"
     script.wait(ChatSettings().window + 1)
     assert 1 == len(asked(script, "help"))
+
+
+def test_a_question_with_another_answer_is_answered_again() -> None:
+    script = Script(chat=QUIET).to_lobby()
+    assert ["I'm not in a match right now."] == asked(script, "score")
+    assert 1 == len(asked(script, "settings"))
+    script.server("ford has joined you. Your running match was loaded.")
+    script.server(board(turn=-1, score="1:3", cells=AFTER_61))
+    assert ["We're playing a 5-point match; you lead 3-1."] == asked(script, "score")
+    assert [] == asked(script, "score")
+    script.event(PauseRequested(script.now, paused=True))
+    assert ["I'm taking a break and not starting new matches. Please try again later."] == asked(script, "settings")
 
 
 def test_an_unknown_question_gets_one_hint() -> None:
@@ -339,6 +352,17 @@ def test_an_operator_gets_the_status() -> None:
     assert ["Playing ford, 0-0 of 5."] == asked(script, "status", "slarti")
     assert ["Playing ford, 0-0 of 5."] == asked(script, "STATUS ", "slarti"), "as often as wanted"
     assert all(order.value in line for order in Order for line in asked(script, "help", "slarti"))
+
+
+@pytest.mark.parametrize("text", ["pause.", "Pause, please!", f"{ME}: pause", " pause now"])
+def test_an_order_may_be_polite_and_punctuated(text: str) -> None:
+    script = Script(chat=OPERATED).to_lobby()
+    assert ["Waiting for a match, paused."] == asked(script, text, "slarti")
+
+
+@pytest.mark.parametrize("text", ["don't pause", "pause it", "pause resume"])
+def test_more_than_an_order_is_not_one(text: str) -> None:
+    assert [HINT] == asked(Script(chat=OPERATED).to_lobby(), text, "slarti")
 
 
 def test_an_operator_pauses_and_resumes() -> None:

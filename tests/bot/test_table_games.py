@@ -104,9 +104,9 @@ def test_games_are_asked_for_only_if_they_are_played() -> None:
 
 
 def test_an_invitation_to_a_game_that_is_not_played_is_refused_with_a_sentence() -> None:
-    script = Script(policy=Policy(games=("tabula",))).to_lobby()
+    script = Script(policy=Policy(games=("tabula", "fevga"))).to_lobby()
     script.server("Value of 'games' set to on.")
-    assert ["tell ford I only play backgammon and tabula."] == script.server(INVITED.format("Plakoto"))
+    assert ["tell ford I only play backgammon, tabula and fevga."] == script.server(INVITED.format("Plakoto"))
     assert [] == script.server(INVITED.format("Tabula"))
 
 

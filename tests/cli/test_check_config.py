@@ -80,6 +80,14 @@ def test_a_good_file_is_called_good_and_told_in_short(checked: Check) -> None:
     ] == result.stdout.splitlines()
 
 
+def test_the_summary_names_other_games_and_the_live_page(checked: Check) -> None:
+    text = GOOD.replace("[bot]", 'games = ["fevga"]\n[bot]\ninvite_game = "fevga"')
+    lines = checked(f"{text}live = true\n").stdout.splitlines()
+    assert "    invites: arthur to 1 point of fevga, whenever there is no match" in lines
+    assert "    policy: I play matches of 1 to 9 or 11 points with anybody. I also play fevga." in lines
+    assert "  the bots can be watched at /live on that port" == lines[-1]
+
+
 def test_every_problem_is_told_at_once_of_settings_and_of_what_they_ask_for(checked: Check) -> None:
     result = checked(
         """

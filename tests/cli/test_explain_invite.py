@@ -113,6 +113,48 @@ def test_the_same_as_json(explain: Explain) -> None:
     )
 
 
+OTHERS = """
+[account]
+name = "marvin"
+[policy]
+lengths = ["1-9"]
+games = ["plakoto", "chouette"]
+laws = ["1931 point"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["9", "--game", "plakoto"], "gets a match of 9 points of plakoto, unless the strategy refuses."),
+        (["9", "--game", "fevga"], "is refused a match of 9 points of fevga:"),
+        (["9", "--game", "fevga", "--outgoing"], "may be invited to a match of 9 points of fevga."),
+        (["30", "--game", "Chouette"], "gets a chouette, unless the strategy refuses."),
+        (["3", "--laws", "1931 point"], "gets a match of 3 points by laws 1931 point, unless the strategy refuses."),
+        (["3", "--laws", "modern"], "is refused a match of 3 points by laws modern:"),
+        (["3", "--laws", "modern", "--outgoing"], "may be invited to a match of 3 points by laws modern."),
+    ],
+)
+def test_other_games_and_laws_are_explained(explain: Explain, arguments: list[str], answer: str) -> None:
+    result = explain("ford", *arguments, config=OTHERS)
+    assert f"ford {answer}" == result.output.splitlines()[0]
+    assert ("refused" in answer) == result.exit_code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--game", "plakotto"], "Invalid value for '--game': expected a game such as plakoto, got 'plakotto'"),
+        (["--laws", "of the jungle"], "expected laws such as 1931, 1970, modern, fibs, got 'of'"),
+        (["--game", "fevga", "--laws", "1931"], "expected --game or --laws, got both"),
+    ],
+)
+def test_games_and_laws_that_there_are_not_are_usage_errors(explain: Explain, arguments: list[str], error: str) -> None:
+    result = explain("ford", "3", *arguments, config=OTHERS)
+    assert 2 == result.exit_code
+    assert error in result.output
+
+
 # -- several accounts -----------------------------------------------------------------------------------------------
 
 TWO = """

@@ -49,6 +49,14 @@ def test_the_defaults_and_the_example_give_no_warning() -> None:
             'bot.invite = "ford"\npolicy.block = ["f*"]\npolicy.lengths = ["3"]',
             "bot.invite is ford, whom the policy excludes (blocked, length)",
         ),
+        (
+            'bot.invite_length = 3\nbot.invite_game = "fevga"',
+            "bot.invite_length and invite_game without bot.invite: nobody is invited",
+        ),
+        (
+            'bot.invite = "ford"\nbot.invite_game = "fevga"\nbot.invite_laws = "1931"',
+            "bot.invite_laws is ignored, because bot.invite_game has laws of its own",
+        ),
         ("seek.length = 7\nseek.bots = true", "seek.length and bots without seek.after: nobody is invited"),
         ('seek.after = 60\npolicy.lengths = ["3"]', "seek.length is 5, which is not in policy.lengths"),
         (

@@ -218,9 +218,28 @@ def test_a_policy_is_described_in_plain_english() -> None:
         allow=(NamePattern("ford"),),
     )
     said = (
+        "I only play people on my operator's list. "
         "I play matches of 1 to 9 points or unlimited length with players rated at least 1450, of experience at least "
         "50, of experience at least 10 for each point of the match, with at most 8 saved games. With the same player: "
-        "at most 3 matches in 24 hours, a break of 10 minutes after a match. I only play people on my "
-        "operator's list."
+        "at most 3 matches in 24 hours, a break of 10 minutes after a match."
     )
     assert said == describe_policy(policy)
+
+
+def test_the_description_names_other_games_and_laws() -> None:
+    matches = "I play matches of 1 to 25 points with anybody."
+    assert f"{matches} I also play plakoto." == describe_policy(Policy(games=("plakoto",)))
+    policy = Policy(games=("plakoto", "tabula:free", "chouette"), laws=("1931 point", "modern reject"), cool_down=60)
+    said = (
+        f"{matches} With the same player: a break of 1 minute after a match. I also play plakoto, tabula:free and "
+        "chouette. I also play by laws 1931 point or modern reject."
+    )
+    assert said == describe_policy(policy)
+    said = f"{matches} I also play all other games, and chouettes. I also play by any other laws."
+    assert said == describe_policy(Policy(games=("any",), laws=("any",)))
+
+
+def test_the_description_of_a_bot_that_begins_no_match_says_why() -> None:
+    assert "I'm about to log out." == describe_policy(Policy(), paused=True, finishing=True)
+    paused = "I'm taking a break and not starting new matches. Please try again later."
+    assert paused == describe_policy(Policy(accept=False), paused=True)

@@ -179,7 +179,8 @@ async def test_a_guest_registers_and_is_logged_in(server: Server) -> None:
     assert "'guest' is already used" in await raw.ask("name guest", "> ")
     assert "only contain letters" in await raw.ask("name me2", "> ")
     assert "only contain letters" in await raw.ask("name two words", "> ")
-    assert "** Unknown command: 'shout'" in await raw.ask("shout hi", "> ")
+    for line in ("shout hi", "invite bob 3 plakoto", "message bob hi", "cls", "set"):
+        assert f"** Unknown command: '{line.split()[0]}'" in await raw.ask(line, "> ")
     hint = "Type in no password and hit Enter/Return if you want to change it now.\r\n"
     assert (await raw.ask("name newcomer", "password: ")).endswith(f"{hint}\xff\xfb\x01Please give your password: ")
     assert "\xff\xfc\x01** No password given. Please choose a new name\r\n> " == await raw.ask("", "> ")

@@ -73,6 +73,16 @@ async def test_the_page_is_off_by_default(server: Server) -> None:
         )
 
 
+@pytest.mark.parametrize(("live", "path"), [(True, "/live"), (False, "/healthz")])
+async def test_the_address_alone_leads_to_a_page(server: Server, *, live: bool, path: str) -> None:
+    async with (
+        shown(plan(server.port, "marvin"), live=live) as (_, url),
+        ClientSession() as session,
+        session.get(url) as response,
+    ):
+        assert (200, path) == (response.status, response.url.path)
+
+
 async def test_foreign_host_names_are_refused(server: Server) -> None:
     """A page of somebody else can give its own name our address; the browser tells the name."""
     async with shown(plan(server.port, "marvin")) as (_, url):
