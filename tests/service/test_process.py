@@ -90,7 +90,7 @@ async def test_metrics_and_health_describe_playing_bots(server: Server, tmp_path
             port = web_port(logs)
             status, text = await get(port, "/metrics")
             well, health = await get(port, "/healthz")
-            assert 404 == (await get(port, "/"))[0]
+            assert 404 == (await get(port, "/nothing"))[0]
     assert 200 == status == well
     found = samples(text)
     totals = {name: found[f"fibsbot_{name}_total", "marvin"] for name in ("connections", "matches", "messages")}
