@@ -54,6 +54,7 @@ LAYERS: Final = (
 """Packages and modules by layer, lowest first. Those of one layer do not import each other."""
 
 
+@functools.cache
 def layer_and_package(module: str) -> tuple[int, str] | None:
     """Return the layer of a module and its entry there; None for modules of others."""
     for layer, packages in enumerate(LAYERS):

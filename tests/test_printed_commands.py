@@ -8,6 +8,7 @@ numbers of repetitions are made small; everything else is as printed.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import gzip
 import itertools
 import os
@@ -91,6 +92,7 @@ class Printed:
         return self.words[0] != "fibsbot" or bool(re.search(r"[|>]|\$\(", self.text.split(" #")[0]))
 
 
+@functools.cache
 def printed(page: Path) -> list[Printed]:
     """Return the commands of a page: all lines of `sh` blocks, and in other blocks what follows a `$`."""
     found = [

@@ -171,8 +171,9 @@ def test_no_figure_is_cut_in_a_narrow_terminal(match: str) -> None:
 
 @pytest.mark.slow
 def test_totals_that_are_too_wide_for_a_terminal_are_not_cut(match: str) -> None:
-    first = evolve(sample_transcript(), games=sample_transcript().games[:1])
-    Path(match).write_text(write_mat(first), encoding="utf-8")
+    first = sample_transcript().games[0]
+    short = evolve(sample_transcript(), games=(evolve(first, entries=first.entries[:2], result=None),))
+    Path(match).write_text(write_mat(short), encoding="utf-8")
 
     def last_row(columns: int) -> list[str]:
         arguments = (match, match, "--evaluator", "heuristic", "--errors", "0")

@@ -188,7 +188,7 @@ async def test_matches_of_two_bots_become_pages(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.slow
 def test_from_the_standard_input_to_the_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    arguments = ["report", "-", "-o", "-", "--evaluator", "heuristic"]
+    arguments = ["report", "-", "-o", "-", "--evaluator", "heuristic", "--no-luck"]
     result = CliRunner().invoke(main, arguments, input=WATCHED.read_bytes())
     assert (0, []) == (result.exit_code, list(tmp_path.iterdir()))
     assert [] == Page.read(result.stdout).faults
