@@ -22,7 +22,7 @@ from bench.chaos.proxy import wait_until
 from bench.chaos.report import ChaosReport, draw_timeline, format_chaos_report, make_report
 from bench.chaos.schedule import MIN_PAIRS, ChaosPlan, make_schedule
 from bench.chaos.testbed import BotPair, ChildError, Testbed, build_testbed
-from fibsbot.cli import UserError
+from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import FILE, FOLDER, FiniteRange
 from fibsbot.cli.output import check_writable
 from fibsbot.log import LogLevel, configure_log
@@ -96,6 +96,8 @@ def chaos(  # noqa: PLR0913 - one argument per option
             report = asyncio.run(run_chaos(plan, folder, (strategy, opponent), on_progress))
         except ChildError as error:
             raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
     if as_json:
         click.echo(json.dumps(report.as_dict()))
     else:

@@ -277,7 +277,7 @@ def cube(
     rolling, note = before_roll(state)
     doubled = state.phase is Phase.DOUBLED
     if doubled:
-        check_may_double(rolling, "a double by a player who may turn the cube and can use it")
+        check_may_double(rolling, "a double with a cube that the player may turn and can use")
     with open_engine(search.networks, warm=search.seconds is not None) as engine:
         deciding, limits = deciding_engine(engine, search)
         reading = deciding.analyse_cube(rolling, limits)

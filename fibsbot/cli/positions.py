@@ -21,7 +21,7 @@ from fibsbot.cli.options import rollout_options
 from fibsbot.cli.output import spinner
 from fibsbot.draw.board_text import describe_state, draw_state, styled_board
 from fibsbot.engine import MAX_PLIES
-from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
 from fibsbot.rules.plays import check_dice
 from fibsbot.strategies.base import CHANCE_NAMES
@@ -181,8 +181,17 @@ def stakes_of(state: MatchState) -> Stakes:
 
 def check_may_double(state: MatchState, expected: str) -> None:
     """Raise UserError if the player on roll may not double, or has no use for it."""
-    if not stakes_of(state).can_double(state.owner):
-        raise UserError(f"expected {expected}, got another one")
+    if stakes_of(state).can_double(state.owner):
+        return
+    if state.owner is Owner.OPPONENT:
+        got = "the opponent's"
+    elif state.crawford:
+        got = "none: this is the Crawford game"
+    elif state.cubeless:
+        got = "none: the game is played without a cube"
+    else:
+        got = f"one at {state.cube}, which wins the match as it is"
+    raise UserError(f"expected {expected}, got {got}")
 
 
 @contextlib.contextmanager

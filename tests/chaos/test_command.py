@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,8 +17,15 @@ from click.testing import CliRunner
 from bench.chaos.__main__ import chaos
 from bench.chaos.bot_records import missing_items
 from bench.chaos.schedule import FaultKind
+from fibsbot.cli import EXIT_INTERRUPTED
+from tests.forked import SOON
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def children() -> set[str]:
+    """Return the process IDs of this program's children."""
+    return {it for path in Path("/proc/self/task").glob("*/children") for it in path.read_text().split()}
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +82,24 @@ def test_invalid_options_are_refused(options: list[str], text: str) -> None:
     result = CliRunner().invoke(chaos, options)
     assert 2 == result.exit_code
     assert text in result.output
+
+
+def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+    before, started = children(), set[str]()
+
+    def interrupt_soon() -> None:
+        limit = time.monotonic() + SOON
+        while not started and time.monotonic() < limit:
+            time.sleep(0.02)
+            started.update(children() - before)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(interrupt_soon)
+        result = CliRunner().invoke(chaos, ["--log-dir", str(tmp_path)])
+    assert (EXIT_INTERRUPTED, "") == (result.exit_code, result.stderr)
+    assert started
+    assert before >= children()
 
 
 def test_logs_of_another_run_are_not_overwritten(tmp_path: Path) -> None:

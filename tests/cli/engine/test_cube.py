@@ -53,10 +53,18 @@ def test_who_has_no_cube_is_told_nothing_of_doubles(ask: Asking) -> None:
     assert ["no_double"] == list(row["actions"])
 
 
-def test_a_double_that_was_not_possible_is_refused(ask: Asking) -> None:
-    result = ask("cube", f"{HOLDING}:1:-1:1:D:0:0:0:0:10")
+@pytest.mark.parametrize(
+    ("fields", "got"),
+    [
+        ("1:-1:1:D:0:0:0:0:10", "the opponent's"),
+        ("2:1:1:D:1:3:0:5:10", "one at 4, which wins the match as it is"),
+        ("0:0:1:D:4:3:1:5:10", "none: this is the Crawford game"),
+    ],
+)
+def test_a_double_that_was_not_possible_is_refused(ask: Asking, fields: str, got: str) -> None:
+    result = ask("cube", f"{HOLDING}:{fields}")
     assert EXIT_USAGE == result.exit_code
-    assert "expected a double by a player who may turn the cube and can use it" in result.stderr
+    assert f"expected a double with a cube that the player may turn and can use, got {got}\n" in result.stderr
 
 
 @pytest.mark.slow
