@@ -367,4 +367,5 @@ class Oracle:
         )
         if pending.answer is not None:
             self._track = evolve(self._track, own_play=None)
+            self._shown = True  # the decision is still open
         self.refusals.append(refused)

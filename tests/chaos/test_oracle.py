@@ -163,6 +163,14 @@ def test_an_answer_may_be_repeated_after_a_board_shows_the_decision_still_open(c
     assert [] == conversation.oracle.answered_twice
 
 
+def test_a_refused_answer_leaves_its_decision_open(conversation: Conversation) -> None:
+    conversation.lose(ROLL)
+    conversation.client("move 24-18 13-11")
+    conversation.server("** You have to roll the dice before moving.")
+    conversation.client("roll")
+    assert [] == conversation.oracle.answered_twice
+
+
 def test_matches_and_games_are_counted_from_the_side_of_the_account(conversation: Conversation) -> None:
     assert conversation.oracle.playing
     conversation.server(
