@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from attrs import asdict, define, evolve
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -113,7 +114,17 @@ def stats(  # noqa: PLR0913 - one argument per option
     for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
-        console.print(account_tables(results, it, engine=evaluator, top=top, console=console))
+        for part in account_tables(results, it, engine=evaluator, top=top, console=console):
+            _print_whole(console, part)
+
+
+def _print_whole(console: Console, part: RenderableType) -> None:
+    """Print a part; a table for which the terminal is too narrow is wrapped there, and no figure is cut."""
+    columns = console.width
+    if isinstance(part, Table):
+        console.width = max(columns, Measurement.get(console, console.options.update(width=MAX_COLUMNS), part).maximum)
+    console.print(part)
+    console.width = columns
 
 
 def _game(name: str) -> str:
@@ -268,11 +279,11 @@ HOUR: Final = 3600
 
 def account_tables(
     results: AccountResults, adjusted: LuckAdjustedResults | None, *, engine: str, top: int, console: Console
-) -> Group:
+) -> Sequence[RenderableType]:
     """Return all statistics of an account, with at most `top` opponents, for a console."""
     parts: list[RenderableType] = [Text(clean(results.account, NAME_WIDTH), style="bold")]
     if results.empty:
-        return Group(*parts, Text("nothing yet"))
+        return [*parts, Text("nothing yet")]
     parts += map(Text, _summary(results))
     if adjusted is not None:
         parts += ["", Text(f"Luck and errors, as {clean(engine, NAME_WIDTH)} sees them", style="bold")]
@@ -289,7 +300,7 @@ def account_tables(
         parts += ["", Text("Connections", style="bold"), *map(Text, _connections(results.online))]
     if results.ratings:
         parts += ["", Text("Rating", style="bold"), *map(Text, _rating(results, console))]
-    return Group(*parts)
+    return parts
 
 
 def length_name(length: int | None) -> str:

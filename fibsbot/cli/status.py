@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -21,6 +21,8 @@ from fibsbot.service.control_client import ControlError, InvalidOrderError, send
 from fibsbot.text import short_duration
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+TABLE_WIDTH: Final = 72
+"""Columns that the table needs; on a narrower terminal each account has lines of its own."""
 
 
 class NotRunningError(click.ClickException):
@@ -77,7 +79,8 @@ def status(account: str | None, config: Path | None, control: Path | None, *, as
     if as_json:
         click.echo(json.dumps(found))
     else:
-        Console(highlight=False).print(status_table(found))
+        console = Console(highlight=False)
+        console.print(status_report(found, narrow=console.width < TABLE_WIDTH))
     if not all(it["healthy"] for it in found["accounts"]):
         raise SystemExit(1)
 
@@ -102,22 +105,10 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
     click.echo(f"{given.value}: {', '.join(names)}")
 
 
-def status_table(found: Mapping[str, Any]) -> Group:
-    """Draw the status that a process has returned."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
-    for name in ("account", "doing", "online", "retries", "won", "saved", "invited"):
-        text = name in {"account", "doing"}
-        table.add_column(name, justify="left" if text else "right", no_wrap=name != "doing")
-    for it in found["accounts"]:
-        counters, connected = it["counters"], it["connected"]
-        table.add_row(
-            Text(it["account"], style="" if it["healthy"] else "bold red"),
-            Text(it["sentence"] if it["healthy"] else f"{it['sentence']} (stuck or failed)"),
-            "no" if connected is None else short_duration(connected),
-            str(it["reconnects"]),
-            f"{counters['wins']} of {counters['matches']}",
-            *(str(it[name]) for name in ("saved", "invitations")),
-        )
+def status_report(found: Mapping[str, Any], *, narrow: bool) -> Group:
+    """Show the status that a process has returned: as a table, or on a narrow terminal with some lines an account."""
+    rows = [(_name(it), _doing(it), _facts(it)) for it in found["accounts"]]
+    accounts = Text("\n\n").join(_paragraph(*row) for row in rows) if narrow else _table(rows)
     errors = [
         Text(f"{it['account']}: {it['last_error_at']} {it['last_error']}")
         for it in found["accounts"]
@@ -125,7 +116,43 @@ def status_table(found: Mapping[str, Any]) -> Group:
     ]
     head = f"fibsbot {found['version']}, process {found['process']}, up {short_duration(found['uptime'])}"
     last = [Text("last errors"), *errors, Text("")] if errors else []
-    return Group(Text(head), table, *last, Text(_store(found["store"])))
+    gap = [Text("")] if narrow else []
+    return Group(Text(head), *gap, accounts, *gap, *last, Text(_store(found["store"])))
+
+
+def _name(account: Mapping[str, Any]) -> Text:
+    return Text(account["account"], style="" if account["healthy"] else "bold red")
+
+
+def _doing(account: Mapping[str, Any]) -> str:
+    sentence: str = account["sentence"]
+    return sentence if account["healthy"] else f"{sentence} (stuck or failed)"
+
+
+def _facts(account: Mapping[str, Any]) -> dict[str, str]:
+    counters, connected = account["counters"], account["connected"]
+    return {
+        "online": "no" if connected is None else short_duration(connected),
+        "retries": str(account["reconnects"]),
+        "won": f"{counters['wins']} of {counters['matches']}",
+        "saved": str(account["saved"]),
+        "invited": str(account["invitations"]),
+    }
+
+
+def _table(rows: Sequence[tuple[Text, str, Mapping[str, str]]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+    table.add_column("account", no_wrap=True)
+    table.add_column("doing")
+    for fact in rows[0][2] if rows else ():
+        table.add_column(fact, justify="right", no_wrap=True)
+    for name, doing, facts in rows:
+        table.add_row(name, Text(doing), *facts.values())
+    return table
+
+
+def _paragraph(name: Text, doing: str, facts: Mapping[str, str]) -> Text:
+    return Text.assemble(name, f": {doing}\n", ", ".join(f"{what} {value}" for what, value in facts.items()))
 
 
 def _store(store: Mapping[str, Any] | None) -> str:

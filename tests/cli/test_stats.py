@@ -10,6 +10,7 @@ import asyncio
 import datetime as dt
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -95,6 +96,15 @@ def test_output_as_text(store: Path) -> None:
     assert GOLDEN.read_text(encoding="utf-8") == text
     assert max(map(len, text.splitlines())) <= 80
     assert text.replace("\n", "").isprintable()
+
+
+def test_no_figure_is_cut_in_a_narrow_terminal(store: Path) -> None:
+    def figures(columns: int) -> list[str]:
+        arguments = ["stats", "--store", str(store), "--account", "marvin"]
+        shown = CliRunner().invoke(main, arguments, env={"COLUMNS": str(columns)}).stdout.partition("Rating")[0]
+        return re.findall(r"(?m)expected$|[0-9.]+(?: %)?", shown)
+
+    assert figures(80) == figures(48) == figures(30)
 
 
 def test_the_store_says_when_it_is_empty(tmp_path: Path) -> None:

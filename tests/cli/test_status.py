@@ -94,6 +94,16 @@ async def test_people_get_a_table_that_fits_their_terminal() -> None:
     assert 80 >= max(map(len, lines))
 
 
+@pytest.mark.parametrize("columns", [30, 45, 71])
+async def test_on_a_narrow_terminal_nothing_is_cut(house: House, columns: int) -> None:
+    house.status = {**STATUS, "accounts": [ACCOUNT, {**ACCOUNT, "account": "a_name_of_20_letters"}]}
+    shown = (await fibsbot("status", COLUMNS=str(columns))).stdout
+    assert columns >= max(map(len, shown.splitlines()))
+    for name in ("marvin", "a_name_of_20_letters"):
+        sentence = f"{name}: playing ford, 3-2 of 5 online 2 h, retries 2, won 7 of 12, saved 1, invited 0"
+        assert sentence in " ".join(shown.split())
+
+
 @pytest.mark.usefixtures("house")
 async def test_programs_get_one_json_object() -> None:
     result = await fibsbot("status", "--json")
