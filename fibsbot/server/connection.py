@@ -31,14 +31,21 @@ MAX_ANSWERS: Final = 64
 _ERASES: Final = b"\x08\x7f"
 """Backspace and delete."""
 _DROPPED: Final = bytes(byte for byte in range(0x20) if byte not in b"\t\n\r\x08")
-_SHOWN: Final = bytes.maketrans(b"\t" + bytes(range(0x80, 0x100)), b" " + 0x80 * b"?")
+_SHOWN: Final = bytes.maketrans(b"\t", b" ")
+FOREIGN: Final = "\N{REPLACEMENT CHARACTER}"
+"""Stands for each byte beyond ASCII, whose encoding is not known."""
+
+
+def as_ascii(line: str) -> str:
+    """Return a line with `?` for each byte beyond ASCII."""
+    return line.replace(FOREIGN, "?")
 
 
 class TelnetInput:
     """A splitter of the bytes from a client into lines.
 
-    A line ends with CR LF, CR NUL, LF or CR. Bytes that are not printable ASCII become `?`, and control characters are
-    dropped: one user's text must not move the cursor on another's screen. Lines are truncated at `max_line` bytes.
+    A line ends with CR LF, CR NUL, LF or CR. Bytes beyond ASCII become `FOREIGN`, and control characters are dropped:
+    one user's text must not move the cursor on another's screen. Lines are truncated at `max_line` bytes.
     """
 
     def __init__(self, max_line: int) -> None:
@@ -79,7 +86,7 @@ class TelnetInput:
         *pieces, rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for piece in pieces:
             self._add(piece)
-            self.lines.append(self._line.decode("ascii"))
+            self.lines.append(self._line.decode("ascii", "replace"))
             self._line.clear()
         self._add(rest)
 
@@ -113,7 +120,7 @@ class TelnetInput:
         else:
             self._end_command()
             if first == IAC:
-                self._add(b"?")
+                self._add(bytes((IAC,)))
 
     def _end_command(self) -> None:
         self._command.clear()
@@ -190,7 +197,14 @@ class ClientConnection:
     # -- in ---------------------------------------------------------------------------------------------------------
 
     async def read_line(self) -> str | None:
-        """Return the next line; None when the client has closed the connection, or was closed.
+        """Return the next line as `read_secret` does, with `?` for each byte beyond ASCII."""
+        line = await self.read_secret()
+        return None if line is None else as_ascii(line)
+
+    async def read_secret(self) -> str | None:
+        """Return the next line, with FOREIGN for each byte beyond ASCII.
+
+        None when the client has closed the connection, or was closed.
 
         Raises:
             TimeoutError: if none came for the idle time.

@@ -16,7 +16,7 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Setting, Toggle
 from fibsbot import __version__
 from fibsbot.server import texts
-from fibsbot.server.accounts import MIN_PASSWORD, Passwords
+from fibsbot.server.accounts import MIN_PASSWORD, PASSWORD_NOT_ASCII, Passwords
 from fibsbot.server.user_settings import timezones
 from fibsbot.server.users import User
 from fibsbot.server.world import ClearScreen, CommandHandlers, World
@@ -94,13 +94,20 @@ def address(world: World, user: User, command: c.Address) -> None:
     world.show_status(user)
 
 
-async def change_password(world: World, user: User, passwords: Passwords, command: c.Password) -> None:
-    """Change the password of the account; it is hashed in another thread, while other users go on."""
+async def change_password(
+    world: World, user: User, passwords: Passwords, command: c.Password, *, is_ascii: bool
+) -> None:
+    """Change the password of the account; it is hashed in another thread, while other users go on.
+
+    `is_ascii`: whether the new one was typed without other characters, which the command has as `?`.
+    """
     account = user.account
     if command.new != command.repeated:
         world.send(user, m.PasswordsDiffer())
     elif not await passwords.verify(command.old, account.password):
         world.send(user, m.WrongPassword())
+    elif not is_ascii:
+        world.send(user, PASSWORD_NOT_ASCII)
     elif len(command.new) < MIN_PASSWORD:
         world.send(user, m.PasswordTooShort())
     else:

@@ -23,7 +23,7 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command, write
 from fibs_protocol.messages import Message
 from fibsbot.server import sessions, texts
-from fibsbot.server.accounts import MIN_PASSWORD, Account, Passwords, is_reserved, is_valid_name
+from fibsbot.server.accounts import MIN_PASSWORD, PASSWORD_NOT_ASCII, Account, Passwords, is_reserved, is_valid_name
 from fibsbot.server.connection import ClientConnection
 from fibsbot.server.dispatch import refusal_messages
 from fibsbot.server.info import server_time
@@ -291,16 +291,17 @@ class LoginDialog:
         """Ask for a new password twice; None if none is entered."""
         connection.ask(write(m.NewPasswordPrompt()))
         while True:
-            password = await connection.read_line()
+            password = await connection.read_secret()
             if not password:
                 return None
-            if len(password) < MIN_PASSWORD:
-                _send(connection, m.Unknown(""), m.PasswordTooShort())
+            if len(password) < MIN_PASSWORD or not password.isascii():
+                refusal = m.PasswordTooShort() if password.isascii() else PASSWORD_NOT_ASCII
+                _send(connection, m.Unknown(""), refusal)
                 connection.ask(write(m.NewPasswordPrompt()))
                 continue
             _send(connection, m.Unknown(""))
             connection.ask(write(m.RetypePasswordPrompt()))
-            if await connection.read_line() == password:
+            if await connection.read_secret() == password:
                 return password
             _send(connection, m.Unknown(""))
             connection.ask(write(m.PasswordsDifferPrompt()))

@@ -22,7 +22,7 @@ from fibsbot.rules.laws import Laws
 from fibsbot.server import chouette_flow, dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render
-from fibsbot.server.connection import CLOSE_TIME, ClientConnection
+from fibsbot.server.connection import CLOSE_TIME, ClientConnection, as_ascii
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice, SystemDice
 from fibsbot.server.info import change_password
@@ -240,7 +240,7 @@ class Server:
             self._deliver(user)
         departure = Departure.DROPPED
         try:
-            while (line := await connection.read_line()) is not None:
+            while (line := await connection.read_secret()) is not None:
                 await self._handle(user, connection, line)
         except TimeoutError:
             departure = Departure.TIMED_OUT
@@ -253,12 +253,14 @@ class Server:
             _log.info("logged out", user=user.name)
 
     async def _handle(self, user: User, connection: ClientConnection, line: str) -> None:
-        password = dispatch.password_command(line)
+        text = as_ascii(line)
+        password = dispatch.password_command(text)
         if password is not None:
-            await change_password(self.world, user, self.passwords, password)
+            is_ascii = line.rpartition(":")[2].isascii()
+            await change_password(self.world, user, self.passwords, password, is_ascii=is_ascii)
         with connection.charge_time():
             if password is None:
-                dispatch.handle(self.world, user, line)
+                dispatch.handle(self.world, user, text)
             self._deliver(user)
 
     def _deliver(self, actor: User | None) -> None:

@@ -15,7 +15,7 @@ from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.game import decision
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server.connection import TelnetInput
+from fibsbot.server.connection import TelnetInput, as_ascii
 from fibsbot.server.server_match import ServerMatch
 from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld
@@ -174,7 +174,7 @@ def test_lines_do_not_depend_on_how_the_bytes_are_cut(data: bytes, cuts: list[in
         begin = max(begin, cut)
     assert list(whole.lines) == list(pieces.lines)
     assert whole.answers == pieces.answers
-    for line in whole.lines:
+    for line in map(as_ascii, whole.lines):
         assert line.isascii()
         assert line.isprintable()
         assert len(line) <= 50

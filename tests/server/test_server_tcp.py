@@ -186,6 +186,8 @@ async def test_a_guest_registers_and_is_logged_in(server: Server) -> None:
     assert "\xff\xfc\x01** No password given. Please choose a new name\r\n> " == await raw.ask("", "> ")
     await raw.ask("name newcomer", "password: ")
     assert "Minimal password length is 4 characters." in await raw.ask("abc", "password: ")
+    for foreign in ("p\xe4ssword", "\xc3\xa4\xc3\xb6"):
+        assert "Passwords may only contain ASCII characters." in await raw.ask(foreign, "password: ")
     await raw.ask("good word", "retype your password: ")
     assert "** The two passwords were not identical." in await raw.ask("other word", "Password: ")
     await raw.ask("good word", "retype your password: ")
@@ -223,6 +225,7 @@ async def test_a_password_can_be_changed(server: Server) -> None:
     assert "** Sorry. Old password not correct." in await raw.ask("password wrong:newword:newword", "correct.")
     assert "** Please give your new password twice." in await raw.ask(f"password {PASSWORD}:newword:other", "twice.")
     assert "Minimal password" in await raw.ask(f"password {PASSWORD}:new:new", "characters.")
+    assert "only contain ASCII" in await raw.ask(f"password {PASSWORD}:n\xe4wword:n\xe4wword", "characters.")
     assert "Password changed." in await raw.ask(f"password {PASSWORD}:newword:newword", "changed.")
     raw.send("bye")
     await raw.rest()
