@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import pytest
@@ -32,6 +34,10 @@ from tests.protocol.message_examples import (
     texts,
 )
 
+frequent: Final = st.sampled_from([m.Rolls, m.Moves, m.Board, m.TableBoard, m.WhoInfo]).flatmap(
+    lambda kind: said(next(wording for wording in SPOKEN if wording.cls is kind))
+)
+
 
 def _written(message: m.Message) -> bool:
     """Whether a message is one that a server writes."""
@@ -49,6 +55,14 @@ def test_written_messages_are_read_back(wordings: list[Wording[m.Message]], data
         assert message == parse(line)
         assert line.isascii()
         assert line.isprintable()
+
+
+@examples(20)
+@given(st.sampled_from([wordings[0] for wordings in GROUPS]).flatmap(said) | frequent)
+def test_messages_survive_copying_and_pickling(message: m.Message) -> None:
+    """The most frequent ones, which have no slots, had lost all their fields."""
+    pickled = pickle.loads(pickle.dumps(message))  # noqa: S301 - our own
+    assert message == copy.copy(message) == copy.deepcopy(message) == pickled
 
 
 def test_every_wording_is_the_one_for_some_messages() -> None:

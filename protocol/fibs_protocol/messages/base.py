@@ -7,7 +7,7 @@ import re
 from attrs import frozen
 
 
-@frozen
+@frozen(getstate_setstate=False)  # those of a class with slots leave out the fields of classes without
 class Message:
     """The base class of messages: one logical line of a server."""
 

@@ -1,0 +1,56 @@
+"""docs/library.md is true: its examples give what it shows, and objects are what it says of them."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import pickle
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from attrs.exceptions import FrozenInstanceError
+
+from fibs_protocol import messages as m
+from fibs_protocol.grammar import parse
+from fibsbot.fibs_numbering import board_of
+from fibsbot.games import game as tables
+from fibsbot.games import load_ruleset
+from fibsbot.match import MatchState
+from fibsbot.position import Move, Play, Position
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import FIBS
+from fibsbot.transcript import Game, Player, Transcript
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "library.md"
+START: Final = MatchState(Position.start(), length=3)
+BOARD: Final = board_of(START, "You", "bob")
+OBJECTS: Final = (
+    Position.start(),
+    Move(8, 5),
+    Play.of((8, 5), (6, 5)),
+    START,
+    FIBS,
+    start_match(FIBS, 5),
+    load_ruleset("plakoto"),
+    tables.start_match(load_ruleset("tabula:exact"), 3),
+    Transcript((Player("alice"), Player("bob")), 3, (Game(1, start_match(FIBS, 3)),), tags={"Event": "The final"}),
+    m.Rolls("bob", (3, 1)),
+    BOARD,
+    parse(BOARD.to_line()),
+)
+
+
+@pytest.mark.slow
+def test_the_examples_give_what_the_page_shows() -> None:
+    results = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    assert (results.failed, results.attempted > 50) == (0, True)
+
+
+@pytest.mark.parametrize("it", OBJECTS, ids=lambda it: type(it).__name__)
+def test_objects_are_immutable_and_can_be_compared_hashed_copied_and_pickled(it: Any) -> None:
+    pickled = pickle.loads(pickle.dumps(it))  # noqa: S301 - our own
+    for copied in (pickled, copy.copy(it), copy.deepcopy(it)):
+        assert (it == copied, {it: 1}[copied]) == (True, 1)
+    with pytest.raises(FrozenInstanceError):
+        setattr(it, type(it).__attrs_attrs__[0].name, None)
