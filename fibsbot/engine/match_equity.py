@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Final, TypeAlias
@@ -74,13 +75,19 @@ def match_chance(away: int, opponent_away: int, *, crawford_played: bool) -> flo
     return 1 - (after_crawford(opponent_away) if crawford_played else _crawford(opponent_away))
 
 
+_EXTENDING: Final = threading.Lock()
+"""Held while the list of `_chances_after_crawford` is extended."""
+
+
 def after_crawford(away: int) -> float:
     """Return the trailer's chance after the Crawford game, by the points needed; the leader needs one."""
     if away <= 0:
         return 1.0
     known = _chances_after_crawford()
-    while len(known) < away:
-        known.append(_doubled_at_once(known[-2], known[-4]))
+    if len(known) < away:
+        with _EXTENDING:  # two threads would append the same chance twice, and all after it would be wrong
+            while len(known) < away:
+                known.append(_doubled_at_once(known[-2], known[-4]))
     return known[away - 1]
 
 

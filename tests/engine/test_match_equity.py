@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
 
+from fibsbot.engine import match_equity
 from fibsbot.engine.match_equity import GAMMON_RATE, TABLE_POINTS, after_crawford, equity_table, match_chance
 
 LONGEST = 99
@@ -113,3 +117,22 @@ def test_the_crawford_game_goes_on_beyond_the_table() -> None:
 def test_the_table_is_in_the_package() -> None:
     assert TABLE_POINTS == len(equity_table().before) == len(equity_table().after)
     assert all(TABLE_POINTS == len(row) for row in equity_table().before)
+
+
+def test_threads_that_extend_the_table_at_the_same_time_get_the_same_chances(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each had appended its own chance of the same score, so that those of longer matches came out of place."""
+    longest = TABLE_POINTS + 5
+    alone = [after_crawford(away) for away in range(1, longest + 1)]
+    met, chance_of = threading.Barrier(2), match_equity._doubled_at_once
+
+    def slowly(single: float, gammon: float) -> float:
+        with contextlib.suppress(threading.BrokenBarrierError):  # the other thread waits for its turn
+            met.wait(0.02)
+        return chance_of(single, gammon)
+
+    monkeypatch.setattr(match_equity, "_doubled_at_once", slowly)
+    match_equity._chances_after_crawford.cache_clear()
+    assert match_equity._chances_after_crawford() == alone[:TABLE_POINTS]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(after_crawford, [longest, longest]))
+    assert alone == [after_crawford(away) for away in range(1, longest + 1)]
