@@ -312,6 +312,11 @@ class BotStatus:
     counters: dict[str, int]
 
     @property
+    def playing(self) -> bool:
+        """Whether a match is on, or we have a seat at a chouette."""
+        return self.opponent is not None or self.chouette is not None
+
+    @property
     def sentence(self) -> str:
         """The status in words: `playing ford, 3-2 of 5`."""
         if self.chouette is not None:

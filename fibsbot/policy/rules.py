@@ -5,7 +5,7 @@ All text is one line of plain ASCII. An unknown fact about a player is no reason
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from fibsbot.policy.policy import (
@@ -67,11 +67,16 @@ def _besides(policy: Policy) -> Iterator[str]:
     if ANY_GAME in policy.games:
         yield "I also play all other games, and chouettes."
     elif policy.games:
-        yield f"I also play {join_words(policy.games)}."
+        yield f"I also play {_names(policy.games)}."
     if ANY_LAWS in policy.laws:
         yield "I also play by any other laws."
     elif policy.laws:
         yield f"I also play by laws {join_words(policy.laws, 'or')}."
+
+
+def _names(games: Sequence[str]) -> str:
+    """Return the names of games as a list in English."""
+    return join_words([f"{CHOUETTE}s" if game == CHOUETTE else game for game in games])
 
 
 def _pauses(policy: Policy) -> Iterator[str]:
@@ -198,7 +203,7 @@ def _laws(policy: Policy, request: MatchRequest) -> str | None:
 def _game(policy: Policy, request: MatchRequest) -> str | None:
     if request.game is None or request.direction is Direction.OURS or policy.plays(request.game):
         return None
-    return f"I only play {join_words(('backgammon', *policy.games))}."
+    return f"I only play {_names(('backgammon', *policy.games))}."
 
 
 # -- strength ------------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ class _Accounts(Collector):
 _GAUGES: Final[tuple[tuple[str, str, Callable[[AccountStatus], float]], ...]] = (
     ("connected_seconds", "Since the login; 0 while not logged in.", lambda it: it.connected or 0.0),
     ("healthy", "1 unless it is stuck, or has ended with an error.", lambda it: it.healthy),
-    ("playing", "1 while a match is on.", lambda it: bool(it.agent and it.agent.opponent)),
+    ("playing", "1 while a match or a chouette is on.", lambda it: bool(it.agent and it.agent.playing)),
     ("paused", "1 while no new match is begun.", lambda it: bool(it.agent and it.agent.paused)),
     ("saved_matches", "Saved matches that wait to be resumed.", lambda it: it.agent.saved if it.agent else 0),
     ("stuck_matches", "Saved matches that were given up.", lambda it: it.agent.stuck if it.agent else 0),

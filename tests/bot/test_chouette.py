@@ -101,6 +101,7 @@ def test_a_captain_rolls_and_doubles_as_in_an_unlimited_match_without_jacoby_rul
     )
     assert ["double"] == script.cube(CubeAction.DOUBLE)
     assert "playing a chouette with arthur" == script.agent.status.sentence
+    assert script.agent.status.playing
     assert [] == script.server("You double. Please wait for arthur to accept or reject.", "arthur accepts the double.")
     (record,) = script.events("chouette_decision")
     assert ("roll", "double") == (record["phase"], record["answer"])

@@ -232,7 +232,7 @@ def test_the_description_names_other_games_and_laws() -> None:
     policy = Policy(games=("plakoto", "tabula:free", "chouette"), laws=("1931 point", "modern reject"), cool_down=60)
     said = (
         f"{matches} With the same player: a break of 1 minute after a match. I also play plakoto, tabula:free and "
-        "chouette. I also play by laws 1931 point or modern reject."
+        "chouettes. I also play by laws 1931 point or modern reject."
     )
     assert said == describe_policy(policy)
     said = f"{matches} I also play all other games, and chouettes. I also play by any other laws."

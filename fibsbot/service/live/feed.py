@@ -116,7 +116,7 @@ class FeedPart(enum.Enum):
     GAMES = "games"
 
 
-_OWN_VERBS: Final[Mapping[type[Message], str]] = {m.YouSay: "says", m.YouKibitz: "kibitzes", m.YouWhisper: "whispers"}
+_OWN_VERBS: Final[Mapping[type[Message], str]] = {m.YouKibitz: "kibitzes", m.YouWhisper: "whispers"}
 _OTHERS_VERBS: Final[Mapping[type[Message], str]] = {m.Says: "says", m.Kibitzes: "kibitzes", m.Whispers: "whispers"}
 
 
@@ -170,14 +170,17 @@ class AccountFeed:
             self._track = agent.tracked
             self._over = not agent.tracked.running and (self._over or isinstance(message, m.MatchWon))
             self._changed(FeedPart.BOARD)
-        if verb := _OWN_VERBS.get(type(message)):
-            self._say(self._account, verb, message, own=True)
+        if isinstance(message, m.YouSay):  # a bot does not `say`: the echo begins with a name
+            name, _, text = message.text.partition(" ")
+            self._say(self._account, f"tells {name}", text, own=True)
+        elif verb := _OWN_VERBS.get(type(message)):
+            self._say(self._account, verb, _text(message), own=True)
         elif verb := _OTHERS_VERBS.get(type(message)):
-            self._say(getattr(message, "name", "?"), verb, message, own=False)
+            self._say(getattr(message, "name", "?"), verb, _text(message), own=False)
         return sum(self.versions.values()) != before
 
-    def _say(self, name: str, verb: str, message: Message, *, own: bool) -> None:
-        line = {"at": _clock(), "name": safe_text(name, 24), "verb": verb, "text": safe_text(_text(message))}
+    def _say(self, name: str, verb: str, text: str, *, own: bool) -> None:
+        line = {"at": _clock(), "name": safe_text(name, 24), "verb": safe_text(verb, 30), "text": safe_text(text)}
         self._chat.append(line | {"own": own})
         self._changed(FeedPart.CHAT)
 

@@ -94,7 +94,7 @@ class LivePage:
                 "name": status.account,
                 "sentence": safe_text(status.sentence),
                 "healthy": status.healthy,
-                "playing": bool(status.agent and status.agent.opponent),
+                "playing": bool(status.agent and status.agent.playing),
             }
             for status in self._statuses()
         ]
