@@ -35,6 +35,7 @@ from fibsbot.draw.themes import ColourRole, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.laws import Level
+from fibsbot.rules.plays import check_dice
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
@@ -75,7 +76,15 @@ def board_svg(
         view: side, direction and colours; by default the player is below, with home on the right.
         play: a legal play, shown by arrows.
         names: names of the player and the opponent.
+
+    Raises:
+        ValueError: the position is impossible, or the dice are.
     """
+    flaws = state.position.status()
+    if flaws:
+        raise ValueError(f"expected a possible position, got one with {flaws.name}: {state.position.points}")
+    if state.dice:
+        check_dice(state.dice)
     view = view or ViewOptions()
     return scene_svg(scene_of_state(state, view, play, names), view)
 

@@ -237,10 +237,10 @@ class Engine:
         Raises ValueError if the state is impossible or has no dice, if there is no play to rank, or if one cannot be
         made by any numbers.
         """
-        _check(state)
+        check_state(state)
         if plays is not None:
             for play in plays:
-                _check_play(state.position, play)
+                check_can_be_made(state.position, play)
         elif state.dice is None:
             raise ValueError("expected a state with dice, got none")
         else:
@@ -252,7 +252,7 @@ class Engine:
 
         Raises ValueError if the state is impossible.
         """
-        _check(state)
+        check_state(state)
         return self.searcher.analyse_cube(state, limits)
 
     def equities_by_roll(self, state: MatchState) -> list[float]:
@@ -260,7 +260,7 @@ class Engine:
 
         The dice of the state are ignored. Raises ValueError if the state is impossible.
         """
-        _check(state)
+        check_state(state)
         return self.searcher.equities_by_roll(state)
 
     def warm_up(self) -> None:
@@ -284,7 +284,7 @@ class Engine:
         return searcher
 
 
-def _check(state: MatchState) -> None:
+def check_state(state: MatchState) -> None:
     """Raise ValueError for an impossible state: compiled functions use the cells of a position as indices."""
     flaws = state.position.status()
     if flaws:
@@ -293,7 +293,7 @@ def _check(state: MatchState) -> None:
         raise ValueError(f"expected a cube from 1 and a length from 0, got {state.cube} and {state.length}")
 
 
-def _check_play(position: Position, play: Play) -> None:
+def check_can_be_made(position: Position, play: Play) -> None:
     """Raise ValueError for a play whose moves cannot be made one after the other, by whatever numbers."""
     cells = list(position.points)
     for move in play.moves:

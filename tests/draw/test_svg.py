@@ -49,6 +49,22 @@ def discs(root: ET.Element) -> list[tuple[float, float]]:
 # -- whatever the position ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (
+            MatchState(Position.from_sides([16, *[0] * 24], [2, *[0] * 24])),
+            "a possible position, got one with TOO_MANY",
+        ),
+        (MatchState(Position([0] * 20)), "a possible position, got one with WRONG_LENGTH"),
+        (MatchState(Position.start(), dice=(9, 1), phase=Phase.MOVE), "two dice, each 1 to 6, got"),
+    ],
+)
+def test_the_impossible_is_not_drawn(state: MatchState, message: str) -> None:
+    with pytest.raises(ValueError, match=f"expected {message}"):
+        board_svg(state)
+
+
 @given(match_states(), looks(), st.text(max_size=30), st.text(max_size=30))
 def test_any_decision_becomes_a_small_picture_that_loads_nothing(
     state: MatchState, view: ViewOptions, own: str, other: str

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from attrs import define, field, frozen
 
 from fibsbot.engine.arrays import OUTCOMES, Outcomes, cubeless_equity
-from fibsbot.engine.engine import Engine
+from fibsbot.engine.engine import Engine, check_state
 from fibsbot.engine.rollout.games import BLOCK, COLUMNS, EQUITY, BlockPlayer, Candidate, RolloutPlan, Trials
 from fibsbot.files import os_errors_as
 from fibsbot.text import one_line
@@ -264,10 +264,13 @@ def rollout(
         on_work: Called with the progress of the workers, several times a second.
 
     Raises:
+        ValueError: The state of a candidate is impossible.
         RolloutError: A local process dies, an engine cannot be made, or the file belongs to another rollout; one line.
     """
     if not candidates:
         raise RolloutError("expected at least one candidate to roll out, got none")
+    for candidate in candidates:
+        check_state(candidate.state)
     started = time.monotonic()
     record = RolloutFile.open(file, engine, candidates, plan) if file else None
     played: list[list[Trials]] = []

@@ -30,7 +30,7 @@ from fibsbot.engine.arrays import (
     other_side,
 )
 from fibsbot.engine.cube import THEIRS
-from fibsbot.engine.engine import Engine
+from fibsbot.engine.engine import Engine, check_can_be_made
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import Searcher
 from fibsbot.engine.search.lookahead import OPPONENT_COLUMN, Clock, CubeLine, DecisionCubes, Lookahead, argmin_of_slots
@@ -78,6 +78,11 @@ class RolloutPlan:
             raise ValueError(f"expected at least one trial, got {self.trials}")
         if self.truncated is not None and self.truncated < 1:
             raise ValueError(f"expected to truncate after at least one turn, got {self.truncated}")
+        if self.seed < 0:
+            raise ValueError(f"expected a seed from 0, got {self.seed}")
+        for least in (self.stop_at_error, self.stop_at_deviations):
+            if least is not None and not least > 0:
+                raise ValueError(f"expected to stop at an error, or at deviations, above 0, got {least}")
 
 
 @frozen
@@ -110,7 +115,9 @@ def cube_candidates(state: MatchState) -> tuple[Candidate, Candidate]:
 
 
 def play_candidates(state: MatchState, plays: Sequence[Play], names: Sequence[str]) -> tuple[Candidate, ...]:
-    """Return a candidate for each play."""
+    """Return a candidate for each play. Raises ValueError for one that cannot be made."""
+    for play in plays:
+        check_can_be_made(state.position, play)
     return tuple(
         Candidate(
             name,

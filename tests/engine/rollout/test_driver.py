@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,13 +18,14 @@ from fibsbot.engine.rollout import (
     RolloutPlan,
     RolloutResult,
     cube_candidates,
+    play_candidates,
     position_candidate,
     rollout,
 )
 from fibsbot.engine.rollout.driver import standard_error
 from fibsbot.match import MatchState
-from fibsbot.position import Position
-from fibsbot.workers.pool import LocalPool
+from fibsbot.position import Play, Position
+from fibsbot.workers.pool import InProcessPool, LocalPool
 from fibsbot.workers.processes import THREAD_VARIABLES
 from tests.engine.toy_engines import pip_engine
 
@@ -177,3 +179,17 @@ def test_plans_that_are_none_are_refused() -> None:
 def test_a_single_game_says_nothing_about_the_error() -> None:
     assert [np.inf] == standard_error(np.zeros((1, 1))).tolist()
     assert [1.0] == standard_error(np.array([[0.0], [2.0]])).tolist()
+
+
+@pytest.mark.parametrize("wrong", [{"seed": -1}, {"stop_at_error": 0}, {"stop_at_deviations": float("nan")}])
+def test_a_plan_that_could_not_be_followed_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"expected (a seed from 0|to stop at an error, or at deviations, above 0)"):
+        RolloutPlan(**wrong)
+
+
+def test_the_impossible_is_not_rolled_out() -> None:
+    crowded = MatchState(Position.from_sides([16, *[0] * 24], [2, *[0] * 24]))
+    with pytest.raises(ValueError, match="expected a possible position, got one with TOO_MANY_CHECKERS"):
+        rollout(pip_engine, position_candidate(crowded), PLAN, pool=InProcessPool())
+    with pytest.raises(ValueError, match="expected plays that can be made, got 23/20"):
+        play_candidates(MatchState(Position.start(), dice=(3, 1)), [Play.of((23, 20))], ["a"])
