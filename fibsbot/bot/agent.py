@@ -196,7 +196,9 @@ class Agent:
                 context.paused = paused
                 context.record("paused", paused=paused)
             case SettingsChanged(settings=settings):
+                before = context.settings
                 context.settings = evolve(settings, name=context.settings.name, password=context.settings.password)
+                self._login.on_settings_changed(before)
 
     def _on_connected(self, event: Connected) -> None:
         self._context.session = Session()

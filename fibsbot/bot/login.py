@@ -17,6 +17,7 @@ from fibsbot.bot import events_and_actions as e
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, feature_of, on
 from fibsbot.bot.current_match import Matches
+from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import REPEATED_COMMANDS, Awaited, Timeouts, awaited_of
 
 WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
@@ -138,10 +139,8 @@ class LoginSequence:
     def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
         if not self._toggles_known:
             self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-            if self._context.settings.knows_laws:
-                self._queue.send(c.ShowLaws(known=True))
-            if self._context.settings.knows_games:
-                self._queue.send(c.SetCommand(Setting.GAMES, "on"))
+            settings = self._context.settings
+            self._ask_for_more(laws=settings.knows_laws, games=settings.knows_games)
         self._toggles_known = True
         self._timeouts.stop(Awaited.TOGGLES)
         for toggle, wanted in WANTED_TOGGLES.items():
@@ -150,6 +149,21 @@ class LoginSequence:
             if values.get(toggle, wanted) is not wanted and again:
                 self._attempts[toggle] = attempts + 1, self._context.now
                 self._queue.send(c.ToggleCommand(toggle))
+
+    def _ask_for_more(self, *, laws: bool, games: bool) -> None:
+        """Tell the server that we know other laws than those of FIBS, or other games."""
+        if laws:
+            self._queue.send(c.ShowLaws(known=True))
+        if games:
+            self._queue.send(c.SetCommand(Setting.GAMES, "on"))
+
+    def on_settings_changed(self, before: AgentSettings) -> None:
+        """Ask for other laws and games if they are played only now."""
+        now = self._context.settings
+        if self._toggles_known and self._context.session.state in LOGGED_IN:
+            self._ask_for_more(
+                laws=now.knows_laws and not before.knows_laws, games=now.knows_games and not before.knows_games
+            )
 
     def on_answered(self, outcome: CommandOutcome) -> None:
         """Note an answer to a command of the login."""

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from fibsbot.bot.events_and_actions import SettingsChanged
+from fibsbot.bot.settings import Timings
 from fibsbot.policy import Policy
 from fibsbot.strategies.questions import PlayQuestion, RejectRollAnswer
-from tests.bot.agent_script import Script, board
+from tests.bot.agent_script import ME, Script, board
+from tests.bot.live_bots import agent_settings
 from tests.bot.lobby_lines import who
 
 LAWS = "The match is played by laws {} (in plain words)."
@@ -42,6 +45,19 @@ def test_a_bot_asks_for_other_laws_only_if_it_plays_by_any() -> None:
     assert "laws on" not in Script().to_lobby().sent_so_far
     assert "laws on" in Script(policy=Policy(laws=("1931",))).to_lobby().sent_so_far
     assert "laws on" in Script(invite_laws="1931 point").to_lobby().sent_so_far
+
+
+def test_a_bot_asks_for_other_laws_and_games_when_its_settings_name_them() -> None:
+    script = Script().to_lobby()
+    policy = Policy(laws=("1931",), games=("plakoto",))
+    settings = agent_settings(ME, "pass:word", policy=policy, timings=Timings(pause=0))
+    assert ["laws on"] == script.event(SettingsChanged(script.now, settings))
+    assert ["set games on"] == script.server(KNOWN)
+    assert [] == script.server("Value of 'games' set to on.")
+    assert [] == script.event(SettingsChanged(script.now, settings)), "it has asked"
+    script.lose()
+    assert [] == script.event(SettingsChanged(script.now, agent_settings(ME, "pass:word")))
+    assert [] == script.event(SettingsChanged(script.now, settings)), "it asks after the login"
 
 
 def test_an_invitation_by_laws_that_the_policy_names_is_joined() -> None:
