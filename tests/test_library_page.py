@@ -12,12 +12,14 @@ import pytest
 from attrs.exceptions import FrozenInstanceError
 
 from fibs_protocol import messages as m
+from fibs_protocol.errors import BadArgumentError
 from fibs_protocol.grammar import parse
 from fibsbot.fibs_numbering import board_of
 from fibsbot.games import game as tables
 from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState
 from fibsbot.position import Move, Play, Position
+from fibsbot.rules.errors import CubeError, CubeRefusal, IllegalPlayError, Law
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.transcript import Game, Player, Transcript
@@ -45,6 +47,21 @@ OBJECTS: Final = (
 def test_the_examples_give_what_the_page_shows() -> None:
     results = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert (results.failed, results.attempted > 50) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        IllegalPlayError(Law.MUST_PLAY, "24/23: it must be played"),
+        CubeError(CubeRefusal.LIMIT),
+        BadArgumentError(m.UnknownCommand("x")),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_survive_pickling_so_that_other_processes_can_raise_them(error: Exception) -> None:
+    """A pool of processes had been broken by an illegal play, or had waited for ever."""
+    pickled = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    assert (type(pickled), str(pickled), vars(pickled)) == (type(error), str(error), vars(error))
 
 
 @pytest.mark.parametrize("it", OBJECTS, ids=lambda it: type(it).__name__)

@@ -70,6 +70,10 @@ class IllegalPlayError(PlayError):
         self.law = law
         """The law that the play breaks."""
 
+    def __reduce__(self) -> tuple[type[IllegalPlayError], tuple[AnyLaw, str]]:
+        """Pickle both arguments: by default an error keeps the text alone, and the process that gets it breaks."""
+        return type(self), (self.law, str(self))
+
 
 class AmbiguousPlayError(PlayError):
     """A text that can be read as plays leading to different positions."""
@@ -131,6 +135,10 @@ class CubeError(RuleError):
         super().__init__(refusal.value)
         self.refusal = refusal
         """The reason."""
+
+    def __reduce__(self) -> tuple[type[CubeError], tuple[CubeRefusal]]:
+        """Pickle the reason, as for `IllegalPlayError`."""
+        return type(self), (self.refusal,)
 
 
 class DiceError(RuleError):

@@ -35,6 +35,10 @@ class CommandError(ProtocolError):
         self.refusal = refusal
         """The answer of the server."""
 
+    def __reduce__(self) -> tuple[type[CommandError], tuple[Refusal]]:
+        """Pickle the refusal, of which the text is made."""
+        return type(self), (self.refusal,)
+
 
 class UnknownCommandError(CommandError):
     """The first word is neither the name nor a prefix of a command."""
