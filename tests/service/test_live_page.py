@@ -113,6 +113,9 @@ async def test_the_page_fits_the_width_of_a_phone(browser: Browser, server: Serv
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         width = await page.evaluate("document.querySelector('#board svg').getBoundingClientRect().width")
         assert 250 < width <= 320
+        await page.set_viewport_size({"width": 667, "height": 375})
+        height = await page.evaluate("document.querySelector('#board svg').getBoundingClientRect().height")
+        assert 280 < height < 375, "on its side"
 
 
 async def test_chat_is_never_interpreted_as_markup(browser: Browser, server: Server) -> None:
