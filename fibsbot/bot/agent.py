@@ -1,6 +1,6 @@
 """The agent: a function from events to actions. It does no I/O and reads no clock; docs/agent.md explains it.
 
-The same agent runs live, in replay and in tests; only what brings the events and does the actions differs.
+The same agent runs live, in replay and in tests; only what delivers the events and carries out the actions differs.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ class Agent:
             self._lobby.on_unusual(outcome)
 
     def _follow_up(self, outcome: CommandOutcome) -> None:
-        """Have what became of a command noted by who plays."""
+        """Report the outcome of a command to the parts that play."""
         if self._context.session.state is State.SEATED:
             self._chouette.on_answered(outcome)
         else:
@@ -301,7 +301,7 @@ class Agent:
 
     @on(m.Unknown, m.RefusedBoard)
     def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:
-        """Count a line that the grammar should know; before the first answer come lines for everybody, such as news."""
+        """Count a line that the grammar should know; those before the first answer are for everybody, such as news."""
         self._context.counters.unknown += self._login.server_has_answered
 
     @on(m.LoggedIn, m.LoggedOut)
@@ -311,7 +311,7 @@ class Agent:
 
     @on(m.AlreadyLoggedIn)
     def _on_already_logged_in(self, _: m.AlreadyLoggedIn) -> None:
-        """Notice another login that no line has announced: the server has closed our connection, and has one of us."""
+        """Notice an unannounced login: the server closed our connection, and now says that we are logged in already."""
         if self._closed_by_server:
             self._context.disconnect(REPLACED, End.REPLACED)
 

@@ -1,7 +1,7 @@
 """Our seat at a chouette: what we decide there in the box, as captain or as a member of the team, and when we leave.
 
 While we are seated nothing is tracked: the server asks for each decision, and the board is requested before it is made.
-After a lost line, a refusal or a long silence `chouette` has the server ask again (docs/agent.md).
+After a lost line, a refusal or a long silence we send `chouette`, and the server asks again (docs/agent.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.strategies.questions import StrategyAnswer
 
 MAX_FAILURES: Final = 10
-"""Commands in a row that are refused or unanswered; then there is a new connection."""
+"""Refused or unanswered commands in a row, at most; after that we reconnect."""
 LEAVE: Final = c.Chouette("leave")
 ASK_AGAIN: Final = c.Chouette()
 """The server shows our seat, and asks again for what we have to decide."""
@@ -100,7 +100,7 @@ class JoinedChouette:
     ledger_before: dict[str, int] | None = None
     """That after the last game, or the first one after a login; None before."""
     table: m.ChouetteTable | None = None
-    """Who played the game that is on when it began, or was first seen."""
+    """The players of the current game when it began, or when we first saw it."""
     since: float = 0.0
     """When that was."""
 
@@ -210,7 +210,7 @@ class ChouetteFlow:
 
     @on(m.ChouetteLedger)
     def _on_ledger(self, message: m.ChouetteLedger) -> None:
-        """Record the end of a game once what it has brought is known; who drops out pays before."""
+        """Record the end of a game once its result is known; players who drop out pay before that."""
         seat = self.seat
         if seat is None:
             return
@@ -242,7 +242,7 @@ class ChouetteFlow:
 
     @on(*PROGRESS_MESSAGES, *NEWS, m.Board)
     def _on_progress(self, message: Message) -> None:
-        """Note that something has happened; a decision of ours that went out before has been taken."""
+        """Note that something has happened, which shows that the server has accepted a decision that we sent before."""
         if isinstance(message, PROGRESS_MESSAGES):
             self._progress += 1
             self._failures = 0

@@ -85,7 +85,7 @@ _CLOCK: Final = re.compile(r"\b\d{1,2}:\d\d\b")
 
 @frozen
 class QueuedCommand:
-    """A command, and the decision that it carries out, if it does."""
+    """A command, and the decision that it carries out, if any."""
 
     command: Command
     key: AnyDecisionKey | None = None
@@ -317,7 +317,7 @@ def chat_line(text: str) -> str:
 
 
 def _refuses(command: Command, message: Message) -> bool:
-    """Whether a message refuses a command: every refusal does, and every unknown line of that kind which names it."""
+    """Whether a message refuses a command: every refusal does, and so does an unknown error that names the command."""
     if isinstance(message, m.Unknown) and (message.text.startswith("**") or "not yet implemented" in message.text):
         word = re.escape(write_command(command).split()[0])
         return re.search(rf"['`\"]{word}\b", message.text) is not None
@@ -331,8 +331,8 @@ def _tells_time(command: Command, message: Message) -> bool:
 def _replies(command: Command, message: Message) -> bool:
     """Whether a message answers a command that carries out no decision, and does not refuse it.
 
-    Somebody else may accept an earlier invitation of ours while the command is on its way, which is still to be refused
-    then: who took it for answered would take the refusal for one of our first play.
+    Somebody else may accept an earlier invitation of ours while an `invite` or `join` is on its way. The server will
+    still refuse that command; if it counted as answered, the refusal would be taken for that of our first play.
     """
     if not isinstance(message, REPLIES.get(type(command), ())):
         return _tells_time(command, message)

@@ -116,7 +116,7 @@ class PlayerHistory:
     refused: float | None = None
     """When the player last refused an invitation of ours."""
     broke_off: float | None = None
-    """When our match broke off that waits to go on."""
+    """When our match broke off, if it is still to be resumed."""
     stuck: float | None = None
     """When our match was given up, because the server could not continue it."""
 
@@ -163,7 +163,7 @@ class AgentMemory:
         known.broke_off = None
 
     def note_broken_off(self, name: str, now: float) -> None:
-        """Remember since when a match waits to go on."""
+        """Remember when a match broke off that is to be resumed."""
         self._keep(name).broke_off = now
 
     def note_stuck(self, name: str, at: float | None) -> None:

@@ -223,7 +223,7 @@ class DecisionFlow:
                 decision.reply = DecisionCommand(c.Roll(), "roll")
 
     def _act_on_board(self) -> None:
-        """Rely on a board that we asked for: a decision that is still open after it is open.
+        """Trust a board that we asked for: a decision that is open on it has to be made.
 
         Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
         An unconfirmed decision is sent again only when the answer to a further command has come: by then the board

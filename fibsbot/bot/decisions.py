@@ -198,7 +198,7 @@ def question_for(state: MatchState, settings: AgentSettings, *, cube_closed: boo
 
 
 def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
-    """Return the highest level that we may resign, 0 for none: the match itself is only resigned if that is wanted."""
+    """Return the highest level at which to resign, 0 for none; the match is resigned only if the settings say so."""
     if not settings.play.resign:
         return 0
     if settings.play.resign_match or not state.length:

@@ -184,7 +184,7 @@ class StrategyAnswered(Event):
     key: QuestionKey
     answer: StrategyAnswer
     fallback: str | None = None
-    """Why the strategy's own answer is not this one: it was late, raised or answered nonsense."""
+    """Why this is not the strategy's own answer: that was late, raised or answered nonsense."""
 
 
 @frozen
@@ -226,7 +226,7 @@ class ConnectionLost(Event):
 
 
 def event_for_order(order: Order, at: float) -> FinishRequested | QuitRequested | PauseRequested | None:
-    """Return what happens to the agent when an order is given at this time; None if it only asks."""
+    """Return the agent's event for an order given at this time; None for an order that only asks for the status."""
     match order:
         case Order.PAUSE | Order.RESUME:
             return PauseRequested(at, paused=order is Order.PAUSE)

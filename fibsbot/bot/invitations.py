@@ -91,7 +91,7 @@ class SentInvitations:
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Begin anew: the server forgets invitations, and nobody knows who waits for us."""
+        """Start over: the server forgets invitations, and we no longer know who is waiting for us."""
         self._close()
         self._last = None
         self._attempts.clear()

@@ -1,8 +1,8 @@
 """The lobby: what is done between two matches, and in which order; whom we invite to a new match.
 
 Saved matches come first, then invitations that we have accepted, then opponents of saved matches who have not answered
-before, then our own invitations to new matches: to the player whom the settings name, or when idle to anybody who
-suits.
+before, then our own invitations to new matches: to the player whom the settings name, or when idle to any suitable
+player.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Lobby:
         self._context.memory.note_played(opponent, self._context.now)
 
     def match_saved(self, opponent: str, length: int | None, *, wrong_length: bool, how: Departure | None) -> None:
-        """Note that a match was interrupted. `wrong_length`: it was not the one agreed on; `how` the opponent left."""
+        """Note that a match was interrupted. `wrong_length`: not the length agreed on; `how`: how the opponent left."""
         self._context.memory.note_broken_off(opponent, self._context.now)
         self._saved_matches.broke_off(opponent, length, wrong_length=wrong_length, how=how)
 

@@ -64,7 +64,7 @@ class MatchSearch:
 
     @on(m.TableBoard, m.GameStarts, m.OpeningRoll, m.FirstMove)
     def _on_sign_of_match(self, message: Message) -> None:
-        """Find out whether we are in a match that we do not know of; the table of another player's is no sign."""
+        """Find out whether we are in a match that we do not know of; the table of another player is no sign."""
         if self._context.session.state is State.LOBBY and (
             not isinstance(message, m.TableBoard) or message.state.player == YOU
         ):
@@ -94,7 +94,7 @@ class MatchSearch:
 
     @property
     def _listed_opponent(self) -> str | None:
-        """With whom we play, as `5` lines say."""
+        """Our opponent, according to `5` lines."""
         return self._own_line_opponent or self._opponent_line
 
     def _on_listed_opponent(self) -> None:

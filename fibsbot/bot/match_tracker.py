@@ -58,7 +58,7 @@ def _apply_after_early_board(
     message: Message,
     handler: Callable[[TrackedMatch, Any], TrackedMatch],
 ) -> TrackedMatch:
-    """Hold the line after a board that was ahead of its line against what the board showed."""
+    """Compare the message that follows an early board with what the board showed."""
     if (
         isinstance(message, m.Moves)
         and tracked.side_of(message.player) is PlayerSide.OPPONENT
@@ -340,7 +340,7 @@ def _accepted(tracked: TrackedMatch, message: m.DoubleAccepted | m.RedoubleAccep
     if tracked.turn is None and isinstance(message, m.RedoubleAccepted):
         return evolve(tracked, state=None)  # after a new connection only the next board shows who has the cube
     cube = message.cube or tracked.offered_cube or 2 * tracked.state.cube
-    # Who beavers keeps the cube, whatever follows: it is always the opponent of the side on turn who has it.
+    # A player who beavers keeps the cube, whatever follows: the owner is always the opponent of the side on turn.
     owner = _OWNERS[tracked.turn.other if tracked.turn else side]
     return evolve(tracked, state=evolve(tracked.state, cube=cube, owner=owner))
 

@@ -75,7 +75,7 @@ class Players:
 
     @on(m.WhoEnd)
     def _on_end(self, _: m.WhoEnd) -> None:
-        """Forget who is not on the list that we asked for. Some servers end each single `5` line as a list, too."""
+        """Forget players who are not on the requested list. Some servers end even a single `5` line as a list."""
         self._listed = self._context.now
         self._missed = 0
         if self._seen is not None and self._context.settings.name in self._seen:

@@ -85,7 +85,7 @@ class Recovery:
     _seen_with: str | None = None
     """The opponent of these situations."""
     _opponent_left_suspected: bool = False
-    """Whether the opponent of the match that is on has logged in anew, or plays with nobody or somebody else."""
+    """Whether the opponent in the current match has logged in again, or plays with nobody or somebody else."""
 
     @on(ConnectionLost)
     def _on_connection_lost(self, _: ConnectionLost) -> None:
@@ -125,7 +125,7 @@ class Recovery:
 
     @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:
-        """Begin anew where both wait: a line was lost that no board can make up for."""
+        """Reconnect where both players wait for each other: a line was lost that no board can make up for."""
         if info.name != self._context.tracked.opponent:
             return
         if info.opponent != self._context.settings.name:
@@ -146,7 +146,7 @@ class Recovery:
             self._timeouts.stop(Awaited.OPPONENT)
 
     def on_answered(self, outcome: CommandOutcome) -> None:
-        """Notice where we are from what became of a command."""
+        """Work out where we are from the outcome of a command."""
         command, state = outcome.queued.command, self._context.session.state
         if isinstance(outcome.message, m.TwoGamesAtOnce) and state is State.BETWEEN_GAMES:
             # A game began unheard: the server does not let us join the next one.
@@ -263,16 +263,16 @@ class Recovery:
         )
 
     def probe(self) -> None:
-        """Ask for the board; where it shows that it is for us to roll, we do."""
+        """Ask for the board; if it shows that it is our turn to roll, we roll."""
         self._probing = self._timeouts.is_waiting_for(Awaited.ROLL)
         self._queue.send(c.ShowBoard())
 
     def _check_opponent(self) -> None:
-        """Look whether the opponent has acted unheard, or knows of no match with us any more."""
+        """Check whether we missed a move of the opponent, or the opponent is no longer in a match with us."""
         opponent, passed = self._context.tracked.opponent, self._timeouts.expired_count(Awaited.OPPONENT)
         asks = opponent is not None and not self._context.lacks(Feature.RAWWHO)
         if self._opponent_left_suspected and (passed > 1 or not asks):
-            self.stall(f"{opponent} is there, and does not play with us")
+            self.stall(f"{opponent} is logged in, but not in our match")
             return
         self._queue.send(c.ShowBoard())
         if asks and (self._opponent_left_suspected or passed >= MAX_BOARD_REQUESTS):
@@ -327,7 +327,7 @@ class Recovery:
             self.leave(why)
 
     def leave(self, why: str) -> None:
-        """Leave the match; the server saves it, and whatever else waits to be said is not said."""
+        """Leave the match, which the server saves; all commands that are waiting are dropped."""
         self.leave_reason = why
         self._queue.drop(c.Command)
         self._queue.send(c.Leave())
@@ -348,7 +348,7 @@ class Recovery:
         self._context.disconnect(self.leave_reason or "the server does not let us leave the match")
 
     def _give_up_over(self) -> None:
-        """Leave a match of which the server says that it is over, and does not say how it ended."""
+        """Leave a match that the server says is over, without saying how it ended."""
         if self._matches.current is None:
             return
         if self._context.tracked.final_score is None:

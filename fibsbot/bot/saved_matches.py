@@ -146,7 +146,7 @@ class SavedMatches:
             if not self._against(name, saved, Direction.OURS):
                 self._say_when(name, timings.left)
         elif how is not None:
-            saved.due = now + timings.invitation  # a last line may call him free before he is said to have logged out
+            saved.due = now + timings.invitation  # a `5` line may call them free just before they log out
 
     def _say_when(self, name: str, wait: float) -> None:
         """Tell an opponent who left when we invite them; not again to one who leaves repeatedly."""
@@ -212,7 +212,7 @@ class SavedMatches:
         return self._invite_first(name for name in names if self._is_next(name, self.matches[name]))
 
     def _broke_off(self, name: str, saved: SavedMatchState) -> float:
-        """Return since when a match waits; one of which nobody remembers that is older than all that we know."""
+        """Return when a match broke off; one for which that is unknown counts as older than all others."""
         since = self._context.memory.history_of(name).broke_off if saved.since is None else saved.since
         return -math.inf if since is None else since
 

@@ -30,12 +30,14 @@ class Timings:
 
     # docs/protocol.md has the reasons: pitfall 21 (pause), 12 (watchdog), 20 (keep_alive), 15 (invitation)
 
-    pause: float = seconds(1.5, "Minimum between two commands.", minimum=0)
+    pause: float = seconds(1.5, "Minimum time between two commands.", minimum=0)
     commands_a_minute: int | None = setting(None, "Maximum number of commands within a minute.", minimum=1, example=60)
-    think_least: float = seconds(0.0, "Minimum before a play or a cube action, so that people can follow.", minimum=0)
+    think_least: float = seconds(
+        0.0, "Minimum time before a play or a cube action, so that people can follow.", minimum=0
+    )
     """Counted from when there was something to decide; a roll and forced actions do not wait."""
     think_most: float = seconds(
-        0.0, "Maximum before a play or a cube action; the wait is random between the two.", minimum=0
+        0.0, "Maximum time before a play or a cube action; the wait is random between the two.", minimum=0
     )
     deadline: float = seconds(
         30.0, "Time that a strategy has for a decision before the next one is asked.", above=0, needs_restart=True
@@ -44,9 +46,11 @@ class Timings:
         8.0, "Wait for the server's next step before asking for the board.", above=0
     )  # pitfall 12
     patience: float = seconds(
-        60.0, "Wait for the opponent's next step before asking for the board, for lines get lost.", above=0
+        60.0, "Wait for the opponent's next step before asking for the board, because lines get lost.", above=0
     )
-    keep_alive: float = seconds(120.0, "Maximum between two commands, so as not to be idle.", above=0)
+    keep_alive: float = seconds(
+        120.0, "Maximum time between two commands, so as not to be disconnected as idle.", above=0
+    )
     silence: float = seconds(
         300.0, "Time without a byte from the server after which the connection is considered dead.", above=0
     )

@@ -35,7 +35,7 @@ class Awaited(enum.Enum):
     GAME = "the next game"
     END = "the line that says that the match is over"
     OPPONENT = "the opponent's next step"
-    MATCH = "a match in which the server says that we are"
+    MATCH = "a match that we are in, according to the server"
     CHOUETTE = "what happens next at a chouette"
 
     def __init__(self, _: str) -> None:
@@ -182,9 +182,9 @@ class Timeouts:
         return False
 
     def note_missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
-        """Count an answer that did not come in time; return whether it was the last time that it is asked for.
+        """Count an answer that did not come in time; return whether that was the last attempt.
 
-        `weight`: how many of the row's waits it was waited for.
+        `weight`: how many of the rule's waits have passed.
         """
         self._missed[awaited, subject] += weight
         if self._missed[awaited, subject] > TIMEOUT_RULES[awaited].retries:

@@ -54,7 +54,7 @@ class EarlyBoard:
     position: Position
     """The position before the opponent's play, as the player sees it."""
     differences: tuple[Difference, ...]
-    """In what the board contradicts the match if that line does not follow."""
+    """How the board contradicts the match if that line does not follow."""
 
 
 @frozen
@@ -188,12 +188,12 @@ def under_laws(state: MatchState, laws: Laws) -> MatchState:
 
 
 def without_match(tracked: TrackedMatch) -> TrackedMatch:
-    """Return a track that knows no match: after it has ended, or the connection."""
+    """Return a tracked match about which nothing is known, as after its end, or that of the connection."""
     return TrackedMatch(user=tracked.user, match=tracked.match)
 
 
 def next_match(tracked: TrackedMatch, opponent: str | None, **known: Any) -> TrackedMatch:
-    """Return a track of the next match; `known` are fields that are known of it."""
+    """Return the next match to track; `known` are the fields that are known already."""
     return TrackedMatch(user=tracked.user, match=tracked.match + 1, opponent=opponent, **known)
 
 
@@ -288,7 +288,7 @@ class ShownBoard:
     owner: Owner | None
     """Who may turn the cube; None where the board does not tell, and `state` assumes something."""
     turn: PlayerSide
-    """Whose turn it is; the other side's while a double waits for its answer, when the server turns the board round."""
+    """Whose turn it is. While a double waits for an answer it is the other side's: the server turns the board round."""
     dice: Dice | None
 
 
@@ -362,7 +362,7 @@ def _early_board(tracked: TrackedMatch, differences: tuple[Difference, ...]) -> 
 
 
 def _differences(tracked: TrackedMatch, shown: ShownBoard) -> tuple[Difference, ...]:
-    """Return in what a board contradicts the match; nothing where the match is not known yet."""
+    """Return the differences between a board and the match; none where the match is not known yet."""
     ours, theirs, board = tracked.state, shown.state, shown.board
     if ours is None or not tracked.running:
         return ()
@@ -384,7 +384,7 @@ def _differences(tracked: TrackedMatch, shown: ShownBoard) -> tuple[Difference, 
 
 
 def _adopt_board(tracked: TrackedMatch, shown: ShownBoard, differences: tuple[Difference, ...]) -> TrackedMatch:
-    """Take over what a board shows, and in what it differs from what was known."""
+    """Take over what a board shows, and note how it differs from what was known."""
     board = shown.board
     early_board = _early_board(tracked, differences) if differences else None
     differences = tracked.differences if early_board else tracked.differences + differences

@@ -199,7 +199,7 @@ DEFAULT_CREDENTIAL: Final = "password"
 CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
 """The variable in which systemd passes the directory of the credentials."""
 MAX_PASSWORD_BYTES: Final = 4096
-"""Number of bytes that are read of a file."""
+"""Maximum number of bytes that are read from a file."""
 
 
 @frozen
@@ -302,7 +302,7 @@ def _from_keyring(service: str, name: str) -> FoundPassword:
     except Exception as error:  # noqa: BLE001 - a backend may raise anything, and its text may show too much
         raise _NoPasswordError("a keyring that answers", type(error).__name__) from None
     if text is None:
-        raise _NoPasswordError(f"a keyring with a password of {name!r} for this service", "none")
+        raise _NoPasswordError(f"a keyring with a password for {name!r} under this service", "none")
     return FoundPassword(_checked_password(text, "in the keyring"), "the keyring")
 
 

@@ -126,7 +126,7 @@ class SettingField:
         if self.type is Lengths:
             return 'a list such as ["1-9", "11", "unlimited"]'
         if self.is_list:
-            return f"a list, in it {self.expected_item}"
+            return f"a list, each item {self.expected_item}"
         return self.expected_item + (", or false" if self.optional else "")
 
     @property

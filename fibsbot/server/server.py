@@ -76,7 +76,7 @@ class Server:
             timer: returns seconds that never jump, for idle times and decisions of a chouette.
 
         Raises:
-            StoreError: if the database cannot be used.
+            DatabaseError: if the database cannot be used.
         """
         self.host = host
         self.port = port

@@ -48,7 +48,7 @@ class AccountSharing:
         self._interval = interval
         self._accounts: Mapping[str, BotAccount] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        """The accounts that this process plays, and those that have ended by themselves: nobody else shall try them."""
+        """The accounts that this process plays, and those that have ended by themselves, which no other is to play."""
         self._leaving: set[str] = set()
         """Accounts that were ordered to end here."""
         self._handing_over: set[str] = set()

@@ -4,7 +4,7 @@
     {"order": "status"}                             {"ok": true, "status": {...}}
     {"order": "dance"}                              {"ok": false, "error": "expected ..."}
 
-The orders are those of `fibsbot/bot/settings.py`; without an account an order is for all. Only the owner of the process
+The orders are those of `fibsbot/bot/orders.py`; without an account an order is for all. Only the owner of the process
 can open the socket. All input is bounded, and no client can delay the bots.
 """
 

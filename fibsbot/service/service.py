@@ -378,7 +378,7 @@ def _port_error(port: int, error: OSError) -> ServiceError:
 
 
 def check_not_running(settings: ServiceSettings) -> None:
-    """Look whether another instance has the control socket, before anything is written into a store that it may use.
+    """Check that no other instance has the control socket, before anything is written into a store that it may use.
 
     Any other trouble with the socket shows when it is made.
     """

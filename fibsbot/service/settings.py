@@ -69,4 +69,4 @@ class ServiceSettings:
         needs_restart=True,
     )
     deadline: float = field(default=30.0, validator=gt(0))
-    """Seconds that a strategy has for a decision: `timing.deadline`, for the accounts share the strategies."""
+    """Seconds that a strategy has for a decision: `timing.deadline`, because the accounts share the strategies."""

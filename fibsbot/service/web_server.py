@@ -54,7 +54,7 @@ BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0
 """Seconds."""
 COUNTERS: Final = {
     "connections": "Connections that were made.",
-    "messages": "Lines of the server that were understood or not.",
+    "messages": "Lines of the server, understood or not.",
     "unknown": "Lines of the server that were not understood.",
     "commands": "Commands that were sent.",
     "decisions": "Decisions, forced plays included.",
@@ -83,8 +83,8 @@ class Metrics:
         self._decision_times, self._strategy_times = (
             Histogram(name, text, ["account"], buckets=BUCKETS, registry=self.registry)
             for name, text in (
-                ("fibsbot_decision_seconds", "From the bytes that open a decision to its command."),
-                ("fibsbot_strategy_seconds", "That strategies worked on a decision."),
+                ("fibsbot_decision_seconds", "Time from the bytes that open a decision to its command."),
+                ("fibsbot_strategy_seconds", "Time that strategies worked on a decision."),
             )
         )
         self.registry.register(_Accounts(supervisor))
@@ -118,7 +118,7 @@ class _Accounts(Collector):
             for it in statuses:
                 gauge.add_metric([it.account], value(it))
             yield gauge
-        state = GaugeMetricFamily("fibsbot_state", "1 for the state that it is in.", labels=["account", "state"])
+        state = GaugeMetricFamily("fibsbot_state", "1 for the account's current state.", labels=["account", "state"])
         for it in statuses:
             state.add_metric([it.account, it.state], 1)
         yield state
@@ -144,12 +144,12 @@ class _Process(Collector):
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         pool, store = self._supervisor().pool, self._store
         yield GaugeMetricFamily("fibsbot_questions_waiting", "Decisions that wait for a strategy.", pool.waiting)
-        yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that do not come back.", pool.hanging)
+        yield GaugeMetricFamily("fibsbot_strategies_hanging", "Strategies that are hanging.", pool.hanging)
         if store is not None:
             yield GaugeMetricFamily("fibsbot_store_healthy", "1 while records get into the store.", store.healthy)
             yield GaugeMetricFamily("fibsbot_store_waiting", "Records that are not in the store yet.", store.waiting)
             yield CounterMetricFamily("fibsbot_store_written", "Records that are in the store.", store.written)
-            yield CounterMetricFamily("fibsbot_store_lost", "Records that never will be.", store.lost)
+            yield CounterMetricFamily("fibsbot_store_lost", "Records that will never be in the store.", store.lost)
 
 
 def _counter(name: str, about: str, values: list[tuple[str, int]]) -> CounterMetricFamily:

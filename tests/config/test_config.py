@@ -109,7 +109,7 @@ def test_false_removes_an_optional_value() -> None:
             f"policy.block[1]: expected {PATTERN}, got 'a b'",
         ),
         ('chat.operators = ["a b"]', f"chat.operators[1]: expected {NAME}, got 'a b'"),
-        ('chat.operators = "zaphod"', f"chat.operators: expected a list, in it {NAME}, got 'zaphod'"),
+        ('chat.operators = "zaphod"', f"chat.operators: expected a list, each item {NAME}, got 'zaphod'"),
         ('chat.greeting = "ö"', "chat.greeting: expected 1 to 240 ASCII characters without **, got 'ö'"),
         ("timing.watchdog = 0", "timing.watchdog: expected a number above 0 and at most 86400, got 0"),
         ("timing.pause = nan", "timing.pause: expected a number from 0 to 86400, got nan"),

@@ -166,7 +166,7 @@ def test_missing_credentials_are_reported(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("ring")
 def test_a_keyring_without_the_password_is_reported() -> None:
-    expected = "account.password_keyring: expected a keyring with a password of 'marvin' for this service, got none"
+    expected = "account.password_keyring: expected a keyring with a password for 'marvin' under this service, got none"
     assert expected == problem(evolve(MARVIN, password_keyring="other"))
     assert "printable ASCII, in the keyring, got something else" in problem(evolve(MARVIN, password_keyring="bad"))
 
