@@ -136,7 +136,7 @@ def main() -> None:
 def run_command_line() -> int:
     """Run the command that `sys.argv` names; return the exit status.
 
-    A user's mistake is one line on stderr; in a file of settings, one line for each.
+    A user's mistake is one line on stderr; mistakes in a configuration file are one line each.
     """
     gc.set_threshold(GC_THRESHOLD)
     status = _status()

@@ -90,7 +90,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
         found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
         every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
-        for it, analysis in work.studies(every):
+        for it, analysis in work.analyses(every):
             remarks += (f"{it.name}, {remark}" for remark in reading_remarks(analysis.transcript))
             if as_json:
                 click.echo(json.dumps(match_row(it.name, it.number, analysis, luck=luck)))

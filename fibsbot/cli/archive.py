@@ -145,7 +145,7 @@ _count_option: Final = click.option(
     default=COUNT,
     show_default=True,
     type=click.IntRange(1, 1000),
-    help="Number of positions that are shown.",
+    help="Number of positions to show.",
 )
 
 
@@ -157,7 +157,7 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
             "--plies",
             metavar="N",
             type=click.IntRange(0, MAX_PLIES),
-            help="Use the judgements at N plies.  [default: those of the judge that has judged most]",
+            help="Use the judgements at N plies.  [default: those of the judge with the most judgements]",
         ),
         click.option(
             "-o",
@@ -270,7 +270,7 @@ def blunders(count: int, folder: Path, **options: Any) -> None:
 @_count_option
 @_question
 def similar(position: str, count: int, folder: Path, **options: Any) -> None:
-    """Find positions like one, or that fit a pattern.
+    """Find positions that are similar to one, or that fit a pattern.
 
     ID is a Position ID of GNU Backgammon. A pattern is a list of terms with commas between them, such as `4 behind,
     5-point held, opponent 1 on bar`; docs/archive.md has all terms.
@@ -310,11 +310,11 @@ def archive() -> None:
 @archive_option
 @worker_options
 def add(paths: tuple[Path, ...], store: str | None, config: Path | None, folder: Path, workers: WorkerOptions) -> None:
-    """Add matches to an archive, which is made if there is none.
+    """Add matches to an archive, which is created if there is none.
 
-    FILE is whatever shows matches, or a folder, tar or zip file of such files: session logs, captures of any client,
-    .mat, SGF, oldmoves, our own JSON, each also compressed by gzip. A match that the archive has, whatever file it came
-    from, is not added again. Files that cannot be read are listed. An interrupted run goes on when it is started again.
+    FILE contains matches, or is a folder, tar or zip file of such files: session logs, captures of any client, .mat,
+    SGF, oldmoves, our own JSON, each also compressed by gzip. A match that the archive has, whatever file it came from,
+    is not added again. Files that cannot be read are listed. To continue an interrupted run, start it again.
     """
     if not paths and store is None and config is None:
         raise UserError("expected FILE, or a store with --store or --config")
@@ -392,9 +392,9 @@ def _size(path: Path) -> int:
 def study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) -> None:
     """Judge the decisions that the engine has not judged yet.
 
-    Judgements have the loss of each decision, the best one, the luck of each roll, the chances, and the class of the
-    position. Those of other plies, and of another version or other networks, are kept besides. An interrupted run goes
-    on when it is started again.
+    Judgements hold the loss of each decision, the best one, the luck of each roll, the chances, and the class of the
+    position. Those made at other plies, by another version or with other networks are kept as well. To continue an
+    interrupted run, start it again.
     """
     with archive_errors():
         _study(folder, plies, limit, workers)

@@ -40,7 +40,7 @@ ESTIMATE_NOTE: Final = "from each side's own rolls: 0.1 % off on average, 1.4 % 
 @click.option(
     "--checkers",
     type=click.IntRange(DEFAULT_CHECKERS, MAX_CHECKERS),
-    help=f"Checkers a side for exact cube equities; {DEFAULT_CHECKERS} if not given.",
+    help=f"Checkers per side with exact cube equities.  [default: {DEFAULT_CHECKERS}]",
 )
 @worker_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -50,9 +50,9 @@ def bearoff(
     """Show the bear-off tables, or what they say about a position.
 
     XGID is eXtreme Gammon's ID or GNU Backgammon's PositionID:MatchID of a position with all checkers home. Without it,
-    the tables that are kept are listed. They are kept in FIBSBOT_CACHE or in the user's cache folder.
+    the stored tables are listed. They are in the folder FIBSBOT_CACHE or in the user's cache folder.
 
-    With --scheduler or --jobs, --build has the three parts of the tables computed by these workers.
+    With --scheduler or --jobs, these workers compute the three parts of the tables for --build.
     """
     if position is None:
         built = _build(checkers or DEFAULT_CHECKERS, workers) if to_build else None

@@ -39,8 +39,8 @@ from fibsbot.text import format_duration, plural
 def check_config(file: Path, *, strict: bool) -> None:
     """Validate a configuration file and summarise what it does.
 
-    All problems are reported at once, one per line, and the exit status is 78. Settings that are legal but useless are
-    warned of. Passwords are looked for, and never shown.
+    All problems are reported at once, one per line, and the exit status is 78. There is a warning for each setting that
+    is valid but probably a mistake. Passwords are looked up, but never shown.
     """
     checked = check(file)
     if checked.problems:
@@ -56,7 +56,7 @@ def check_config(file: Path, *, strict: bool) -> None:
 
 
 def _summary(checked: CheckResult) -> Iterator[str]:
-    """Yield what the file will do, a line each."""
+    """Yield what the file will do, one line per fact."""
     for plan in checked.runs:
         name = plan.agent.name
         tls = " with TLS" if plan.server.tls else ""
@@ -145,7 +145,7 @@ class StoredFacts:
     now: dt.datetime
 
     def add_to(self, request: MatchRequest) -> MatchRequest:
-        """Return the request with what is known; what it says itself goes before."""
+        """Return the request with the facts that it lacks."""
         ends, seen = self.recollection.matches, self.opponent
         return evolve(
             request,
@@ -157,7 +157,7 @@ class StoredFacts:
         )
 
     def facts(self, given: MatchRequest, request: MatchRequest) -> Iterator[str]:
-        """Yield what has come from here and not from the command line."""
+        """Yield the facts that come from here and not from the command line."""
         for name in ("rating", "experience", "client"):
             if getattr(given, name) is None and (value := getattr(request, name)) is not None:
                 yield f"{name} {value}"
@@ -179,7 +179,7 @@ class StoredFacts:
 @click.option("--laws", callback=_laws, help="Laws of the match, other than those of FIBS, such as `1931 point`.")
 @click.option("--outgoing", is_flag=True, help="Explain whether the bot would send the invitation, not accept it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
+def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
     name: str,
     length: int,
     path: Path | None,
@@ -196,9 +196,9 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Explain whether an invitation would be accepted, with all reasons against it.
 
-    NAME is the other player, LENGTH points or `unlimited`. The policy is that of the file of settings, without one that
-    of a bot whose settings were left as they are. Of what the options do not say, the bot's store may know something.
-    Nothing is asked of a server. The exit status is 0 if the match would be played, 1 if not.
+    NAME is the other player, LENGTH points or `unlimited`. The policy is that of the configuration file, or the default
+    one. Facts that the options do not give are taken from the bot's store, if it has them. No server is asked. The exit
+    status is 0 if the match would be played, 1 if not.
     """
     if game and laws:
         raise click.UsageError("expected --game or --laws, got both: other games have laws of their own")
@@ -206,7 +206,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument an option
     try:
         policy = config.policy_of(account)
     except UnknownAccountError as error:
-        raise UserError(f"{path or 'no file of settings'}: {error}") from None
+        raise UserError(f"{path or 'no configuration file'}: {error}") from None
     direction = Direction.OURS if outgoing else Direction.THEIRS
     given = MatchRequest(
         *(name, 0 if game == CHOUETTE else length, direction, rating, experience, client),
@@ -237,7 +237,7 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFact
     try:
         own_name = config.account_called(account).name
     except UnknownAccountError:
-        return None, "--account does not say whose"
+        return None, "no --account says whose"
     if own_name is None:
         return None, "the account has no name"
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import

@@ -121,8 +121,8 @@ def backup(store: str, target: Path, *, force: bool) -> None:
 def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     """Write all rows as text.
 
-    jsonl is one JSON object a row, with its table's name as `table`; csv is a folder OUT with a file a table. The order
-    is always the same: tables after those that they refer to, rows by their keys. Times are UTC.
+    jsonl is one JSON object per row, with its table's name as `table`; csv is a folder OUT with one file per table. The
+    order is always the same: tables after those that they refer to, rows by their keys. Times are UTC.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
     from fibsbot.records.store.maintenance import export_store, write_jsonl  # noqa: PLC0415

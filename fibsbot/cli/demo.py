@@ -115,7 +115,7 @@ def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
     try:
         return asyncio.run(playing)
     except KeyboardInterrupt:
-        click.echo(f"\nInterrupted; what was said until then is in {log_path}", err=True)
+        click.echo(f"\nInterrupted; the session so far is in {log_path}", err=True)
         sys.exit(130)
 
 
@@ -312,7 +312,7 @@ def demo(context: click.Context, /, *, game: str, pause: float | None, **others:
     for parameter in context.command.params:
         name = parameter.name or ""
         if name in foreign and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(f"{option_text(parameter)} does not belong to --game {game}")
+            raise UserError(f"{option_text(parameter)} does not apply to --game {game}")
     configure_log(level=LogLevel.WARNING)
     console = Console(highlight=False)
     if pause is None:

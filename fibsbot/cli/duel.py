@@ -84,7 +84,7 @@ REFRESH_INTERVAL: Final = 0.5
 @click.option("-o", "--output", metavar="FILE", type=FILE, help="Save every pair in this file, and continue from it.")
 @click.option("--mat", "mats", metavar="DIR", type=FOLDER, help="Write every game or match to this folder as .mat.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def duel(  # noqa: PLR0913 - one argument an option
+def duel(  # noqa: PLR0913 - one argument per option
     *,
     strategy_a: str,
     strategy_b: str,
@@ -163,7 +163,7 @@ def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
         check_table_duel(context, *names)
         sys.exit(table_duel(TableDuelPlan(game, names, seed, pairs), workers, as_json=as_json))
     if context.params["mats"]:
-        raise click.UsageError("--mat does not belong to --game: the format knows one set-up only")
+        raise click.UsageError("--mat does not apply to --game: the format knows one set-up only")
 
 
 def _other_laws(laws: Laws) -> str:
@@ -281,17 +281,17 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     if report["gain"]:
         yield _variance_reduction(report["gain"])
     if report["unjudged"]:
-        yield f"In {report['unjudged']} pairs the evaluator failed; their luck could not be taken out."
+        yield f"In {report['unjudged']} pairs the evaluator failed; their results could not be adjusted for luck."
     yield ""
     yield from _table(_rows(report))
     if report["evaluator"]:
-        yield f"PR as {report['evaluator']} evaluates, looking at {_decisions(report)} decisions that count."
+        yield f"PR as evaluated by {report['evaluator']}, from {_decisions(report)} decisions that count."
     if report["examples"]:
         yield from ("", "Not everything went well:", *report["examples"])
 
 
 def _variance_reduction(gain: float) -> str:
-    text = f"Taking the luck out is worth {gain:.2g} times as many pairs"
+    text = f"Adjusting for luck is worth {gain:.2g} times as many pairs"
     return f"{text}." if gain >= 1 else f"{text}: it makes the result less sure here."
 
 

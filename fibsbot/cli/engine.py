@@ -139,7 +139,7 @@ def best(
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     its plies, its equity with the cube, its loss against the best play, and the chances of the player who makes it. All
     listed plays are searched to the same depth. With --rollout the close ones are then rolled out, with the same dice,
-    as long as --time allows if it is given.
+    within --time if that is given.
     """
     state = with_roll(read_position(position), dice)
     with open_engine(search.networks, warm=search.seconds is not None) as engine:
@@ -271,7 +271,7 @@ def cube(
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a roll that is
     whether to double and how the opponent should answer; if a double is pending (D in an XGID), whether to take. Every
     other action is listed with what it loses, in points at the cube before the double. With --rollout a close decision
-    is then rolled out, with the same dice for both actions, as long as --time allows if it is given.
+    is then rolled out, with the same dice for both actions, within --time if that is given.
     """
     state = read_position(position)
     rolling, note = before_roll(state)

@@ -61,7 +61,7 @@ class _NamedMatch:
     "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
 )
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def export(  # noqa: PLR0913, PLR0917 - one argument an option
+def export(  # noqa: PLR0913, PLR0917 - one argument per option
     source: str | None,
     number: int | None,
     kind: str | None,
@@ -73,10 +73,10 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Export matches to other formats.
 
-    FILE is whatever shows matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, or `-`.
-    Without FILE the matches come from the store. mat, sgf, oldmoves and json are whole matches, gnubg-ids, xgid and
-    snowie a position a decision, csv a row a match. Of mat, sgf and oldmoves a file holds one match: further ones go
-    to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on stderr.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON; `-` is the
+    standard input. Without FILE the matches come from the store. mat, sgf, oldmoves and json hold whole matches,
+    gnubg-ids, xgid and snowie one position per decision, csv one row per match. A mat, sgf or oldmoves file holds one
+    match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on stderr.
     """
     if source is not None and (place or config):
         raise UserError("expected FILE, or a store with --store or --config, got both")
@@ -96,13 +96,13 @@ def export(  # noqa: PLR0913, PLR0917 - one argument an option
 @click.option("--to", "kind", type=FORMATS, help="Format of OUT.  [default: by its extension]")
 @click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Convert one match of IN.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def convert(  # noqa: PLR0913 - one argument an option
+def convert(  # noqa: PLR0913 - one argument per option
     source: str, target: str, given: str | None, kind: str | None, number: int | None, *, force: bool
 ) -> None:
     """Convert between match formats.
 
-    IN is whatever shows matches: .mat, SGF, oldmoves, our own JSON, a session log, a capture of any client. Several
-    matches in it become what `fibsbot export` makes of them. `-` is the standard input or output.
+    IN contains matches: .mat, SGF, oldmoves, our own JSON, a session log, a capture of any client. Several matches are
+    written as by `fibsbot export`. `-` is the standard input or output.
     """
     wanted = _kind(kind, target, "--to")
     _write(_select(_from_file(source, Format(given) if given else None), number, source), wanted, target, force=force)

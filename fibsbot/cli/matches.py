@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
 DEFAULT_LAST: Final = 20
-"""Matches of a store that are shown where nothing else is selection for."""
+"""Number of matches of a store that are selected by default."""
 
 
 @frozen
@@ -49,7 +49,7 @@ class MatchSelection:
     last: int | None
 
     @classmethod
-    def of(  # noqa: PLR0913 - one argument an option
+    def of(  # noqa: PLR0913 - one argument per option
         cls,
         *,
         files: tuple[Path, ...],
@@ -168,9 +168,9 @@ def selected_matches(selection: MatchSelection) -> Iterator[SelectedMatch]:
 
 
 def checked_matches(selection: MatchSelection, judge: str) -> Iterator[SelectedMatch]:
-    """Return the matches that are wanted, after a look whether there are any, and then whether the judge can judge.
+    """Return the selected matches, after checking that there are any, and then that the judge can evaluate.
 
-    The judge gets ready for that, which takes seconds: whatever is quickly seen to be wrong comes first.
+    Loading the judge takes seconds: mistakes that are found quickly are reported before.
     """
     found = selected_matches(selection)
     if selection.store is None:
@@ -253,7 +253,7 @@ def _open_journal(path: Path | None) -> Iterator[Journal | None]:
         raise UserError(str(error)) from None
 
 
-# -- studying -------------------------------------------------------------------------------------------------------
+# -- analysing ------------------------------------------------------------------------------------------------------
 
 
 @define
@@ -282,10 +282,10 @@ class AnalysisRun:
         except StrategyError as error:
             raise UserError(str(error)) from None
 
-    def studies(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
-        """Yield each match with its study; one that cannot be studied is reported on stderr.
+    def analyses(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
+        """Yield each match with its analysis; one that cannot be analysed is reported on stderr.
 
-        Of a list it is known how much there is to do: then it shows how far it is.
+        If `found` is a list, the progress bar knows the total.
         """
         waiting: deque[SelectedMatch] = deque()
         of = sum(count_entries(it.transcript) for it in found) if isinstance(found, list) else None
@@ -296,9 +296,9 @@ class AnalysisRun:
                 waiting.append(it)
                 yield it.transcript
 
-        def tick(studied: int, _: int) -> None:
+        def tick(analysed: int, _: int) -> None:
             nonlocal done
-            done += studied
+            done += analysed
             self.progress(done, of)
 
         self.progress(0, of)
@@ -313,10 +313,10 @@ class AnalysisRun:
                 on_progress=self.progress.follow,
             )
         ) as every:
-            for studied in every:
+            for result in every:
                 it = waiting.popleft()
-                if isinstance(studied, MatchAnalysis):
-                    yield it, studied
+                if isinstance(result, MatchAnalysis):
+                    yield it, result
                 else:
                     self.failed += 1
-                    click.echo(f"{it.name} is left out: {clean(str(studied), 300)}", err=True)
+                    click.echo(f"{it.name} is left out: {clean(str(result), 300)}", err=True)

@@ -221,7 +221,7 @@ def check_options_with_game(context: click.Context, allowed: frozenset[str]) -> 
     for parameter in context.command.params:
         name = parameter.name or ""
         if name not in allowed and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option_text(parameter)} does not belong to --game")
+            raise click.UsageError(f"{option_text(parameter)} does not apply to --game")
 
 
 _LAWS_OPTIONS: Final = (
@@ -251,7 +251,7 @@ def laws_options(command: _Command) -> _Command:
     return command
 
 
-def laws_from(  # noqa: PLR0913 - one argument an option
+def laws_from(  # noqa: PLR0913 - one argument per option
     *,
     laws: str | None = None,
     point_game: bool = False,

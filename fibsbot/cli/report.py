@@ -54,7 +54,7 @@ INDEX: Final = "index.html"
 @worker_options
 @journal_option
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def report(  # noqa: PLR0913 - one argument an option
+def report(  # noqa: PLR0913 - one argument per option
     selection: MatchSelection,
     *,
     target: Path,
@@ -87,37 +87,37 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
     found = list(itertools.islice(checked_matches(selection, work.evaluator), MAX_MATCHES + 1))
     if len(found) > MAX_MATCHES:
         raise UserError(
-            f"expected {MAX_MATCHES} matches at most on a page, got more: use --last N, or -o FOLDER for a page each"
+            f"expected {MAX_MATCHES} matches at most on a page, got more: use --last N, or -o FOLDER for one page each"
         )
-    studies = [study for _, study in work.studies(found)]
-    if not studies:
+    analyses = [analysis for _, analysis in work.analyses(found)]
+    if not analyses:
         raise selection.none_found()
-    page = report_page(studies, title=_title([it.transcript for it in studies])).encode()
+    page = report_page(analyses, title=_title([it.transcript for it in analyses])).encode()
     if str(target) == STDIO:
         write_bytes(page)
     else:
         _write(target, page)
-    return f"{target}: {plural(len(studies), 'match')}, {len(page) // 1000} kB"
+    return f"{target}: {plural(len(analyses), 'match')}, {len(page) // 1000} kB"
 
 
 def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
-    for it, study in work.studies(checked_matches(selection, work.evaluator)):
+    for it, analysis in work.analyses(checked_matches(selection, work.evaluator)):
         _make_folder(target)
         name = f"match-{it.number}.html"
-        _write(target / name, report_page([study], title=_title([study.transcript])).encode())
-        listed.append(_line(study, name))
+        _write(target / name, report_page([analysis], title=_title([analysis.transcript])).encode())
+        listed.append(_line(analysis, name))
     if not listed:
         raise selection.none_found()
     _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")).encode())
     return f"{target / INDEX}: {plural(len(listed), 'match')}"
 
 
-def _line(study: MatchAnalysis, href: str) -> IndexEntry:
+def _line(analysis: MatchAnalysis, href: str) -> IndexEntry:
     """Keep the index row of a match, with only the end of its last game."""
-    last = tuple(evolve(game, entries=()) for game in study.transcript.games[-1:])
-    return evolve(IndexEntry.of(study, href), transcript=evolve(study.transcript, games=last))
+    last = tuple(evolve(game, entries=()) for game in analysis.transcript.games[-1:])
+    return evolve(IndexEntry.of(analysis, href), transcript=evolve(analysis.transcript, games=last))
 
 
 def _title(transcripts: list[Transcript]) -> str:

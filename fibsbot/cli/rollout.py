@@ -104,7 +104,7 @@ BLOCK: Final = 36
 )
 @networks_option
 @json_option
-def rollout(  # noqa: PLR0913 - one argument an option
+def rollout(  # noqa: PLR0913 - one argument per option
     *,
     where: str | None,
     dice: str | None,

@@ -91,16 +91,20 @@ def _given(position: str | None) -> str:
 _PICTURE_OPTIONS: Final = (
     click.option("--svg", is_flag=True, help="Draw a picture instead."),
     click.option(
-        "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where the picture goes, not to stdout."
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="File for the picture, in place of stdout.",
     ),
-    click.option("--play", metavar="MOVES", help='A play that the picture shows by arrows, as in "24/18 13/11".'),
-    click.option("--names", metavar="NAME NAME", nargs=2, help="Who they are: the player and the opponent."),
-    click.option("--light", "theme", flag_value=Theme.LIGHT.value, help="Light, whatever the viewer prefers."),
-    click.option("--dark", "theme", flag_value=Theme.DARK.value, help="Dark, whatever the viewer prefers."),
+    click.option("--play", metavar="MOVES", help='Show a play by arrows, as in "24/18 13/11".'),
+    click.option("--names", metavar="NAME NAME", nargs=2, help="Names of the player and the opponent."),
+    click.option("--light", "theme", flag_value=Theme.LIGHT.value, help="Light colours, whatever the viewer prefers."),
+    click.option("--dark", "theme", flag_value=Theme.DARK.value, help="Dark colours, whatever the viewer prefers."),
     click.option("--left", is_flag=True, help="Bear off on the left."),
     click.option("--white", is_flag=True, help="Give the player the light checkers."),
     click.option("--bare", is_flag=True, help="Leave out names, scores and pip counts."),
-    click.option("--width", metavar="PIXELS", type=click.IntRange(50, 10_000), help="How wide the picture is to be."),
+    click.option("--width", metavar="PIXELS", type=click.IntRange(50, 10_000), help="Width of the picture."),
 )
 """Options of `show` that concern the picture."""
 
@@ -191,7 +195,7 @@ def _write(text: str, output: Path | None) -> None:
 @_game_option
 @click.option("--depth", type=click.IntRange(1, MAX_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
 @worker_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def perft(table: str | None, game: str | None, depth: int, workers: WorkerOptions, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
 

@@ -1,4 +1,4 @@
-"""`fibsbot run`: all accounts of a file of settings, left running."""
+"""`fibsbot run`: all accounts of a configuration file, left running."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ _log = structlog.get_logger(__name__)
 @click.option(
     "--log-format",
     type=click.Choice([it.value for it in LogFormat]),
-    help="Form of the program's own log, on stderr, instead of the file's.",
+    help="Format of the program's own log, on stderr, instead of the file's.",
 )
 def run(path: Path, log_format: str | None) -> None:
     """Run all accounts of a configuration file until stopped.
 
     The first SIGTERM or Ctrl-C finishes the matches and logs out, the second logs out at once, the third kills. SIGHUP
-    reads the file again. `fibsbot status` shows what they do, `fibsbot order` controls them. The exit status is 78 when
-    starting again would not help: settings that cannot be used, a password that is refused, a name that somebody else
-    has logged in with.
+    reads the file again. `fibsbot status` shows what the bots are doing, `fibsbot order` controls them. The exit status
+    is 78 when starting again would not help: settings that cannot be used, a password that is refused, a name that
+    somebody else has logged in with.
     """
     with sighup_blocked():
         _report(_play(ConfigFile(path, log_format), path))

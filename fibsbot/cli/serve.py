@@ -37,7 +37,7 @@ def serve(host: str, port: int, database: Path | None, seed: int | None, **named
     """Run the embedded server.
 
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
-    says so to everybody and saves all matches.
+    announces that to all users and saves all matches.
 
     The laws are those of a plain invitation between two users who know other laws than those of FIBS: people, and
     programs that have asked with `laws on`. Everybody else plays as on FIBS.
@@ -56,7 +56,7 @@ def serve(host: str, port: int, database: Path | None, seed: int | None, **named
     try:
         asyncio.run(_run(server, database))
     except OSError as error:
-        hint = "; --port takes another one" if error.errno == errno.EADDRINUSE else ""
+        hint = "; use --port to choose another one" if error.errno == errno.EADDRINUSE else ""
         raise UserError(f"cannot listen on {host}:{port}: {error.strerror or error}{hint}") from None
 
 
@@ -82,12 +82,18 @@ async def _run(server: Server, database: Path | None) -> None:
 @click.command()
 @click.argument("address")
 @click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: loopback; with TLS, all]")
-@click.option("--memory-limit", metavar="SIZE", default="auto", show_default=True, help="Such as 2GB, or 0 for none.")
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    default="auto",
+    show_default=True,
+    help="Memory limit, such as 2GB, or 0 for none.",
+)
 @click.option("--local-directory", type=FOLDER, help="Folder for temporary files.  [default: that of Dask]")
 @click.option("--name", help="Name of the worker for the scheduler.")
 @click.option("--warm-up/--no-warm-up", default=True, show_default=True, help="Load the engine before taking work.")
 @tls_options
-def worker(  # noqa: PLR0913 - an option each
+def worker(  # noqa: PLR0913 - one argument per option
     address: str,
     *,
     host: str | None,
@@ -99,8 +105,8 @@ def worker(  # noqa: PLR0913 - an option each
 ) -> None:
     """Run a worker of a Dask scheduler until stopped.
 
-    ADDRESS is that of the scheduler, such as tls://HOST:8786. The worker has one thread; start one per core. When the
-    scheduler was restarted, the worker comes back by itself. SIGTERM or Ctrl-C ends it.
+    ADDRESS is that of the scheduler, such as tls://HOST:8786. The worker has one thread; start one per core. It
+    reconnects by itself when the scheduler has been restarted. SIGTERM or Ctrl-C ends it.
 
     Without TLS, only loopback addresses are accepted: anyone who reaches a scheduler or worker can run any code on it.
     """

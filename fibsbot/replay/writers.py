@@ -393,7 +393,7 @@ class ComparisonWriter:
 def totals_text(totals: ComparisonTotals, strategy: str, evaluator: str) -> Iterator[str]:
     """Yield the totals as text."""
     same = totals.compared - totals.different - totals.failed
-    yield f"{strategy} was asked {totals.compared:,} decisions: {same:,} the same, {totals.different:,} different"
+    yield f"{strategy} was asked for {totals.compared:,} decisions: {same:,} the same, {totals.different:,} different"
     if totals.failed:
         yield f"  {totals.failed:,} had no answer"
     by = "by itself" if evaluator == strategy else f"by {evaluator}"
@@ -402,7 +402,7 @@ def totals_text(totals: ComparisonTotals, strategy: str, evaluator: str) -> Iter
     if totals.unvalued:
         yield f"  {totals.unvalued:,} of them {evaluator} has no value for"
     if totals.left_out:
-        yield f"  {totals.left_out:,} matches left out: nobody to ask about"
+        yield f"  {totals.left_out:,} matches left out: no selected player in them"
 
 
 def worst_decisions_text(worst: Iterable[WorstDecision], strategy: str) -> Iterator[str]:

@@ -60,13 +60,13 @@ def test_the_sheet_of_six_players_fits_into_80_columns() -> None:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--game", "chouette", "--length", "3"], "--length does not belong to --game chouette"),
-        (["--players", "4"], "--players does not belong to --game backgammon"),
-        (["--games", "4"], "--games does not belong to --game backgammon"),
+        (["--game", "chouette", "--length", "3"], "--length does not apply to --game chouette"),
+        (["--players", "4"], "--players does not apply to --game backgammon"),
+        (["--games", "4"], "--games does not apply to --game backgammon"),
         (["--game", "chouette", "--players", "7"], "7 is not in the range 3<=x<=6"),
         (["--game", "poker"], "expected a game such as"),
-        (["--game", "plakoto", "--players", "4"], "--players does not belong to --game plakoto"),
-        (["--game", "plakoto", "--no-cube"], "--cube/--no-cube does not belong to --game plakoto"),
+        (["--game", "plakoto", "--players", "4"], "--players does not apply to --game plakoto"),
+        (["--game", "plakoto", "--no-cube"], "--cube/--no-cube does not apply to --game plakoto"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_a_line(words: list[str], error: str) -> None:

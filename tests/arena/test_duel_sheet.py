@@ -67,7 +67,7 @@ def test_times_and_ratings_are_aligned() -> None:
     assert ["3", "3.97", "ms", "2.59", "s", "0", "-", "-", "0", "5.00"] == row.split()[1:]
     assert len(head) == len(row)
     assert "Fewer than two pairs: too few for a result." in lines
-    assert "PR as heuristic evaluates, looking at 200 decisions that count." in lines
+    assert "PR as evaluated by heuristic, from 200 decisions that count." in lines
 
 
 def test_the_running_result_is_the_more_accurate_one() -> None:

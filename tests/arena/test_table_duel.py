@@ -80,7 +80,7 @@ def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: 
     told = report("--game", "nackgammon", "heuristic", "heuristic", "-n", "2", "-j", "1", "--no-luck")
     assert ("nackgammon", 0) == (told["game"], told["result"] or 0)
     result = run("--game", "longgammon", "heuristic", "heuristic", "-n", "2", "--mat", str(tmp_path))
-    assert "--mat does not belong to --game" in result.stderr
+    assert "--mat does not apply to --game" in result.stderr
     text = run("--game", "longgammon", "heuristic", "engine:0", "-n", "2", "-j", "1", "--no-luck", "--no-cube").stdout
     assert text.startswith("heuristic against engine:0: 2 money games without a cube (longgammon)")
     text = run("--game", "nackgammon", "random", "heuristic", "-n", "2", "-j", "1", "--no-luck", "--length", "1").stdout
@@ -91,8 +91,8 @@ def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: 
     (("--game", "plakoto", "pips", "engine:x"), "expected plies from 0 to 4"),
     (("--game", "portes", "pips", "gnubg"), "expected one of random, pips, blots, engine with --game, got 'gnubg'"),
     (("--game", "porte", "pips", "blots"), "expected a game such as portes"),
-    (("--game", "portes", "pips", "blots", "--length", "5"), "--length does not belong to --game"),
-    (("--game", "portes", "pips", "blots", "--no-luck"), "--luck/--no-luck does not belong to --game"),
+    (("--game", "portes", "pips", "blots", "--length", "5"), "--length does not apply to --game"),
+    (("--game", "portes", "pips", "blots", "--no-luck"), "--luck/--no-luck does not apply to --game"),
     (("--game", "nackgammon", "pips", "heuristic"), "expected one of random, pips, blots, engine with --game"),
     (("--game", "portes", "pips", "blots", "-n", "5"), "expected an even number for --games"),
 ])  # fmt: skip

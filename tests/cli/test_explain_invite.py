@@ -36,7 +36,7 @@ TOO_LITTLE = "For a match of 9 points I ask for an experience of at least 90; yo
 
 @pytest.fixture
 def explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Explain:
-    """Run the command in an empty folder, with this file of settings if there is one."""
+    """Run the command in an empty folder, with this configuration file if there is one."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str, config: str | None = None) -> Result:
@@ -174,7 +174,7 @@ def test_each_account_has_its_own_policy(explain: Explain) -> None:
         explain("ford", "5", *which, config=TWO).exit_code
         for which in ((), ("--account", "marvin"), ("--account", "eddie"))
     ]
-    assert "not checked: earlier matches, as --account does not say whose" in explain("ford", "5", config=TWO).output
+    assert "not checked: earlier matches, as no --account says whose" in explain("ford", "5", config=TWO).output
 
 
 # -- what the store knows -------------------------------------------------------------------------------------------
@@ -246,7 +246,10 @@ def test_without_a_store_nothing_is_remembered(explain: Explain) -> None:
         (["ford", "five"], "expected points from 1 to 99, or unlimited, got 'five'"),
         (["ford", "5", "--rating", "good"], "'--rating': 'good' is not a"),
         (["ford", "5", "--saved-games", "-1"], "-1 is not in the range x>=0"),
-        (["ford", "5", "--account", "eddie"], "no file of settings: expected the name of an account (none), got eddie"),
+        (
+            ["ford", "5", "--account", "eddie"],
+            "no configuration file: expected the name of an account (none)",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(explain: Explain, arguments: list[str], text: str) -> None:

@@ -121,7 +121,7 @@ def test_options_of_a_recipe_are_refused_with_a_game(option: str, tmp_path: Path
         value += "/plot.svg"
     result = CliRunner().invoke(main, ["train", "--game", "hyper", "-o", str(tmp_path / "folder"), option, value])
     assert EXIT_USAGE == result.exit_code
-    assert "does not belong to --game" in result.output
+    assert "does not apply to --game" in result.output
     assert not list(tmp_path.iterdir())
 
 
