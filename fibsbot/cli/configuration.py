@@ -237,7 +237,7 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFact
     try:
         own_name = config.account_called(account).name
     except UnknownAccountError:
-        return None, "no --account says whose"
+        return None, "no --account says whose" if config.accounts else "the settings name no account"
     if own_name is None:
         return None, "the account has no name"
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import

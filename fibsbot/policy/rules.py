@@ -44,9 +44,12 @@ def describe_policy(policy: Policy, *, paused: bool = False, finishing: bool = F
     who = {(True, True): "players", (False, True): "people", (True, False): "bots"}.get(
         (policy.bots, policy.people), "nobody"
     )
-    limits = list(_limits(policy))
-    who = " ".join([who, ", ".join(limits)]) if limits else {"players": "anybody"}.get(who, who)
     listed = ["I only play people on my operator's list."] if _about(policy.allow, Direction.THEIRS) else []
+    limits = list(_limits(policy))
+    if limits:
+        who += f" {', '.join(limits)}"
+    elif who == "players":
+        who = "them" if listed else "anybody"
     matches = f"I play matches of {policy.lengths} with {who}."
     return " ".join([*listed, matches, *_pauses(policy), *_besides(policy)])
 

@@ -226,6 +226,14 @@ def test_a_policy_is_described_in_plain_english() -> None:
     assert said == describe_policy(policy)
 
 
+def test_the_description_of_a_list_speaks_of_those_on_it() -> None:
+    listed = "I only play people on my operator's list. I play matches of 1 to 25 points with"
+    assert f"{listed} them." == describe_policy(Policy(allow=(NamePattern("ford"),)))
+    assert f"{listed} people." == describe_policy(Policy(allow=(NamePattern("ford"),), bots=False))
+    outgoing = Policy(allow=(NamePattern("ford", from_them=False),))
+    assert "I play matches of 1 to 25 points with anybody." == describe_policy(outgoing)
+
+
 def test_the_description_names_other_games_and_laws() -> None:
     matches = "I play matches of 1 to 25 points with anybody."
     assert f"{matches} I also play plakoto." == describe_policy(Policy(games=("plakoto",)))
