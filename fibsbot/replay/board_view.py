@@ -33,7 +33,7 @@ def board_shows_state(board: BoardState, seat: Seat, state: GameState) -> bool:
     """
     shown_on_turn, on_turn = board.turn is board.colour, state.turn is seat
     dice = board.dice if shown_on_turn else board.opponent_dice
-    doubled = state.stage is Stage.DOUBLED  # the server turns the board round then, and shows no owner
+    doubled = state.stage is Stage.DOUBLED  # then the server turns the board round, and shows no owner
     known = (0, 0) if doubled else state.dice or (0, 0)
     if (shown_on_turn is not on_turn or board.turn is None) and not doubled:
         return False

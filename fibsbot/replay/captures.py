@@ -36,7 +36,7 @@ from fibsbot.rules.state import Seat
 from fibsbot.transcript import Cube, Entry, Resign, Throw
 
 
-@define  # the events that are many are not frozen: such a class takes twice as long to build
+@define  # the most frequent events are not frozen: a frozen class takes twice as long to build
 class ReceivedMessage:
     """A message of the server."""
 
@@ -358,7 +358,7 @@ def _typed_command(text: str) -> c.Command | None:
     return command if isinstance(command, _TYPED_COMMANDS) else None
 
 
-# -- what a log has about the user's decisions -------------------------------------------------------------------------
+# -- the user's decisions in a log -------------------------------------------------------------------------------------
 
 
 def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:

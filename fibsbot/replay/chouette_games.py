@@ -88,7 +88,7 @@ class _SeatedGame:
         return self.acts or (isinstance(step.entry, Cube) and step.before.stage is Stage.DOUBLED)
 
     def track(self) -> None:
-        """Track the game anew, as after a login or with another captain."""
+        """Start to track the game afresh, as after a login or with another captain."""
         tracker = SessionTracker(self.user)
         tracker.sees_own_moves = self.tracker.sees_own_moves
         self.tracker = tracker
@@ -96,7 +96,7 @@ class _SeatedGame:
     # -- messages -----------------------------------------------------------------------------------------------------
 
     def receive(self, message: Message, at: Time, offset: int) -> DifferenceFound | None:
-        """Process a message; return in what it contradicts the game as it was tracked."""
+        """Process a message; return how it contradicts the game as tracked, or None."""
         handler = self._handlers.get(type(message))
         if self.out and not isinstance(message, m.ChouetteResult):
             return None

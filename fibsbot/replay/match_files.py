@@ -1,4 +1,4 @@
-"""Files that matches are read from: found by path, their format detected, read as transcripts or as events.
+"""Files of matches: finds them by path, detects their format, and reads them as transcripts or as events.
 
 The parts of a session log are grouped. Quick to import: the parser of the server's messages is imported only when a
 capture is read.

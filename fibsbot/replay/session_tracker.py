@@ -4,7 +4,7 @@ The tracking is fed with the messages and commands of a recorded session. Nearly
 the player on turn rolls, a legal play follows, and each board shows just that. The game that is being built
 (game_builder.py) then knows all that the tracked match would know, and compares the boards with it, so that tracking
 would find nothing. Such messages are deferred: a board that shows the built game takes the place of those before it,
-and the first message of another kind has the tracked match brought up to date.
+and the first message of another kind brings the tracked match up to date.
 
 `SessionMatches` keeps matches of either kind. `TableMatches` also finds out when a match of a game other than
 backgammon begins, breaks off and ends; the transcriber does so for backgammon.
@@ -153,7 +153,7 @@ class SessionTracker:
         self.match = evolve(self.match, user=user)
 
     def begin_regular_turns(self, board: BoardState, game: GameBuilder) -> None:
-        """Put off what follows, if a board has shown the state of the built game and of the tracked match."""
+        """Defer the tracking from here on, if a board has shown both the built game and the tracked match."""
         match, state = self.match, game.state
         if (
             self.sees_own_moves
@@ -169,7 +169,7 @@ class SessionTracker:
             self.regular = RegularTurns(game, board, state.turn)
 
     def _catch_up(self) -> tuple[Difference, ...]:
-        """Bring the tracked match up to date; return in what deferred messages contradict it: nothing, as a rule."""
+        """Bring the tracked match up to date; return how deferred messages contradict it: not at all, as a rule."""
         regular, self.regular = self.regular, None
         if regular is None:
             return ()
@@ -188,7 +188,7 @@ class SessionTracker:
         return differences
 
     def receive(self, message: Message) -> tuple[Difference, ...] | None:
-        """Process a message; return in what it contradicts the state known so far.
+        """Process a message; return how it contradicts the state known so far.
 
         None for a board that is a copy of an old one and came after the match was over, so that it must not lead into
         the match again.

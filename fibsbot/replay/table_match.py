@@ -70,7 +70,7 @@ class TableMatch:
         self._at: _Time = None
 
     is_full: Final = False
-    """Nothing is kept of it that could grow."""
+    """Never full: nothing is kept that could grow."""
 
     @property
     def is_won(self) -> bool:
@@ -216,7 +216,7 @@ class TableMatch:
             self._play(Seat.A, found[0], (0, self._at))
 
     def _differences(self, line: TableState) -> list[Difference]:
-        """Return in what a line differs from the state of the game."""
+        """Return how a line differs from the state of the game."""
         state = self._state
         if state is None:
             return []
@@ -246,7 +246,7 @@ class TableMatch:
         if differences or self._state is None:
             self._state = shown
             self.scores = shown.scores
-        elif shown.stage is not Stage.OVER:  # whether the players have left the Crawford game out, only a line shows
+        elif shown.stage is not Stage.OVER:  # only a line shows whether the players have left out the Crawford game
             self._state = evolve(self._state, crawford=shown.crawford, post_crawford=shown.post_crawford)
 
     def _on_game_starts(self, _: m.GameStarts, place: _Place) -> None:

@@ -34,7 +34,7 @@ ACTION_WIDTH: Final = 24
 DEFAULT_PAUSE: Final = 1.5
 """Seconds per frame if no times are known."""
 BOARD_HEIGHT: Final = 22
-"""Lines of a frame without history; a lower terminal gets one line of history and no blank lines."""
+"""Lines of a frame without history; a shorter terminal gets one line of history and no blank lines."""
 _HELP_STEP: Final = "space next, left back, g next game, p play on, q quit"
 _HELP_PLAY: Final = "space pause, right next, g next game, q quit"
 _STYLES: Final = {"!": "bold red", "-": "yellow", "+": "cyan"}

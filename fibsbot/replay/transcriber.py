@@ -384,7 +384,7 @@ class Transcriber:
             match.apply_score(points if seats[0] is Seat.A else points[::-1])
 
     def _select_match_of_end(self, names: tuple[str, str], end: GameEnd) -> None:
-        """Make the match current of which only a game's end was seen."""
+        """Make current the match of a game of which only the end was seen."""
         players = players_of_end(names, end, self._user)
         if players is None:
             return

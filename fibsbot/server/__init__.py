@@ -19,9 +19,9 @@ Matches:
     server_match.py      a match of backgammon
     ruleset_match.py     a match of another game
     audience.py          who sees a match, and what
-    flows.py             the course of a game, of whichever kind
-    game_flow.py         that of backgammon
-    ruleset_flow.py      that of another game
+    flows.py             the course of any game, handed on to the next two
+    game_flow.py         the course of a game of backgammon
+    ruleset_flow.py      the course of another game
     chouette_table.py    a chouette
     chouette_flow.py     its course
     dice.py              dice

@@ -118,7 +118,7 @@ class RatingCalculation:
 
 MIN_PASSWORD: Final = 4
 PASSWORD_NOT_ASCII: Final = m.Unknown("Passwords may only contain ASCII characters.")
-"""The refusal of a password with other characters: they are not told apart, so that another one would do, too."""
+"""The refusal of a password with other characters: they all become `?`, so that different passwords would match."""
 MAX_NAME: Final = 20
 RESERVED: Final = frozenset({"guest", YOU.lower(), "none", "nobody", "all", "somebody"})
 """Names that would be ambiguous in a line of the protocol, in lower case."""

@@ -101,7 +101,7 @@ def _invite(world: World, user: User, rest: str) -> None:
     """Invite somebody to take a seat; a client is asked only if it has asked for other games than backgammon."""
     table = _table_of(user)
     if table.host != user.name:
-        raise refused(f"{table.host} has opened the table and invites")
+        raise refused(f"only {table.host}, who has opened the table, can invite")
     if not rest:
         raise refused("invite whom?")
     if len(table.seats) >= MOST_PLAYERS:
@@ -143,7 +143,7 @@ def _start(world: World, user: User, rest: str) -> None:
     if table.state is not None:
         raise refused("the chouette has begun already")
     if table.host != user.name:
-        raise refused(f"{table.host} has opened the table and starts the first game")
+        raise refused(f"only {table.host}, who has opened the table, can start the first game")
     if len(table.seats) < FEWEST_PLAYERS:
         raise refused(f"expected {FEWEST_PLAYERS} to {MOST_PLAYERS} players, got {len(table.seats)}")
     if rest and rest != DROPPED_CAPTAIN_LAST:
@@ -245,7 +245,7 @@ def kibitz(world: World, user: User, command: c.Kibitz | c.Whisper) -> None:
     table = _table_of(user)
     state = table.state
     if state is not None and table.playing and user.name in state.team and not state.may_advise(user.name):
-        raise refused("who has dropped out of the game may not advise any more")
+        raise refused("you have dropped out of the game and may not give advice any more")
     if isinstance(command, c.Kibitz):
         chat.kibitz(world, user, command)
     else:

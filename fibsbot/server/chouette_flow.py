@@ -32,7 +32,7 @@ DECISION_TIME: Final = 300.0
 """Seconds for each decision, and to join the next game. They do not run while nobody of the table is logged in."""
 
 ABANDONED_TIME: Final = KEPT_DAYS * 86400.0
-"""Seconds after which a table is closed at which nobody has been."""
+"""Seconds after which a table that nobody has used is closed."""
 
 
 def announce(world: World, table: ChouetteTable, *lines: str | Message) -> None:
@@ -143,7 +143,7 @@ def after_command(world: World, table: ChouetteTable) -> None:
 
 
 def _announce_result(world: World, table: ChouetteTable, state: Chouette) -> None:
-    """Announce what a game has brought, the ledger and the rotation, and ask everybody to join the next game."""
+    """Announce the result of a game, the ledger and the rotation, and ask everybody to join the next game."""
     table.settled = True
     world.mark_unsaved(state_match(table))
     result = m.ChouetteResult(table.games, _result_text(state))
@@ -322,7 +322,7 @@ def go_away(world: World, user: User) -> None:
 
 
 def come_back(world: World, user: User) -> None:
-    """Give a user who logs in the seat back that was kept, with the board and the decision that is awaited."""
+    """Give a user who logs in their seat back, with the board and the decision that is awaited."""
     table = next((table for table in world.tables if user.name in table.seats), None)
     if table is None or table.state is None:
         return

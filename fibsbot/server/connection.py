@@ -227,7 +227,7 @@ class ClientConnection:
                 self._input.answers.clear()
         await self._fair_queue.wait_for_turn(self.share)
         self._prompted = False
-        # Lines received before the end are not executed for a user who has left.
+        # Lines that are still waiting are not executed for a user who has left.
         return None if self.closed else self._input.lines.popleft()
 
     async def wait_for_turn(self, expected: float) -> None:

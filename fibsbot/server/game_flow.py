@@ -1,6 +1,6 @@
 """The course of a game: opening roll, turns, automatic plays, refused plays, the end of the game and of the match.
 
-A program that acts at every board gets one board for each decision, or asks for it: after `can't move` and in a
+A program that acts on every board gets one board for each decision, or asks for it: after `can't move` and in a
 resumed match no board is sent unasked, and the board after a play is not sent to a player for whom the server rolls
 at once, if it would show that a double is possible.
 

@@ -52,7 +52,7 @@ class ServerLimits:
 
 
 SHORT_LIVED: Final = ServerLimits(password_cost=2**4)
-"""Limits of a server for a few matches between our own bots: their made-up passwords are hashed in no time."""
+"""Limits of a server for a few matches between our own bots: hashing their made-up passwords costs next to nothing."""
 
 WORK_SLICE: Final = 0.002
 """Seconds of work that are granted at a time; in between, the event loop does everything else."""

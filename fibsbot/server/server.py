@@ -35,7 +35,7 @@ from fibsbot.server.world import Quirks, World
 _log = structlog.get_logger(__name__)
 
 CHOUETTE_INTERVAL: Final = 1.0
-"""Seconds between two looks for players of chouettes who have not decided in time."""
+"""Seconds between two checks for players of chouettes who have not decided in time."""
 SAMPLE_INTERVAL: Final = 60.0
 """Seconds between two samples of the number of users for `average`."""
 REFUSED_LOG_INTERVAL: Final = 1.0
@@ -73,7 +73,7 @@ class Server:
             dice: source of dice for a test, in place of `seed`.
             laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
             clock: returns seconds since 1970 UTC, as users see them.
-            timer: returns seconds that never jump, for idle times and decisions of a chouette.
+            timer: returns seconds that never jump, for idle times and the deadlines of a chouette.
 
         Raises:
             DatabaseError: if the database cannot be used.

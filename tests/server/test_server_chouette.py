@@ -105,7 +105,9 @@ def test_who_has_dropped_out_may_not_advise_any_more() -> None:
             "carol", command
         )
     for command in ("kibitz run", "whisper run"):
-        assert ["** chouette: who has dropped out of the game may not advise any more"] == game.say("carol", command)
+        assert ["** chouette: you have dropped out of the game and may not give advice any more"] == game.say(
+            "carol", command
+        )
     assert ["chouette: dave advises: hit!"] == game.say("dave", "chouette say hit!")
     assert ["chouette: dave advises: hit!"] == game.heard("bob")
     assert [] == game.heard("alice") == game.heard("carol")
@@ -246,7 +248,7 @@ def test_commands_that_are_not_possible_are_refused_in_a_line() -> None:
     assert "chouette: alice's table, not started: alice, bob." == simulation.say(carol, "chouette")[1]
     for user, command, refusal in (
         (alice, "chouette start", "** chouette: expected 3 to 6 players, got 2"),
-        (bob, "chouette start", "** chouette: alice has opened the table and starts the first game"),
+        (bob, "chouette start", "** chouette: only alice, who has opened the table, can start the first game"),
         (bob, "chouette say", "** chouette: say what?"),
         (bob, "chouette say hi", "** chouette: no game is being played"),
         (bob, "join", "** chouette: alice starts the first game with 'chouette start'"),
@@ -301,7 +303,9 @@ def test_who_has_opened_the_table_invites_whoever_can_play(chouette: Chouette) -
         ("chouette invite nobody", "** There is no one called nobody"),
     ):
         assert [refusal] == chouette.say("alice", command)
-    assert ["** chouette: alice has opened the table and invites"] == chouette.say("bob", "chouette invite frank")
+    assert ["** chouette: only alice, who has opened the table, can invite"] == chouette.say(
+        "bob", "chouette invite frank"
+    )
     simulation.say(frank, "toggle ready")
     assert ["** frank plays backgammon only."] == chouette.say("alice", "chouette invite frank")
     simulation.say(frank, "set games on")
