@@ -1,6 +1,7 @@
 """The agent: a function from events to actions. It does no I/O and reads no clock; docs/agent.md explains it.
 
-The same agent runs live, in replay and in tests; only what delivers the events and carries out the actions differs.
+The same agent runs live and in tests; only what delivers the events and carries out the actions differs. A replay uses
+its tracking of the match.
 """
 
 from __future__ import annotations
