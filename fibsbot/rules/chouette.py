@@ -17,13 +17,13 @@ from fibsbot.match import Dice
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import (
+    DiceError,
     DoublePendingError,
     GameRunningError,
     NotYourTurnError,
     RuleError,
 )
 from fibsbot.rules.laws import Laws, Level
-from fibsbot.rules.plays import check_dice
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 
 FEWEST_PLAYERS: Final = 3
@@ -67,8 +67,9 @@ def cast(casting: Casting, dice: Mapping[str, int]) -> Casting:
     """Cast one die for each of the tied players, and only for them."""
     if set(dice) != set(casting.tied):
         raise RuleError(f"expected one die each for {', '.join(casting.tied)}, got {', '.join(dice) or 'none'}")
-    for die in dice.values():
-        check_dice((die, die))
+    for player, die in dice.items():
+        if die not in range(1, 7):
+            raise DiceError(f"expected a die of 1 to 6 for {player}, got {die!r}")
     groups: list[tuple[str, ...]] = []
     for group in casting.groups:
         if len(group) == 1:

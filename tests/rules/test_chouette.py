@@ -108,7 +108,7 @@ def test_sentence_3_each_player_casts_a_die_for_the_order_and_ties_are_cast_agai
     for wrong in ({ANN: 1}, {}, dict.fromkeys((*PLAYERS, "eve"), 1)):
         with pytest.raises(RuleError, match="expected one die each for ann, ben, cat, dan, got"):
             cast(begin_casting(PLAYERS), wrong)
-    with pytest.raises(DiceError):
+    with pytest.raises(DiceError, match=f"expected a die of 1 to 6 for {DAN}, got 7"):
         cast(begin_casting(PLAYERS), {ANN: 1, BEN: 2, CAT: 3, DAN: 7})
 
 
