@@ -33,6 +33,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.fibs_numbering import cells_from_position, play_from_fibs
 from fibsbot.notation import format_play
 from fibsbot.position import Position
+from fibsbot.text import plural
 
 Handler: TypeAlias = Callable[[], None]
 
@@ -354,8 +355,7 @@ class Commentator(PlayerCommentator):
                 game = show.sheet.games[-1]
                 if after.state is not None:
                     show.show_final_position(after.state.position, game.score)
-                points = "1 point" if game.points == 1 else f"{game.points} points"
-                show.print(f"{game.winner} wins {points} ({game.ending}).", with_board=True)
+                show.print(f"{game.winner} wins {plural(game.points, 'point')} ({game.ending}).", with_board=True)
             case m.Score(length=length):
                 game = show.sheet.games[-1]
                 score = f"{show.sheet.player} {game.score[0]}, {show.sheet.opponent} {game.score[1]}"

@@ -152,8 +152,9 @@ def _select(found: Iterator[_NamedMatch], number: int | None, source: str) -> It
         if number == seen:
             return
     if number is not None or not seen:
-        matches = "match" if seen == 1 else "matches"
-        raise UserError(f"{source}: expected a match{f' {number}' if number else ''}, got {seen} {matches} in all")
+        raise UserError(
+            f"{source}: expected a match{f' {number}' if number else ''}, got {plural(seen, 'match')} in all"
+        )
 
 
 def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
@@ -178,8 +179,7 @@ def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
             else:
                 yield _NamedMatch(f"match-{match.id}", transcript)
         if untold:
-            matches = "match" if untold == 1 else "matches"
-            click.echo(f"left out: {untold} {matches} of which the store has results only", err=True)
+            click.echo(f"left out: {plural(untold, 'match')} of which the store has results only", err=True)
 
 
 # -- where they go ----------------------------------------------------------------------------------------------------

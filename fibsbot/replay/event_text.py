@@ -18,6 +18,7 @@ from fibsbot.match import CubeAction
 from fibsbot.notation import format_play
 from fibsbot.replay import events
 from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.text import plural
 from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, Transcript
 
 LONGEST_NAME: Final = 20
@@ -28,14 +29,14 @@ COLUMN_WIDTH: Final = 40
 
 
 def shown_names(transcript: Transcript) -> tuple[str, str]:
-    """Return the players' names, clipped and without control characters."""
-    first, second = (clean(player.name, LONGEST_NAME) or "?" for player in transcript.players)
-    return first, second
+    """Return the players' names as `shown_player_names` does."""
+    first, second = transcript.players
+    return shown_player_names((first.name, second.name))
 
 
 def length_text(length: int) -> str:
     """Return the length of a match as text."""
-    return "unlimited" if not length else "1 point" if length == 1 else f"{length} points"
+    return plural(length, "point") if length else "unlimited"
 
 
 def kind_text(began: events.MatchBegan) -> str:
@@ -124,8 +125,7 @@ def result_text(result: Result | None, names: tuple[str, str]) -> str:
         Ending.DROPPED: "double passed",
         Ending.RESIGNED: f"{kind}, resigned",
     }[result.how]
-    points = "1 point" if result.points == 1 else f"{result.points} points"
-    return f"{names[result.winner]} wins {points} ({how})."
+    return f"{names[result.winner]} wins {plural(result.points, 'point')} ({how})."
 
 
 def match_end_text(match: Transcript) -> str:
@@ -157,8 +157,7 @@ def table_result_text(ended: events.TableGameEnded, names: tuple[str, str]) -> s
     reason = f" ({clean(ended.reason, LONGEST_TEXT)})" if ended.reason else ""
     if ended.winner is None:
         return f"The game is drawn{reason}." if ended.drawn else "The game was not seen to its end."
-    points = "1 point" if ended.points == 1 else f"{ended.points} points"
-    return f"{names[ended.winner]} wins {points}{reason}."
+    return f"{names[ended.winner]} wins {plural(ended.points, 'point')}{reason}."
 
 
 def table_match_end_text(ended: events.TableMatchEnded, names: tuple[str, str]) -> str:

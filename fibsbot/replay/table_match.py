@@ -33,6 +33,7 @@ from fibsbot.rules import game as match_rules
 from fibsbot.rules.errors import DiceError, RuleError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.table_lines import game_from_state, play_of_moves, table_state
+from fibsbot.text import plural
 
 _Time: TypeAlias = dt.datetime | None
 _Place: TypeAlias = tuple[int, _Time]
@@ -326,7 +327,7 @@ class TableMatch:
     def _on_offer(self, message: m.ResignOffer, _: _Place) -> None:
         seat = self.seat_of(message.player)
         if seat is not None:
-            self._add(seat, f"wants to resign {_points(message.points)}")
+            self._add(seat, f"wants to resign {plural(message.points, 'point')}")
         self._state = None  # the next line shows the offer
 
     def _on_reject(self, message: m.ResignRejected, _: _Place) -> None:
@@ -420,7 +421,3 @@ def _dice(state: TableGame, dice: Numbers) -> Numbers:
     if len(dice) != state.rules.dice:
         raise DiceError(f"expected {state.rules.dice} dice, got {len(dice)}")
     return dice
-
-
-def _points(points: int) -> str:
-    return "1 point" if points == 1 else f"{points} points"

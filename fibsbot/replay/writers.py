@@ -24,6 +24,7 @@ from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, Strate
 from fibsbot.replay.event_text import MoveList, match_text, shown_names
 from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.text import plural
 from fibsbot.transcript import Decision, Entry, Gap, Step, Throw
 
 Row: TypeAlias = dict[str, Any]
@@ -402,7 +403,7 @@ def totals_text(totals: ComparisonTotals, strategy: str, evaluator: str) -> Iter
     if totals.unvalued:
         yield f"  {totals.unvalued:,} of them {evaluator} has no value for"
     if totals.left_out:
-        yield f"  {totals.left_out:,} matches left out: no selected player in them"
+        yield f"  {plural(totals.left_out, 'match')} left out, without a selected player"
 
 
 def worst_decisions_text(worst: Iterable[WorstDecision], strategy: str) -> Iterator[str]:
