@@ -7,8 +7,8 @@ may repeat a password anywhere: in quotes, within names and boards, in capitals,
 
 What is hidden, and what is not:
 
-- A password of at least `SHORTEST` characters is replaced wherever its characters stand, in any case.
-- A shorter one (`a`, `5`) stands everywhere by chance, and hiding it there would reveal it. It is replaced in what we
+- A password of at least `SHORTEST` characters is replaced wherever its characters occur, in upper or lower case.
+- A shorter one (`a`, `5`) occurs everywhere by chance, and hiding it there would reveal it. It is replaced in what we
   send, and where a text repeats it after the account's name, as in a login.
 - A password that is part of the account's own name is not hidden within that name.
 - Numbers that were read as numbers, such as a rating, are not text and stay.
@@ -32,7 +32,7 @@ from attrs import frozen
 REDACTED: Final = "********"
 """Replacement for a password."""
 SHORTEST: Final = 4
-"""Characters of a password from which on it is hidden wherever it stands; FIBS takes no shorter one."""
+"""Minimum length of a password that is hidden wherever it occurs; FIBS accepts no shorter one."""
 OWN_FIELDS: Final = frozenset({"answer", "command", "how", "kind", "phase", "play", "sheet", "state", "xgid"})
 """Fields of records whose values this program chooses, and reads again from the store: a password may be `double`."""
 

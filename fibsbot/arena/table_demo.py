@@ -102,7 +102,7 @@ class TableDisplay:
             self.console.print(Text("\n".join(["", *self._drawing(self._game), ""])))
 
     def count_turn(self) -> None:
-        """Count a turn of the game that is on."""
+        """Count a turn of the current game."""
         self._turns += 1
 
     def score_game(self, winner: str, points: int) -> None:

@@ -77,11 +77,11 @@ class Recovery:
     _joined: bool = False
     _postponed: int = 0
     leave_reason: str | None = None
-    """Why we are leaving the match that is on."""
+    """Why we are leaving the current match."""
     _steps_taken: dict[str, int] = field(factory=dict)
     """How many steps of the ladder were taken with each opponent since the match made progress."""
     _seen_situations: set[Hashable] = field(factory=set)
-    """Situations of the match that is on."""
+    """Situations of the current match."""
     _seen_with: str | None = None
     """The opponent of these situations."""
     _opponent_left_suspected: bool = False

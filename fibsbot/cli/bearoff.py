@@ -128,10 +128,10 @@ def _table_lines(row: dict[str, Any]) -> dict[str, str]:
 
 
 def _state(text: str) -> MatchState:
-    """Read a position; it is seen by who is on roll then."""
+    """Read a position, and return it as seen by the player on roll."""
     state = read_state(text)
     if state.phase is Phase.RESIGNED:
-        raise UserError("expected a position before a throw, got an offer to resign")
+        raise UserError("expected a position before a roll, got an offer to resign")
     # The player who answers a double sees the board; the roll is the other's.
     return state.swapped() if state.phase is Phase.DOUBLED else state
 

@@ -1,6 +1,6 @@
-"""Networks by the game plans of both sides: many that together know more, of which each position needs one.
+"""Networks by the game plans of both sides: together they know more than one network, and each position needs only one.
 
-What a side holds behind says most about how it plays: no checker in the opponent's home board or on the bar (it runs
+A side's checkers behind say most about how it plays: no checker in the opponent's home board or on the bar (it runs
 or has run), some there without an anchor (it escapes, or is attacked), one anchor (a holding or ace-point game), or
 more (a back game). With the plans of both sides that makes sixteen pairs, and a network for each takes no longer to
 evaluate than a single one for all, which would have to be far wider to be as good.

@@ -1,7 +1,7 @@
 """The only module that imports numba: compiles functions to machine code. Imported only when nothing is cached.
 
-Numba translates a function and all that it calls to LLVM's intermediate representation (`numba_target`). To that comes
-an entry that Python can call without numba: it unpacks the arguments, checks that they have the types compiled for, and
+Numba translates a function and all that it calls to LLVM's intermediate representation (`numba_target`). We add an
+entry point that Python can call without numba: it unpacks the arguments, checks that they have the compiled types, and
 calls numba's code. The whole is optimised once and becomes an object file. `intrinsics` builds those of `simd`.
 
 Uses of numba that its documentation covers, here and in `intrinsics`: `njit`, the types, `inspect_llvm` and

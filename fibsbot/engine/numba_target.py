@@ -22,7 +22,7 @@ TARGET: Final = "fibsbot"
 
 
 class _Library(codegen.JITCodeLibrary):
-    """A function; what it calls is linked to it when its text is asked for."""
+    """A function; the functions that it calls are linked to it when its text is requested."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Leave them as they are."""

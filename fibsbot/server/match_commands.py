@@ -221,7 +221,7 @@ def _repeat_prompt(world: World, match: PairMatch[Any]) -> None:
 
 
 def _begin_playing(world: World, match: PairMatch[Any], host: User, guest: User) -> None:
-    # Whoever stops watching a player is announced to that player's opponent: nobody may have a match without one yet.
+    # The end of watching is announced to the watched player's opponent, so it comes before anybody has the match.
     for user in (host, guest):
         watchers.stop_watching(world, user)
     for user in (host, guest):

@@ -45,7 +45,7 @@ MAX_FAULT_LENGTH: Final = 200
 
 
 class _StartQuestion:
-    """A question without a decision: it has the strategy made."""
+    """A question that needs no decision: it makes the pool load the strategy."""
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:  # noqa: ARG002 - the interface
         return AcceptAnswer(accepted=True)
@@ -53,7 +53,7 @@ class _StartQuestion:
 
 @frozen
 class _FreshQuestion:
-    """A question without a decision: it has the strategy forget what it knows, and seeds its random numbers."""
+    """A question that needs no decision: it makes the strategy clear its caches and seed its random numbers."""
 
     seed: str
 
