@@ -3,20 +3,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# An environment works only in the folder it was made in, which the stamp names, and while its Python is there.
+CLEAR := $(shell test ! -e $(STAMP) || { test -x $(BIN)/python && { test ! -s $(STAMP) || grep -qxF "$(CURDIR)" $(STAMP); }; } || echo --clear)
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
 
 .PHONY: demo test test-fast test-thorough test-wheel test-oldest coverage lint format bench lock clean help
 
 help: ## Show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+ifneq ($(CLEAR),)
+.PHONY: $(STAMP)
+endif
 
 $(STAMP): pyproject.toml config/constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, and '$(PYTHON)' is older; say 'make PYTHON=python3.11'" >&2; exit 2; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, which '$(PYTHON)' is not; say 'make PYTHON=python3.11'" >&2; exit 2; }
 	@echo "Installing into $(VENV) (once) ..."
-	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]'
-	@touch $@
+	@"$(PYTHON)" -m venv $(CLEAR) $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]' || { echo "The installation failed; it needs a network. Another make goes on with it." >&2; exit 1; }
+	@echo "$(CURDIR)" > $@
 
 demo: $(STAMP) ## Play a whole match on an embedded server
 	@$(BIN)/fibsbot demo
@@ -31,10 +37,10 @@ test-thorough: $(STAMP) ## Run all tests, with many more examples of each proper
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
 test-wheel: $(STAMP) ## Build the wheel, install it into an empty environment and play from there
-	PYTHON=$(CURDIR)/$(BIN)/python MYPY=$(CURDIR)/$(BIN)/mypy .ci/wheel
+	PYTHON="$(CURDIR)/$(BIN)/python" MYPY="$(CURDIR)/$(BIN)/mypy" .ci/wheel
 
 test-oldest: ## Run the quick tests with the oldest versions that pyproject.toml allows
-	PYTHON=$(PYTHON) .ci/oldest
+	PYTHON="$(PYTHON)" .ci/oldest
 
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term

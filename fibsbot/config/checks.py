@@ -102,12 +102,14 @@ def _unusable_resources(config: Config) -> Iterator[ConfigProblem]:
     for name, path in paths.items():
         if base_name(name) in installed and (fault := _fault(name, games[name])):
             yield ConfigProblem(path, "a strategy that works", fault)
-    from fibsbot.records.store.database import StoreError, database_url  # noqa: PLC0415 - SQLAlchemy is slow to import
+    if config.service.store:
+        from fibsbot.records.store import StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
+        from fibsbot.records.store.maintenance import check_usable  # noqa: PLC0415 - as above
 
-    try:
-        database_url(config.service.store or "none")
-    except StoreError as error:
-        yield ConfigProblem("service.store", "a store that can be used", str(error))
+        try:
+            check_usable(config.service.store)
+        except StoreError as error:
+            yield ConfigProblem("service.store", "a store that can be used", str(error))
 
 
 def games_to_play(config: Config) -> tuple[str, ...]:

@@ -81,6 +81,14 @@ def test_a_file_of_other_settings_is_refused_in_one_line(tmp_path: Path, change:
     assert before == path.read_bytes()
 
 
+def test_a_file_with_unknown_settings_is_of_another_version(tmp_path: Path) -> None:
+    path = written(tmp_path / "duel", PAIR)
+    path.write_bytes(path.read_bytes().replace(b'"evaluator"', b'"judge"', 1))
+    with pytest.raises(DuelError) as caught:
+        read(path, PLAN)
+    assert f"{path} holds a duel of another version of fibsbot: it has the setting 'judge'" == str(caught.value)
+
+
 @pytest.mark.parametrize(
     "content", [b"hello", b"hello\n", b"{}\n", b"[1]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n", b"\n"]
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import textwrap
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +20,8 @@ from fibsbot.config.checks import check
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file
 from fibsbot.config.settings import format_problems
 from fibsbot.match import MatchState
+from fibsbot.records.store import StoreWriter
+from fibsbot.records.store.schema import VERSION
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
 from tests.commands import fibsbot
@@ -186,6 +190,18 @@ def test_a_store_that_no_bot_can_use_is_a_problem(checked: Check) -> None:
     assert 78 == result.exit_code
     said = "service.store: expected a store that can be used, got expected a store on SQLite (a file) or PostgreSQL"
     assert f"Error: bot.toml: {said}, got mysql://host/name\n" == result.stderr
+
+
+def test_a_store_file_that_run_would_refuse_is_a_problem(checked: Check) -> None:
+    StoreWriter("bot.db").close()
+    assert 0 == checked(GOOD + 'store = "bot.db"').exit_code
+    with closing(sqlite3.connect("bot.db", isolation_level=None)) as file:
+        file.execute("UPDATE store_version SET version = version - 1")
+    said = "bot.toml: service.store: expected a store that can be used, got bot.db"
+    version = f"it has schema version {VERSION - 1}; this program uses version {VERSION} only"
+    assert f"Error: {said}: {version}\n" == checked(GOOD + 'store = "bot.db"').stderr
+    Path("bot.db").write_text("a text that somebody has put there")
+    assert f"Error: {said}: file is not a database\n" == checked(GOOD + 'store = "bot.db"').stderr
 
 
 @pytest.mark.slow

@@ -361,4 +361,5 @@ def test_a_store_that_can_never_be_used_is_a_problem_of_the_settings(
     Fleet(tmp_path).write(settings(1, "marvin"))
     result = CliRunner().invoke(main, ["run", "--config", "bots.toml"])
     assert EXIT_CONFIG == result.exit_code
-    assert "cannot use the store store.db" in result.output.splitlines()[-1]
+    said = "service.store: expected a store that can be used, got store.db: file is not a database"
+    assert said in result.output.splitlines()[-1]

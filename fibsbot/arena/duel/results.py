@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 import cattrs
-from attrs import asdict, define, field, frozen
+from attrs import asdict, define, field, fields, frozen
 
 from fibsbot.analysis.results import Z_95, wilson
 from fibsbot.arena.duel.games import DuelError, DuelPlan
@@ -354,6 +354,8 @@ def _check_header(path: Path, line: bytes, plan: DuelPlan) -> None:
         found = None
     if not isinstance(found, dict) or found.pop("kind", None) != FILE_KIND:
         raise DuelError(f"expected a file of a duel or none, got {path}")
+    if unknown := found.keys() - {it.name for it in fields(DuelPlan)}:
+        raise DuelError(f"{path} holds a duel of another version of fibsbot: it has the setting {min(unknown)!r}")
     wanted = plan.settings()
     for name in sorted({*wanted, *found}):
         if wanted.get(name) != found.get(name):

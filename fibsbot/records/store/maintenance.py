@@ -14,11 +14,31 @@ from typing import IO, Any, Final, TypeAlias
 
 from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, or_, select, text
+from sqlalchemy.exc import DBAPIError
 
 from fibsbot.files import make_private, replacing
-from fibsbot.records.store.database import BUSY_TIMEOUT, StoreError, database_url, is_sqlite, public_url, sqlite_uri
+from fibsbot.records.store.database import (
+    BUSY_TIMEOUT,
+    StoreError,
+    database_error_text,
+    database_url,
+    is_hopeless,
+    is_sqlite,
+    open_engine,
+    public_url,
+    sqlite_uri,
+)
 from fibsbot.records.store.reader import CHUNK, Store
-from fibsbot.records.store.schema import ACCOUNTS, DECISIONS, GAMES, MATCHES, METADATA, OPPONENTS
+from fibsbot.records.store.schema import (
+    ACCOUNTS,
+    DECISIONS,
+    GAMES,
+    MATCHES,
+    METADATA,
+    OPPONENTS,
+    check_version,
+    version_of,
+)
 from fibsbot.records.stored_rows import CHOUETTE, OPEN, MatchOutcome
 from fibsbot.text import one_line
 
@@ -28,6 +48,23 @@ MAX_PER_KIND: Final = 20
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of steps done, and with their total."""
 Query: TypeAlias = "Select[*tuple[Any, ...]]"
+
+
+def check_usable(where: str | Path) -> None:
+    """Raise StoreError for a place, or a file there, that StoreWriter would refuse; nothing is written or created.
+
+    No server is asked: one that does not answer now may do so later.
+    """
+    url = database_url(where)
+    if not is_sqlite(url) or not Path(str(url.database)).exists():
+        return
+    try:
+        with open_engine(url).begin() as connection:
+            if version := version_of(connection):
+                check_version(version, "it")
+    except (DBAPIError, StoreError) as error:
+        if isinstance(error, StoreError) or is_hopeless(error):
+            raise StoreError(f"{public_url(url)}: {database_error_text(error)}") from None
 
 
 @frozen
