@@ -1,8 +1,8 @@
 """Captures, read as one stream of events: our own session logs, and the raw bytes of any client.
 
-A raw capture is the bytes of a telnet connection: lines with CR LF, LF or CR, telnet bytes, bells, and in between
-the user's echoed input. It may begin and end anywhere. Either kind may be compressed by
-gzip, or be in UTF-16, as PowerShell writes redirected output. Memory use does not grow with the file.
+A raw capture is the bytes of a telnet connection: lines with CR LF, LF or CR, telnet bytes, bells, and in between the
+user's echoed input. It may begin and end anywhere. Either kind may be compressed by gzip, or be in UTF-16, as
+PowerShell writes redirected output. Memory use does not grow with the file.
 """
 
 from __future__ import annotations

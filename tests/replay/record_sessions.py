@@ -1,8 +1,7 @@
 """Records the sessions in tests/data/replay on the embedded server.
 
-`python -m tests.replay.record_sessions` writes them anew. Of each session there are the session logs of both bots,
-what one
-of them received, and what people received who watched: from the start, from the middle, with and without the boards
+`python -m tests.replay.record_sessions` writes them anew. Of each session there are the session logs of both bots, what
+one of them received, and what people received who watched: from the start, from the middle, with and without the boards
 after throws. And what the server knew of the games.
 """
 

@@ -2,11 +2,10 @@
 
 `put` only appends to a queue; a thread writes what is in it, with a short pause between two transactions. Records that
 are not written yet are in a spill file as well (`record_queue.py`): if the process is killed, the next process that
-writes
-into the store writes them first. On SQLite a commit does not wait for the disk (`synchronous = NORMAL`): the operating
-system has the data, which is enough if a process is killed. After a power failure the last transactions may be missing,
-but the file is intact. Because a lost match would be worse than a lost decision, a transaction with a record of the
-lifecycle of a match does wait for the disk (`FULL`), and with it everything before.
+writes into the store writes them first. On SQLite a commit does not wait for the disk (`synchronous = NORMAL`): the
+operating system has the data, which is enough if a process is killed. After a power failure the last transactions may
+be missing, but the file is intact. Because a lost match would be worse than a lost decision, a transaction with a
+record of the lifecycle of a match does wait for the disk (`FULL`), and with it everything before.
 """
 
 from __future__ import annotations
