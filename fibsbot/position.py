@@ -108,7 +108,7 @@ class Position:
     """Where the checkers stand, seen by the player on roll."""
 
     points: tuple[int, ...] = field(converter=_cells)
-    """26 cells: 1 to 24 the points, 25 the own bar, 0 the opponent's bar.
+    """26 cells: 1 to 24 the points, 25 the player's bar, 0 the opponent's bar.
 
     Own checkers count positive, the opponent's negative.
     """

@@ -94,7 +94,7 @@ TERMS: Final = (
     ),
     _term(
         "N home points",
-        "N points held in the own home board; `N+` is N or more",
+        "N points held in the player's home board; `N+` is N or more",
         r"(\d)(\+?) home points?",
         lambda found, side: _count(found, f"bit_count({side}_held & 63)"),
     ),

@@ -34,12 +34,12 @@ BACKGAMMON: Final = Page(
     """\
 Backgammon is a race of 15 checkers of each side in opposite directions, with hits and a doubling cube.
 
-Checkers move towards the own home table by the numbers rolled, each number once, a double four times. One checker may
-play several numbers, touching down in between. Both numbers are played if that is possible, in either order; if only
-one of them can be played, the higher. No checker lands on a point that the opponent holds with two or more. A single
-checker is hit, and enters from the bar before any other moves. Once all checkers are home they are borne off; a number
-higher than any point with a checker takes one from the highest. In the opening throw each player rolls one die; the
-higher begins and plays both numbers.
+Checkers move towards their side's home table by the numbers rolled, each number once, a double four times. One checker
+may play several numbers, touching down in between. Both numbers are played if that is possible, in either order; if
+only one of them can be played, the higher. No checker lands on a point that the opponent holds with two or more. A
+single checker is hit, and enters from the bar before any other moves. Once all checkers are home they are borne off; a
+number higher than any point with a checker takes one from the highest. In the opening throw each player rolls one die;
+the higher begins and plays both numbers.
 
 The player who first bears off all checkers wins the value of the cube: twice if the loser has borne off none (a
 gammon), three times if one of them is then on the bar or in the winner's home table (a backgammon). Before rolling, a

@@ -1,8 +1,8 @@
 """Boards, rolls and outcomes as numpy arrays, which the engine uses in place of `Position`.
 
 A board is 26 cells of int8 as in `Position.points`: seen by one player, own checkers positive, 1 to 24 the points, 25
-the own bar, 0 the opponent's bar (never positive). Checkers borne off are those missing from 15. Outcomes are the six
-chances of how a game ends, shape (n, 6), in the order in which GNU Backgammon prints them, seen by the player on
+the player's bar, 0 the opponent's bar (never positive). Checkers borne off are those missing from 15. Outcomes are the
+six chances of how a game ends, shape (n, 6), in the order in which GNU Backgammon prints them, seen by the player on
 roll; a chance to win includes gammons and backgammons, so win + lose is 1 and win >= win gammon >= win backgammon.
 
 The module needs numpy only.

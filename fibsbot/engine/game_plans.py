@@ -26,7 +26,7 @@ from fibsbot.engine.simd import bit_count, find_cells
 PLANS: Final = 4
 """The plans of a side: no checker back, some without an anchor, one anchor, more anchors."""
 PAIRS: Final = PLANS * PLANS
-"""Pairs of plans; the number of a pair is PLANS times the own plan plus the opponent's."""
+"""Pairs of plans; the number of a pair is PLANS times the player's plan plus the opponent's."""
 _BACK: Final = BAR - 6
 """The first cell of the opponent's home board."""
 _HOME: Final = 0b111111

@@ -65,7 +65,7 @@ Sides: TypeAlias = npt.NDArray[np.int8]
 
 
 def sides_of(boards: Boards) -> tuple[Sides, Sides]:
-    """Return the own and the opponent's side of boards without contact, shape (n, 18) each."""
+    """Return the player's and the opponent's side of boards without contact, shape (n, 18) each."""
     return boards[:, 1 : RACE_POINTS + 1].clip(0), -boards[:, BAR - 1 : BAR - RACE_POINTS - 1 : -1].clip(max=0)
 
 

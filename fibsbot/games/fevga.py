@@ -1,10 +1,10 @@
 """Fevga is the Greek running game. One checker holds a point, and nobody is hit.
 
 All 15 checkers of each side start on its farthest point; both sides go the same way from opposite corners. Until one
-checker, the runner, has passed the opponent's start, no other leaves the own. The six points of the own first table may
-not all be held at the end of a play. Who has walled in all of the opponent's checkers, six points held right in front
-of the one point on which they stand, has to open one of the six if that is possible. The winner of the opening throw
-rolls anew, and the winner of a game begins the next. A game counts 2 if the loser has borne off nothing.
+checker, the runner, has passed the opponent's start, no other leaves its own. The six points of a player's first table
+may not all be held at the end of a play. A player who has walled in all of the opponent's checkers, six points held
+right in front of the one point on which they stand, has to open one of the six if that is possible. The winner of the
+opening throw rolls anew, and the winner of a game begins the next. A game counts 2 if the loser has borne off nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def runner_first(table: Table, source: int, _target: int) -> bool:
 
 @play_law("the six points of the first table are not all held at the end of a play")
 def first_table_stays_open(_before: Table, after: Table) -> bool:
-    """Forbid holding all six points of the own first table."""
+    """Forbid holding all six points of the player's first table."""
     return all(after.own.row[point] for point in range(19, START + 1))
 
 
 @play_law("no more than four of the points from 12 to 7 are held at the end of a play")
 def four_of_the_third_table(_before: Table, after: Table) -> bool:
-    """Forbid holding more than four points of the own third table."""
+    """Forbid holding more than four points of the player's third table."""
     return sum(after.own.row[point] > 0 for point in range(7, 13)) > 4
 
 

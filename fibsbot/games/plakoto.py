@@ -2,7 +2,7 @@
 
 All 15 checkers of each side start on its farthest point. A single checker that is landed on stays where it is, and
 cannot move as long as an opposing checker is on the point. All checkers have to be home before any is borne off.
-A player who traps a checker on the last point of the own home table, the other's start, wins at once. Otherwise as
+A player who traps a checker on the last point of their own home table, the other's start, wins at once. Otherwise as
 in backgammon.
 """
 
@@ -24,7 +24,7 @@ def trapped_on_the_last_point(_rules: Ruleset, _before: Table, after: Table) -> 
 
 
 def trapped_after_leaving(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
-    """Win by pinning a checker on its start, once none of the own is left on the own start."""
+    """Win by pinning a checker on its start, once none of the player's checkers is left on their own start."""
     return None if after.own.row[START] else trapped_on_the_last_point(rules, before, after)
 
 
@@ -54,7 +54,7 @@ RULES = standard.like_backgammon(
     options=(
         Option(
             "exception",
-            "A checker trapped on its start wins only if the other has none left on the own start; if both are "
+            "A checker trapped on its start wins only if the other has none left on their start; if both are "
             "trapped, the game is drawn.",
             {"ends": (standard.both_last_pinned, trapped_after_leaving, standard.borne_off)},
         ),

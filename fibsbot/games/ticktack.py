@@ -4,7 +4,7 @@ All 15 checkers of each side start on its ace point, the farthest from home. Two
 document promises five ways to win and breaks off after the first: hitting a blot, which counts 1. The other four are a
 reading of Cotton's "Complete Gamester" (1674) and count 2: going in (two checkers on the opponent's eleventh point),
 the second table (its six points all made), toots (all six points of the first table made), and boveries (a checker on
-the own and one on the opponent's eleventh point). Bearing off all checkers counts 1. The best way that a play reaches
+one's own and one on the opponent's eleventh point). Bearing off all checkers counts 1. The best way that a play reaches
 counts.
 """
 
@@ -49,7 +49,7 @@ def toots(_before: Table, after: Table) -> bool:
 
 
 def boveries(_before: Table, after: Table) -> bool:
-    """Have a checker on the own and one on the opponent's eleventh point."""
+    """Have a checker on the player's own and one on the opponent's eleventh point."""
     return after.own.row[OWN_ELEVENTH] > 0 and after.own.row[OPPONENTS_ELEVENTH] > 0
 
 
