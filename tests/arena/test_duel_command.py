@@ -124,7 +124,7 @@ def test_the_result_is_printed_as_text_and_as_json(environment: dict[str, str]) 
     assert "" == words.stderr
     assert "heuristic against racer: 2 money games with a cube, the same dice twice, seed 1" in words.stdout
     assert "Fewer than two pairs: too few for a result." in words.stdout
-    assert "PR as racer evaluates" in words.stdout
+    assert "PR as evaluated by racer" in words.stdout
     report = report_of(
         call(
             environment, "racer", "racer", "--games", "4", "-j", "1", "--json", "--evaluator", "racer", "--length", "1"
