@@ -58,9 +58,9 @@ def _limits(policy: Policy) -> Iterator[str]:
     if (policy.min_rating, policy.max_rating) != (None, None):
         yield f"rated {format_range(policy.min_rating, policy.max_rating)}"
     if (policy.min_experience, policy.max_experience) != (None, None):
-        yield f"of experience {format_range(policy.min_experience, policy.max_experience)}"
+        yield f"with {format_range(policy.min_experience, policy.max_experience)} experience"
     if policy.experience_per_point:
-        yield f"of experience at least {policy.experience_per_point:.10g} for each point of the match"
+        yield f"with at least {policy.experience_per_point:.10g} experience per point of the match"
     if policy.max_saved_games is not None:
         yield f"with at most {plural(policy.max_saved_games, 'saved game')}"
 
