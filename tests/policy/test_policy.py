@@ -220,8 +220,8 @@ def test_a_policy_is_described_in_plain_english() -> None:
     said = (
         "I only play people on my operator's list. "
         "I play matches of 1 to 9 points or unlimited length with players rated at least 1450, with at least 50 "
-        "experience, with at least 10 experience per point of the match, with at most 8 saved games. With the same player: "
-        "at most 3 matches in 24 hours, a break of 10 minutes after a match."
+        "experience, with at least 10 experience per point of the match, with at most 8 saved games. With the "
+        "same player: at most 3 matches in 24 hours, a break of 10 minutes after a match."
     )
     assert said == describe_policy(policy)
 
