@@ -1,4 +1,4 @@
-"""The answers to ready questions as HTML pages, with the boards, tables and styles of match reports."""
+"""The answers to built-in questions as HTML pages, with the boards, tables and styles of match reports."""
 
 from __future__ import annotations
 

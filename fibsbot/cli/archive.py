@@ -1,4 +1,4 @@
-"""`fibsbot archive`: an archive of matches as Parquet files: add, study, query, and ready questions."""
+"""`fibsbot archive`: an archive of matches as Parquet files: add, study, query, and built-in questions."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _text(value: Any) -> str:
     return clean(str(value), 200)
 
 
-# -- ready questions ---------------------------------------------------------------------------------------------------
+# -- built-in questions ------------------------------------------------------------------------------------------------
 
 
 COUNT: Final = 20

@@ -1,4 +1,4 @@
-"""What is legal but useless is told in a sentence, once, and nothing else is."""
+"""A setting that is valid but probably a mistake gives one warning, a sentence; nothing else does."""
 
 from __future__ import annotations
 
