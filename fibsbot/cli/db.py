@@ -105,6 +105,26 @@ def backup(store: str, target: Path, *, force: bool) -> None:
 
 
 @db.command()
+@click.argument("target", metavar="PLACE")
+@_store_options
+def copy(store: str, target: str) -> None:
+    """Copy all rows into an empty store, also from SQLite to PostgreSQL or back.
+
+    PLACE is a file, which is created if it does not exist, or the URL of a PostgreSQL database. The rows are those of
+    one moment; what bots write later is not copied, so stop them before you move a store.
+    """
+    from fibsbot.records.store import Store  # noqa: PLC0415
+    from fibsbot.records.store.database import database_url, public_url  # noqa: PLC0415
+    from fibsbot.records.store.maintenance import copy_rows  # noqa: PLC0415
+    from fibsbot.text import plural  # noqa: PLC0415
+
+    with store_errors(), Store.open(store) as opened, progress_bar("copying") as progress:
+        rows = copy_rows(opened, target, progress)
+        place = public_url(database_url(target))
+    click.echo(f"{place}: {plural(rows, 'row')}")
+
+
+@db.command()
 @_store_options
 @click.option(
     "--format", "kind", default="jsonl", show_default=True, type=click.Choice(["jsonl", "csv"]), help="Output format."

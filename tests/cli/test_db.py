@@ -145,7 +145,20 @@ def test_a_closed_pipe_is_no_error(store: Path) -> None:
 # -- what is not possible -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [["check"], ["backup", "copy"], ["export"]], ids=lambda it: it[0])
+def test_a_copy_goes_into_an_empty_store_only(store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "other.db"
+    result = db("copy", target, "--store", store)
+    assert (0, f"{target}: 6 rows\n") == (result.exit_code, result.output)
+    failed = db("copy", target, "--store", store)
+    assert (EXIT_USAGE, f"Error: cannot copy {store} to {target}: it is not empty\n") == (
+        failed.exit_code,
+        failed.output,
+    )
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["backup", "copy"], ["copy", "other"], ["export"]], ids=lambda it: it[0]
+)
 def test_a_store_that_is_not_there_is_reported_in_one_line(command: list[str], tmp_path: Path) -> None:
     result = fibsbot("db", *command, "--store", "nosuch", cwd=tmp_path)
     assert (EXIT_USAGE, "fibsbot: there is no store nosuch\n") == (result.returncode, result.stderr)

@@ -12,7 +12,7 @@ The modules:
     reader.py          reads the store
     transcripts.py     makes a transcript of a match; game states as JSON
     leases.py          which process plays which account
-    maintenance.py     check, backup and export
+    maintenance.py     check, backup, copy and export
 """
 
 from fibsbot.records.store.database import MissingPsycopgError, StoreError

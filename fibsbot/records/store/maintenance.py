@@ -1,4 +1,4 @@
-"""Maintenance of a match store for `fibsbot db`: integrity check, backup and export."""
+"""Maintenance of a match store for `fibsbot db`: integrity check, backup, copy and export."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 from attrs import frozen
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, insert, or_, select, text
 from sqlalchemy.exc import DBAPIError
 
 from fibsbot.files import make_private, replacing
@@ -30,13 +30,18 @@ from fibsbot.records.store.database import (
 )
 from fibsbot.records.store.reader import CHUNK, Store
 from fibsbot.records.store.schema import (
+    ACCOUNT_LEASES,
     ACCOUNTS,
     DECISIONS,
     GAMES,
     MATCHES,
     METADATA,
     OPPONENTS,
+    SHARING_PROCESSES,
+    STORE_VERSION,
+    WRITERS,
     check_version,
+    prepare,
     version_of,
 )
 from fibsbot.records.stored_rows import CHOUETTE, OPEN, MatchOutcome
@@ -374,6 +379,56 @@ def export_store(store: Store, target: Path, *, as_csv: bool, progress: Progress
                     write_jsonl(store, file, progress)
     except OSError as error:
         raise StoreError(f"cannot write {target}: {_error_text(error)}") from None
+
+
+_OF_PROCESSES: Final = {STORE_VERSION.name, WRITERS.name, SHARING_PROCESSES.name, ACCOUNT_LEASES.name}
+"""Tables that a new store has of itself, and those about processes that write into the old one."""
+
+
+def copy_rows(store: Store, where: str | Path, progress: Progress = _quiet) -> int:
+    """Copy what bots have recorded into an empty store, also one on the other database; return the number of rows.
+
+    The rows are all from one snapshot, and appear all at once. Raises StoreError if the place cannot be written or has
+    rows; it has the same rows as before then.
+    """
+    url = database_url(where)
+    with store.reading() as source:
+        try:
+            with open_engine(url, writing=True).connect() as target:
+                prepare(target)
+                with target.begin():
+                    return _insert_rows(source, target, progress)
+        except (DBAPIError, StoreError) as error:
+            said = f"cannot copy {public_url(store.url)} to {public_url(url)}: {database_error_text(error)}"
+            raise StoreError(said) from None
+
+
+def _insert_rows(source: Connection, target: Connection, progress: Progress) -> int:
+    tables = [table for table in METADATA.sorted_tables if table.name not in _OF_PROCESSES]
+    total, present = (sum(it.scalar(_count(table)) or 0 for table in tables) for it in (source, target))
+    if present:
+        raise StoreError("it is not empty")
+    rows = 0
+    for table in tables:
+        query = select(table).order_by(*table.primary_key.columns)
+        with source.execution_options(yield_per=CHUNK).execute(query) as result:
+            for part in result.mappings().partitions():
+                target.execute(insert(table), [dict(row) for row in part])
+                progress(rows := rows + len(part), total)
+        _set_sequence(target, table)
+    return rows
+
+
+def _count(table: Table) -> Select[int]:
+    return select(func.count()).select_from(table)
+
+
+def _set_sequence(connection: Connection, table: Table) -> None:
+    """Have PostgreSQL number new rows after those that were copied; SQLite does so by itself."""
+    column = table.autoincrement_column
+    if connection.dialect.name == "postgresql" and column is not None:
+        sequence = func.pg_get_serial_sequence(table.name, column.name)
+        connection.execute(select(func.setval(sequence, select(func.max(column)).scalar_subquery())))
 
 
 def _json_value(value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from fibsbot.records.store import AccountLeases, Store, StoreError, maintenance
-from fibsbot.records.store.maintenance import backup_store, check_integrity, export_store, write_jsonl
+from fibsbot.records.store.maintenance import backup_store, check_integrity, copy_rows, export_store, write_jsonl
 from fibsbot.records.store.schema import METADATA
 from tests.records.store.concurrent_writer import made
 from tests.records.store.recorder import Teller
@@ -245,3 +245,39 @@ def test_an_export_made_while_bots_write_is_a_snapshot(url: str) -> None:
             write_jsonl(store, out, write_meanwhile)
     assert writing.is_set()
     assert "trillian" not in out.getvalue()
+
+
+# -- copy -------------------------------------------------------------------------------------------------------
+
+
+def recorded(url: str) -> list[dict[str, Any]]:
+    return [row for row in listed(url) if row["table"] not in OF_PROCESSES]
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_copy_has_all_rows_and_bots_go_on_in_it(new_url: str, tmp_path: Path, *, back: bool) -> None:
+    source, target = (new_url, str(tmp_path / "b")) if back else (str(tmp_path / "a"), new_url)
+    fill(source)
+    seen: list[tuple[int, int]] = []
+    with Store.open(source) as store:
+        rows = copy_rows(store, target, lambda *steps: seen.append(steps))
+    assert recorded(source) == recorded(target)
+    assert (rows, rows) == (len(recorded(source)), seen[-1][0]) == seen[-1]
+    fill(target, account="zaphod")
+    with Store.open(target) as copy:
+        assert () == check_integrity(copy).problems
+        assert ["marvin", "zaphod"] == copy.accounts()
+
+
+def test_only_an_empty_store_is_copied_to(new_url: str, tmp_path: Path) -> None:
+    source = str(tmp_path / "a")
+    fill(source)
+    with Store.open(source) as store:
+        copy_rows(store, new_url)
+        before = listed(new_url)
+        for target in (new_url, source):
+            with pytest.raises(StoreError, match=r"cannot copy .* to .*: it is not empty$"):
+                copy_rows(store, target)
+        with pytest.raises(StoreError, match=r"nowhere/b: unable to open database file$"):
+            copy_rows(store, tmp_path / "nowhere" / "b")
+    assert before == listed(new_url)
