@@ -350,7 +350,7 @@ class Commentator(PlayerCommentator):
                 show.print(f"Both roll {next(iter(after.opening.values()))}: the cube shows {cube}.")
             case m.FirstMove(player):
                 name = show.sheet.player if player == YOU else player
-                show.print(f"{name} has the first move.", with_board=True)
+                show.print(f"{name} has the first move.")  # the last board is still that of the game before
             case m.GameWon() | m.GaveUp() | m.ResignAccepted():
                 game = show.sheet.games[-1]
                 if after.state is not None:

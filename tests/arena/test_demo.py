@@ -53,6 +53,9 @@ def test_the_board_is_drawn_as_it_goes(shown: tuple[str, Path]) -> None:
     boards = text.count("|BAR|")
     assert boards >= 2
     assert boards == text.count("3-point match") == text.count("   BAR: O-")
+    later_games = re.findall(r"^Game [2-9]\n.* has the first move\.\n(.*)", text, re.MULTILINE)
+    assert later_games  # they begin with a play, not with the last board of the game before
+    assert all(re.match(r"(fibsbot|opponent) \d\d: ", line) for line in later_games)
 
 
 @pytest.mark.slow
