@@ -228,6 +228,7 @@ def test_matches_that_the_disk_has_no_room_for_are_not_counted(tmp_path: Path) -
     assert (1, 0) == ((result := add(archive, match)).new, result.known)
 
 
+@pytest.mark.slow
 def test_while_somebody_reads_files_are_not_merged(tmp_path: Path) -> None:
     paths = write_matches(tmp_path / "mat", 2, length=1)
     add(tmp_path / "archive", paths[0])

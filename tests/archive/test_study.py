@@ -179,6 +179,7 @@ def test_each_judge_judges_each_match_once(tmp_path: Path, engine: Engine) -> No
     assert 0 < one < zero
 
 
+@pytest.mark.slow
 def test_matches_of_the_point_game_are_not_judged(tmp_path: Path, engine: Engine) -> None:
     archive = tmp_path / "archive"
     match = play_match(HeuristicStrategy(), 1, 10, evolve(LAWS_1931, point_game=True))

@@ -54,6 +54,7 @@ async def test_a_match_is_played_on_a_server_with_quirks(quirks: Quirks) -> None
             assert (1, 0, 0) == (result.counters.matches, result.counters.refusals, result.counters.differences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [Broken(), Babbling()])
 async def test_a_strategy_that_fails_costs_decisions_but_not_the_match(strategy: Strategy) -> None:
     async with Server(seed=6, limits=CHEAP) as server:

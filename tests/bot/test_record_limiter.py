@@ -67,6 +67,7 @@ def test_the_count_is_not_lost_when_nothing_follows() -> None:
     assert [] == list(notes.sieve.pop_suppressed())
 
 
+@pytest.mark.slow
 def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
     notes = Notes()
     for _ in range(86_400):
@@ -75,6 +76,7 @@ def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
     assert len(notes.through) <= 1.05 * (DEFAULT_LIMIT.burst + 86_400 * DEFAULT_LIMIT.per_second)
 
 
+@pytest.mark.slow
 def test_our_own_actions_and_matches_are_never_suppressed() -> None:
     notes = Notes()
     for name in UNLIMITED_RECORDS:

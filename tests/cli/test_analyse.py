@@ -77,6 +77,7 @@ def test_several_matches_are_summed_up_by_player(match: str) -> None:
     check("analyse_several", result.stdout)
 
 
+@pytest.mark.slow
 def test_programs_get_every_error_in_its_order(match: str) -> None:
     (line,) = analyse(match, "--json").stdout.splitlines()
     row = json.loads(line)

@@ -192,6 +192,7 @@ def test_a_store_that_no_bot_can_use_is_a_problem(checked: Check) -> None:
     assert f"Error: bot.toml: {said}, got mysql://host/name\n" == result.stderr
 
 
+@pytest.mark.slow
 def test_a_store_file_that_run_would_refuse_is_a_problem(checked: Check) -> None:
     StoreWriter("bot.db").close()
     assert 0 == checked(GOOD + 'store = "bot.db"').exit_code

@@ -65,6 +65,7 @@ def at_home(board: Boards, tables: BearoffTables) -> bool:
     return bool(tables.covers(board)[0]) and not tables.covers_money(board)[0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=15), st.lists(st.integers(19, 24), min_size=2, max_size=15))
 def test_at_home_it_says_what_the_tables_say(tables: BearoffTables, own: list[int], theirs: list[int]) -> None:
     board = boards_of([position_with(own, theirs)])

@@ -159,6 +159,7 @@ def test_input_from_a_pipe_is_printed_before_waiting_for_more(monkeypatch: pytes
     assert "logged_in" == seen[3][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [b"", b'{"fibsbot_session_log": 1, "time": "2026-01-01T00:00:00+00:00"}\n'])
 def test_an_endless_line_takes_no_memory(tmp_path: Path, start: bytes) -> None:
     with gzip.open(tmp_path / "long.gz", "wb", compresslevel=1) as file:

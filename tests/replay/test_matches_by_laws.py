@@ -77,6 +77,7 @@ def test_json_keeps_laws_and_rejected_rolls(played: tuple[str, Transcript]) -> N
     assert transcript == read_json(write_json(transcript))
 
 
+@pytest.mark.slow
 def test_other_files_keep_results_and_name_what_they_lose(played: tuple[str, Transcript]) -> None:
     words, transcript = played
     results = [(game.result.winner, game.result.points) for game in transcript.games if game.result]

@@ -87,6 +87,7 @@ def test_pages_of_any_matches_are_well_formed(matches: list[Transcript]) -> None
     check(matches)
 
 
+@pytest.mark.slow
 def test_hostile_names_are_escaped() -> None:
     plain = page_of(eventful())
     tags = [name for name, _ in plain.elements]

@@ -58,6 +58,7 @@ def test_a_time_is_kept_and_something_is_found_in_it(ask: Asking) -> None:
     assert row["plays"]
 
 
+@pytest.mark.slow
 def test_a_time_may_be_given_in_hours(ask: Asking) -> None:
     assert ask.text("best", START, "--dice", "31", "--plies", "0", "--time", "1h")
 

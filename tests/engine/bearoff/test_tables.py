@@ -38,12 +38,14 @@ def test_rolls_of_few_checkers_agree_with_a_recursion_with_fractions(tables: Bea
         assert float(mean(expected)) == pytest.approx(tables.columns.means[number(counts)], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_probabilities_of_rolls_add_up_to_one_and_no_column_is_missing(tables: BearoffTables) -> None:
     for table in (tables.columns.rolls, tables.columns.first):
         assert np.ones(len(table)) == pytest.approx(table.sum(axis=1, dtype=float), abs=1e-6)
         assert not table[:, -1].any()
 
 
+@pytest.mark.slow
 def test_means_are_the_means_of_the_chances(tables: BearoffTables) -> None:
     throws = tables.columns.rolls.astype(float)
     assert tables.columns.means == pytest.approx(throws @ np.arange(throws.shape[1]), abs=1e-5)

@@ -40,6 +40,7 @@ def test_plays_that_the_search_finds_far_behind_are_not_rolled_out() -> None:
     assert {0} == {games for _, _, games in decided(evolve(WIDE, margin=0.0, most=1))}
 
 
+@pytest.mark.slow
 def test_the_deadline_is_heeded() -> None:
     engine = RolloutEngine.around(pip_engine(), evolve(WIDE, trials=36_000, truncated=50))
     engine.rank(STATE, limits=SearchLimits(1, 0.05))  # compiles

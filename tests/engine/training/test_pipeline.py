@@ -186,6 +186,7 @@ def test_a_recipe_without_rounds_ends_with_the_distilled_network(tmp_path: Path)
     assert network.checksum() != follow(tmp_path / "another", seed=2).checksum()
 
 
+@pytest.mark.slow
 def test_td_training_continues_if_the_recipe_asks_for_more_games(tmp_path: Path) -> None:
     rates = {"hidden": 4, "lesson": 5, "first_rate": 0.1, "last_rate": 0.1}
     follow(tmp_path, student={"games": 10, **rates})
