@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml config/constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, which '$(PYTHON)' is not; say 'make PYTHON=python3.11'" >&2; exit 2; }
 	@echo "Installing into $(VENV) (once) ..."
 	@"$(PYTHON)" -m venv $(CLEAR) $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]' || { echo "The installation failed; it needs a network. Another make goes on with it." >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }
 	@echo "$(CURDIR)" > $@
 
 demo: $(STAMP) ## Play a whole match on an embedded server

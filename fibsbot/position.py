@@ -222,3 +222,8 @@ class Position:
         if self.off == CHECKERS and self.opponent_off == CHECKERS:
             flaws |= Flaw.BOTH_HAVE_WON
         return flaws
+
+    def check(self) -> None:
+        """Raise ValueError if anything is wrong with this position."""
+        if flaws := self.status():
+            raise ValueError(f"expected a possible position, got one with {flaws.name}: {self.points}")

@@ -88,7 +88,7 @@ def test_a_python_that_is_missing_or_too_old_is_named(folder: Path, python: str)
 
 def test_a_failed_installation_is_no_installation(folder: Path) -> None:
     failed = make(folder, "demo", PIP_STATUS="1")
-    assert "The installation failed; it needs a network. Another make goes on with it." in failed.stderr
+    assert "The installation failed: it needs a network. To continue it, run make again." in failed.stderr
     assert make(folder, "demo").stdout.splitlines() == ["Installing into .venv (once) ...", "played"]
 
 

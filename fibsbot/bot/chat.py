@@ -200,7 +200,7 @@ class Chat:
     """Carries out an operator's order."""
     _began: float | None = None
     _told: RecentTells = field(factory=RecentTells)
-    """Players who were told something, and the answers that they got."""
+    """Players whom we have answered, and the answers."""
     _answers: deque[float] = field(factory=lambda: deque(maxlen=MAX_A_MINUTE))
     match: CurrentMatch | None = None
     """The match when `on_match_changed` was last called."""

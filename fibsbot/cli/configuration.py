@@ -209,7 +209,12 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
         raise UserError(f"{path or 'no configuration file'}: {error}") from None
     direction = Direction.OURS if outgoing else Direction.THEIRS
     given = MatchRequest(
-        *(name, 0 if game == CHOUETTE else length, direction, rating, experience, client),
+        name,
+        0 if game == CHOUETTE else length,
+        direction,
+        rating,
+        experience,
+        client,
         laws=laws or "",
         game=game,
         saved_games=saved_games,
@@ -237,7 +242,7 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFact
     try:
         own_name = config.account_called(account).name
     except UnknownAccountError:
-        return None, "no --account says whose" if config.accounts else "the settings name no account"
+        return None, "--account is missing" if config.accounts else "the settings name no account"
     if own_name is None:
         return None, "the account has no name"
     from fibsbot.records.store import Store, StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import

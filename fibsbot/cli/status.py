@@ -106,7 +106,7 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
 
 
 def status_report(found: Mapping[str, Any], *, narrow: bool) -> Group:
-    """Show the status that a process has returned: as a table, or on a narrow terminal with some lines an account."""
+    """Show the status that a process has returned: as a table, or on a narrow terminal as a few lines per account."""
     rows = [(_name(it), _doing(it), _facts(it)) for it in found["accounts"]]
     accounts = Text("\n\n").join(_paragraph(*row) for row in rows) if narrow else _table(rows)
     errors = [

@@ -80,9 +80,7 @@ def board_svg(
     Raises:
         ValueError: the position is impossible, or the dice are.
     """
-    flaws = state.position.status()
-    if flaws:
-        raise ValueError(f"expected a possible position, got one with {flaws.name}: {state.position.points}")
+    state.position.check()
     if state.dice:
         check_dice(state.dice)
     view = view or ViewOptions()

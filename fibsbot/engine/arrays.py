@@ -60,8 +60,7 @@ def check_possible(boards: Boards) -> None:
     wrong_bar = (boards[:, 0] > 0) | (boards[:, BAR] < 0)
     impossible = (np.maximum(own, theirs) > CHECKERS) | (own + theirs == 0) | wrong_bar
     for row in np.flatnonzero(impossible)[:1]:
-        position = position_of(boards[row])
-        raise ValueError(f"expected possible positions, got one with {position.status().name}: {position.points}")
+        position_of(boards[row]).check()
 
 
 def position_of(board: Board) -> Position:

@@ -286,9 +286,7 @@ class Engine:
 
 def check_state(state: MatchState) -> None:
     """Raise ValueError for an impossible state: compiled functions use the cells of a position as indices."""
-    flaws = state.position.status()
-    if flaws:
-        raise ValueError(f"expected a possible position, got one with {flaws.name}: {state.position.points}")
+    state.position.check()
     if state.cube < 1 or state.length < 0:
         raise ValueError(f"expected a cube from 1 and a length from 0, got {state.cube} and {state.length}")
 

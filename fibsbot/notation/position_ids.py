@@ -161,8 +161,10 @@ def _check_numbers(state: MatchState, side: int, sides: tuple[int, int]) -> None
 
 
 def _check_position(position: Position) -> None:
-    if flaws := position.status():
-        raise NotationError(f"expected a possible position, got one with {flaws.name}: {position.points}")
+    try:
+        position.check()
+    except ValueError as error:
+        raise NotationError(str(error)) from None
 
 
 def format_gnubg_id(state: MatchState, player: int = 1) -> str:

@@ -174,7 +174,7 @@ def test_each_account_has_its_own_policy(explain: Explain) -> None:
         explain("ford", "5", *which, config=TWO).exit_code
         for which in ((), ("--account", "marvin"), ("--account", "eddie"))
     ]
-    assert "not checked: earlier matches, as no --account says whose" in explain("ford", "5", config=TWO).output
+    assert "not checked: earlier matches, as --account is missing" in explain("ford", "5", config=TWO).output
     none = explain("ford", "5", config='policy.lengths = ["5"]').output
     assert "not checked: earlier matches, as the settings name no account" in none
 

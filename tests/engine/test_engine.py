@@ -130,7 +130,7 @@ def test_positions_that_cannot_be_are_refused() -> None:
 def test_the_impossible_is_not_evaluated_either(cells: tuple[int, ...], flaw: str) -> None:
     positions = [Position.start(), Position(cells)]
     for given in (positions, boards_of(positions)):
-        with pytest.raises(ValueError, match=f"expected possible positions, got one with {flaw}: "):
+        with pytest.raises(ValueError, match=f"expected a possible position, got one with {flaw}: "):
             toy_engine().evaluate(given)
 
 
