@@ -25,10 +25,11 @@ from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_sid
 from fibsbot.engine.cube import THEIRS, CubeVerdict
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.hash_tables import distinct
+from fibsbot.engine.numerics import mean_over_rolls
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.engine.search.lookahead import OPPONENT_COLUMN, CubeLine, DecisionCubes, argmin_of_slots
-from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
+from fibsbot.match import ROLLS, Dice, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.laws import Level
@@ -296,7 +297,7 @@ class _MatchJudgement:
         boards = np.concatenate([self._boards[plays], self._boards[openings]])
         contexts = [self._contexts[row] for row in plays] + [self._contexts[row].swapped for row in openings]
         best = self._best_of_rolls(boards, contexts)
-        means = best @ (np.array(ROLL_WAYS) / 36)
+        means = mean_over_rolls(best)
         unequal = best[:, _DOUBLES_OUT].mean(axis=1)
         place_of = {row: len(plays) + place for place, row in enumerate(openings)}
         for place, row in enumerate(plays):

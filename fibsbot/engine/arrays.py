@@ -5,16 +5,17 @@ the player's bar, 0 the opponent's bar (never positive). Checkers borne off are 
 six chances of how a game ends, shape (n, 6), in the order in which GNU Backgammon prints them, seen by the player on
 roll; a chance to win includes gammons and backgammons, so win + lose is 1 and win >= win gammon >= win backgammon.
 
-The module needs numpy only.
+The module needs numpy and attrs only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from attrs import frozen
 
 from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.position import Position
@@ -31,9 +32,37 @@ Int64s: TypeAlias = npt.NDArray[np.int64]
 Floats32: TypeAlias = npt.NDArray[np.float32]
 Floats64: TypeAlias = npt.NDArray[np.float64]
 
-Board: TypeAlias = npt.NDArray[np.int8]
+
+@frozen
+class ArrayType:
+    """The type of an array as machine code takes it: the elements are contiguous, in C order."""
+
+    element: str
+    """The name of numpy's type of the elements."""
+    dimensions: int
+
+    def __str__(self) -> str:
+        """Return numba's notation, such as `float32[:,::1]`."""
+        return f"{self.element}[{','.join([':'] * (self.dimensions - 1) + ['::1'])}]"
+
+
+# Compiled functions annotate the arrays that they take with these: machine code is made for the declared types.
+Vector32: TypeAlias = Annotated[Floats32, ArrayType("float32", 1)]
+Matrix32: TypeAlias = Annotated[Floats32, ArrayType("float32", 2)]
+Vector64: TypeAlias = Annotated[Floats64, ArrayType("float64", 1)]
+Matrix64: TypeAlias = Annotated[Floats64, ArrayType("float64", 2)]
+Tensor64: TypeAlias = Annotated[Floats64, ArrayType("float64", 3)]
+IntVector32: TypeAlias = Annotated[Int32s, ArrayType("int32", 1)]
+IntMatrix32: TypeAlias = Annotated[Int32s, ArrayType("int32", 2)]
+IntTensor32: TypeAlias = Annotated[Int32s, ArrayType("int32", 3)]
+IntVector64: TypeAlias = Annotated[Int64s, ArrayType("int64", 1)]
+IntMatrix64: TypeAlias = Annotated[Int64s, ArrayType("int64", 2)]
+BoolVector: TypeAlias = Annotated[Bools, ArrayType("bool", 1)]
+BoolMatrix: TypeAlias = Annotated[Bools, ArrayType("bool", 2)]
+
+Board: TypeAlias = Annotated[npt.NDArray[np.int8], ArrayType("int8", 1)]
 """One board, shape (26,)."""
-Boards: TypeAlias = npt.NDArray[np.int8]
+Boards: TypeAlias = Annotated[npt.NDArray[np.int8], ArrayType("int8", 2)]
 """Many boards, shape (n, 26)."""
 
 

@@ -33,6 +33,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from attrs import frozen
 
+from fibsbot.engine.targets import host_target
 from fibsbot.files import replacing
 
 FOLDER_VARIABLE: Final = "FIBSBOT_CODE_CACHE"
@@ -147,20 +148,13 @@ def _check_memory() -> None:
     llvm.check_jit_execution()
 
 
-@functools.cache
-def target() -> tuple[str, str, str]:
-    """Return what code is compiled for: target triple, processor and processor features."""
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-
-
 def target_machine() -> Any:
     """Return LLVM's target machine for this processor."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _, cpu, features = target()
     found = llvm.Target.from_default_triple()
     reloc = "static" if found.name.startswith("x86") else "default"
-    return found.create_target_machine(cpu=cpu, features=features, opt=3, reloc=reloc, codemodel="jitdefault", jit=True)
+    return found.create_target_machine(cpu=host_target().cpu, opt=3, reloc=reloc, codemodel="jitdefault", jit=True)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -247,7 +241,7 @@ def _stamp(function: Callable[..., Any]) -> str:
 @functools.cache
 def _surroundings() -> str:
     llvm_version = f"{version('llvmlite')} {llvm.llvm_version_info}"
-    text = " ".join((*target(), version("numba"), llvm_version, np.__version__))
+    text = " ".join((llvm.get_process_triple(), host_target().name, version("numba"), llvm_version, np.__version__))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -7,13 +7,14 @@ of rolls is an integer; bit `high * (high - 1) / 2 + low - 1` represents a roll.
 from __future__ import annotations
 
 import enum
+import math
 from itertools import product
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Board, Boards
+from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, Board, Boards, Matrix32, Vector32
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.simd import bit_count, find_cells, highest_bit, lowest_bit
 from fibsbot.match import ROLLS
@@ -152,7 +153,7 @@ _STEPS: Final = np.array([sum(1 << (step * number - 1) for step in range(1, 5) i
 
 
 @compiled
-def write_shots(sides: Boards, inputs: Inputs) -> None:
+def write_shots(sides: Boards, inputs: Matrix32) -> None:
     """Write HIT, DOUBLE_HIT and HIT_PIPS of each side, shape (n, 26), as if it rolled next.
 
     If a roll hits several blots, the pips of the one that loses most count.
@@ -288,7 +289,7 @@ encode_into: Final = compiled(_encode)
 
 
 @compiled
-def write_counts(sides: Boards, inputs: Inputs) -> None:
+def write_counts(sides: Boards, inputs: Matrix32) -> None:
     """Write the inputs that depend on a side's own checkers alone; set all others to 0."""
     for row in range(len(sides)):
         for unit in range(SIDE_INPUTS):
@@ -347,7 +348,7 @@ def _write_checkers(board: Board, inputs: Inputs) -> None:
         inputs[SideFeature.OFF_LAST.value] = (off - 10) / 5
     if checkers:
         mean = pips / checkers
-        inputs[SideFeature.SPREAD.value] = max(squares / checkers - mean * mean, 0.0) ** 0.5 / 10
+        inputs[SideFeature.SPREAD.value] = math.sqrt(max(squares / checkers - mean * mean, 0.0)) / 10
         if rearmost < 7:
             inputs[SideFeature.ROLLS.value] = (checkers + 1) // 2 / 8
 
@@ -374,7 +375,7 @@ def _write_points(board: Board, inputs: Inputs) -> None:
 
 
 @compiled
-def write_blocks(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
+def write_blocks(sides: Boards, inputs: Matrix32, escapes: Vector32) -> None:
     """Write how freely a side's checkers come home, how the opponent blocks them, and whether this is a race."""
     for row in range(len(sides)):
         board, own, theirs = sides[row], inputs[row], inputs[row ^ 1]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import field, frozen
 
-from fibsbot.engine.arrays import BAR, CHECKERS, OUTPUTS, Boards, Floats32, Int32s
+from fibsbot.engine.arrays import BAR, CHECKERS, OUTPUTS, Boards, Floats32, Int32s, IntVector32
 from fibsbot.engine.features import Inputs
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, load_arrays, save_arrays
@@ -85,7 +85,7 @@ def plans_of(boards: Boards) -> Int32s:
 
 
 @compiled
-def _write_plans(boards: Boards, pairs: Int32s) -> None:
+def _write_plans(boards: Boards, pairs: IntVector32) -> None:
     for row in range(len(boards)):
         board = boards[row]
         own, own_points = find_cells(board, 1, CHECKERS) >> _BACK, find_cells(board, 2, CHECKERS) >> _BACK

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Floats32
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, Board, Boards, Vector32
 from fibsbot.engine.jit import compiled, inner
 
 MAX_PLAYS: Final = 3060
@@ -195,7 +195,7 @@ def _double(board: Board, number: int, plays: Boards, scratch: Scratch) -> int:
 
 
 @compiled
-def write_game_over(board: Board, chances: Floats32) -> bool:
+def write_game_over(board: Board, chances: Vector32) -> bool:
     """Write the chances of the player on roll if the opponent has borne off all checkers; else return False."""
     for cell in range(BAR):
         if board[cell] < 0:

@@ -6,17 +6,17 @@ that of a search, which meets the same positions over and over.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CELLS, OUTCOMES, Floats32, Int32s
+from fibsbot.engine.arrays import CELLS, OUTCOMES, ArrayType, Floats32, Int32s, IntVector32, Matrix32
 from fibsbot.engine.jit import compiled, inner
 
 Rows: TypeAlias = npt.NDArray[np.int8]
 """Shape (n, an even number)."""
-Words: TypeAlias = npt.NDArray[np.int16]
+Words: TypeAlias = Annotated[npt.NDArray[np.int16], ArrayType("int16", 2)]
 """Rows as words, shape (n, half that number)."""
 
 
@@ -48,7 +48,7 @@ def distinct(rows: Rows) -> tuple[Int32s, Int32s]:
 
 
 @compiled
-def _distinct(words: Words, table: Int32s, first: Int32s, number: Int32s) -> int:
+def _distinct(words: Words, table: IntVector32, first: IntVector32, number: IntVector32) -> int:
     """Write the results of `distinct`, and return how many rows are distinct.
 
     `table` is filled with -1; its size is a power of 2 above the number of rows.
@@ -81,8 +81,8 @@ class PositionCache(NamedTuple):
 
     boards: Words
     """Shape (size, 13)."""
-    outcomes: Floats32
-    used: Int32s
+    outcomes: Matrix32
+    used: IntVector32
     """The batch in which an entry was last used: it is not replaced before that batch is evaluated."""
 
 
@@ -101,7 +101,7 @@ def empty(cache: PositionCache) -> None:
 
 
 @compiled
-def find(cache: PositionCache, words: Words, batch: int, places: Int32s, unknown: Int32s) -> int:
+def find(cache: PositionCache, words: Words, batch: int, places: IntVector32, unknown: IntVector32) -> int:
     """Write the entry of each board to `places` and the boards to be evaluated to `unknown`; return their number.
 
     `words` are the boards.
@@ -132,7 +132,7 @@ def fill(cache: PositionCache, places: Int32s, unknown: Int32s, valued: Floats32
 
 
 @compiled
-def _fill(kept: Floats32, places: Int32s, unknown: Int32s, valued: Floats32, outcomes: Floats32) -> None:
+def _fill(kept: Matrix32, places: IntVector32, unknown: IntVector32, valued: Matrix32, outcomes: Matrix32) -> None:
     for number in range(len(unknown)):
         place = places[unknown[number]]
         if place >= 0:

@@ -1,4 +1,7 @@
-"""The intrinsics of `simd`, in LLVM's intermediate representation. Imported only when something is compiled."""
+"""The intrinsics of `simd` and `numerics`, in LLVM's intermediate representation.
+
+Imported only when something is compiled.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,10 @@ _LONG: Final = ir.IntType(64)
 _FLOAT: Final = ir.FloatType()
 _INTEGERS: Final = ir.VectorType(_INT, GROUP)
 _FLOATS: Final = ir.VectorType(_FLOAT, GROUP)
+
+_EXPONENT_OF_ONE: Final = 1023
+"""The exponent of 1 as a number of double precision stores it."""
+_MANTISSA_BITS: Final = 52
 
 _COMPARED: Final = 16
 """Cells of a board that are compared at once."""
@@ -409,6 +416,52 @@ def _build_mask(builder: ir.IRBuilder, boards: list[Any], compare: Callable[...,
         bits = builder.bitcast(compare(*cells), _WORD)
         mask = builder.or_(mask, builder.shl(builder.zext(bits, _LONG), _LONG(first)))
     return mask
+
+
+def dot(partial_sums: int) -> Any:
+    """Return numba's form of `numerics._dot`, which adds up so many partial sums."""
+
+    @intrinsic
+    def dot_product(_: Any, one: Any, other: Any, count: Any) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            typed = [*zip(called.args, given, strict=True)]
+            arrays = [_address(context, builder, it, _FLOAT) for it in typed[:2]]
+            count = context.cast(builder, given[2], called.args[2], types.int64)
+            return _build_dot(builder, arrays, count, partial_sums // GROUP)
+
+        return types.float32(one, other, count), build
+
+    return dot_product
+
+
+def _build_dot(builder: ir.IRBuilder, arrays: list[Any], count: Any, groups: int) -> Any:
+    """Build the loop over groups of products, each of which is added to its own sums."""
+    totals = [_variable(builder, ir.Constant(_FLOATS, [0.0] * GROUP)) for _ in range(groups)]
+    with _loop(builder, builder.udiv(count, _LONG(groups * GROUP))) as index:
+        for number, total in enumerate(totals):
+            first = builder.add(builder.mul(index, _LONG(groups * GROUP)), _LONG(number * GROUP))
+            places = [builder.bitcast(builder.gep(it, [first]), _FLOATS.as_pointer()) for it in arrays]
+            product = builder.fmul(*(builder.load(place, align=4) for place in places))
+            builder.store(builder.fadd(builder.load(total), product), total)
+    total = functools.reduce(builder.fadd, map(builder.load, totals))
+    while total.type.count > 1:
+        total = builder.fadd(*_halves(builder, total))
+    return builder.extract_element(total, _INT(0))
+
+
+def two_to_the() -> Any:
+    """Return numba's form of `numerics.two_to_the`."""
+
+    @intrinsic
+    def power(_: Any, exponent: Any) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            exponent = context.cast(builder, given[0], called.args[0], types.int64)
+            bits = builder.shl(builder.add(exponent, _LONG(_EXPONENT_OF_ONE)), _LONG(_MANTISSA_BITS))
+            return builder.bitcast(bits, ir.DoubleType())
+
+        return types.float64(exponent), build
+
+    return power
 
 
 def lowest_bit() -> Any:

@@ -1,16 +1,22 @@
-"""Compile functions of numbers and arrays, and call the machine code.
+"""Functions of numbers and arrays that run as machine code.
 
-Machine code is compiled once (`jit_compiler`, the only module that imports numba) and cached on disk (`code_cache`).
-Later starts load it from there through llvmlite and never import numba.
+The machine code comes from the library that was built with the package (`kernel_library`). Where there is none, as in a
+checkout, functions are compiled at their first call (`jit_compiler`, the only module that imports numba) and cached on
+disk (`code_cache`); later starts load them from there through llvmlite and never import numba.
+
+Either way a function is compiled for the types that it declares and takes no others: `arrays` has the types of arrays.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
+import importlib.util
 import math
 import threading
+import typing
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -18,10 +24,13 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine import code_cache
+from fibsbot.engine.arrays import ArrayType
+from fibsbot.engine.kernel_library import kernel_name, load_library
+from fibsbot.engine.object_layout import ObjectLayout, layout_table
 
 if TYPE_CHECKING:
     from fibsbot.engine.code_cache import Code
+    from fibsbot.engine.targets import Target
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -51,6 +60,32 @@ _lock: Final = threading.RLock()
 """Held while machine code is loaded or compiled."""
 
 
+class NoMachineCodeError(ImportError):
+    """There is neither a library of kernels for this machine nor a compiler; the text is one line."""
+
+
+LAYOUT: Final = layout_table(ObjectLayout.of_this_python())
+"""The table of `object_layout`, passed to each call."""
+_LAYOUT_ADDRESS: Final = ctypes.addressof(LAYOUT)
+LIBRARY: Final = load_library()
+"""The library of kernels; None if functions are compiled when they are called."""
+if LIBRARY is None and not importlib.util.find_spec("numba"):
+    raise NoMachineCodeError(
+        "expected machine code of the engine for this platform or a compiler to make it, found neither; "
+        "`pip install 'fibsbot[jit]'` brings a compiler"
+    )
+
+
+@functools.cache
+def target() -> Target:
+    """Return the target whose machine code runs in this process; raise TargetError if the environment has no such."""
+    if LIBRARY is not None:
+        return LIBRARY.target
+    from fibsbot.engine.targets import host_target  # noqa: PLC0415 - loads llvmlite
+
+    return host_target()
+
+
 class InnerFunction:
     """A function that is compiled into its callers; Python cannot call it."""
 
@@ -73,7 +108,7 @@ class Intrinsic:
 
 
 class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
-    """A function that Python can call; it is compiled at the first call for each combination of argument types."""
+    """A function that Python can call; its machine code is loaded, or compiled, at the first call."""
 
     def __init__(self, function: Callable[Arguments, Result]) -> None:
         """The function needs an annotation for each argument and for its result."""
@@ -88,60 +123,90 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         passed = [SCALAR_TYPES.get(text, ctypes.py_object) for text in self.annotations]
         number = ctypes.c_double if returned == "float" else ctypes.c_int64
         # Functions of CFUNCTYPE release the global interpreter lock, so that threads run side by side.
-        self._prototype = ctypes.CFUNCTYPE(number, ctypes.py_object, *passed)
+        self._prototype = ctypes.CFUNCTYPE(number, ctypes.c_void_p, *passed)
         self._codes: dict[str, Any] = {}
         self._ways: tuple[Any, ...] = ()
 
+    @functools.cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """The types of the arguments that the function is compiled for, by their text.
+
+        There are several where the type of an array has several alternatives, of which all arrays have the same one.
+        """
+        hints = typing.get_type_hints(self.function, include_extras=True)
+        hints.pop("return")
+        named = [*zip(self.annotations, hints.values(), strict=True)]
+        count = max((len(_alternatives(hint)) for text, hint in named if text not in SCALAR_TYPES), default=1)
+        every = [
+            tuple(text if text in SCALAR_TYPES else _declared(hint, it) for text, hint in named) for it in range(count)
+        ]
+        return {" ".join(map(str, it)): it for it in every}
+
     def __call__(self, *arguments: Arguments.args, **_: Arguments.kwargs) -> Result:
-        """Call the machine code for these types, loaded or compiled first if necessary."""
+        """Call the machine code. Raises TypeError for arguments of other types than those declared."""
         for way in self._ways:
-            result = way(np.ndarray, *arguments)
+            result = way(_LAYOUT_ADDRESS, *arguments)
             if result != TYPE_MISMATCH and result == result:  # noqa: PLR0124 - NaN is not equal to itself
                 return cast("Result", self._result(result))
         return self._first_call(arguments)
 
     def is_missing(self) -> bool:
-        """Return whether no machine code of this function is cached yet."""
+        """Return whether there is no machine code of this function yet."""
         with _lock:
             if not self._ways:
                 self._load()
             return not self._ways
 
     def _first_call(self, arguments: tuple[Any, ...]) -> Result:
-
         plain = plain_arrays(arguments)
         key = signature_key(self, plain)
+        if key not in self.signatures:
+            name = self.function.__qualname__
+            raise TypeError(f"{name} expected arguments of the types {' or '.join(self.signatures)}, got {key}")
         with _lock:
             if key not in self._codes:
                 self._load()
             if key not in self._codes:
-                self._compile(key, plain)
+                self._compile(key)
             way = self._codes[key]
-        result = way(np.ndarray, *plain)
+        result = way(_LAYOUT_ADDRESS, *plain)
         if result == TYPE_MISMATCH or math.isnan(result):
             raise RuntimeError(f"{self.function.__qualname__} cannot work with {key}")
         return cast("Result", self._result(result))
 
-    def _compile(self, key: str, arguments: tuple[Any, ...]) -> None:
+    def _compile(self, key: str) -> None:
         """Compile for these types, unless another process is just doing so."""
+        from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
+
         with code_cache.compiling(self.function):
             self._load()
             if key not in self._codes:
                 with no_garbage_collection():
                     from fibsbot.engine import jit_compiler  # noqa: PLC0415 - loads numba
 
-                    code = jit_compiler.compile_for(self, key, arguments)
+                    code = jit_compiler.compile_for(self, key)
                 self.made += 1
                 self._add(code)
                 code_cache.save(self.function, code)
 
     def _load(self) -> None:
-        """Load machine code from the cache, where another process may have stored it."""
-        for code in code_cache.load(self.function):
-            if code.key not in self._codes:
-                self._add(code)
+        """Load machine code from the library, or from the cache, where another process may have stored it."""
+        if LIBRARY is not None and not self._codes:
+            for variant, key in enumerate(self.signatures):
+                symbol = LIBRARY.symbol(kernel_name(self.function.__module__, self.function.__name__, variant))
+                if symbol is not None:
+                    self._codes[key] = self._prototype(symbol)
+            self._ways = tuple(self._codes.values())
+        if LIBRARY is None:
+            from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
+
+            for code in code_cache.load(self.function):
+                if code.key not in self._codes:
+                    self._add(code)
 
     def _add(self, code: Code) -> None:
+        from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
+
         address = code_cache.link(code)
         if address:
             self._codes[code.key] = way = self._prototype(address)
@@ -161,13 +226,13 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def compiled(function: Callable[Arguments, Result]) -> CompiledFunction[Arguments, Result]:
-    """Compile a function of numbers and arrays at its first call.
+    """Let a function of numbers and arrays run as machine code.
 
-    Each argument is annotated as int, bool, float or np.float32, or is an array or a named tuple of arrays and such
-    tuples. The result is a number, a bool or None. The function must not create arrays or assign one array to another
-    as a whole, because reference counting is compiled out. It must not call itself, raises no exceptions, and indices
-    are not checked. Prefer `len(array)` to `array.shape[0]` and products to powers: the latter make numba compile
-    helper functions. It runs without the global interpreter lock.
+    Each argument is annotated as int, bool, float or np.float32, as an array by one of the types of `arrays`, or as a
+    named tuple of such arrays and tuples. The result is a number, a bool or None. The function must not create arrays
+    or assign one array to another as a whole, because reference counting is compiled out. It must not call itself,
+    raises no exceptions, and indices are not checked. Prefer `len(array)` to `array.shape[0]` and products to powers:
+    the latter make numba compile helper functions. It runs without the global interpreter lock.
     """
     return CompiledFunction(function)
 
@@ -175,21 +240,6 @@ def compiled(function: Callable[Arguments, Result]) -> CompiledFunction[Argument
 def inner(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Mark a function to be compiled into its compiled callers; Python cannot call it."""
     return cast("Callable[Arguments, Result]", InnerFunction(function))
-
-
-@frozen
-class ArrayType:
-    """The type of an array."""
-
-    dtype: np.dtype[Any]
-    dimensions: int
-    contiguous: bool
-    """Whether the elements are contiguous in C order."""
-
-    def __str__(self) -> str:
-        """Return numba's notation: `float32[:,:]`, or `float32[:,::1]` if contiguous."""
-        last = "::1" if self.contiguous else ":"
-        return f"{self.dtype.name}[{','.join([':'] * (self.dimensions - 1) + [last])}]"
 
 
 @frozen
@@ -205,22 +255,41 @@ class TupleType:
 
 
 ObjectType: TypeAlias = ArrayType | TupleType
+Signature: TypeAlias = tuple[ObjectType | str, ...]
+"""The types of the arguments of a function; those of numbers are annotations."""
 
-ELEMENT_KINDS: Final = "biuf"
-"""The kinds of elements that arrays may have."""
+
+def _alternatives(hint: Any) -> tuple[ArrayType, ...]:
+    """Return the types of arrays that an annotation allows; one, whatever it is, for a named tuple."""
+    metadata: tuple[ArrayType, ...] = getattr(hint, "__metadata__", (None,))
+    return metadata
 
 
-def type_of(value: object) -> ObjectType:
-    """Return the type of an array or of a named tuple; raise TypeError for anything else."""
+def _declared(hint: Any, number: int) -> ObjectType:
+    """Return the type that an annotation declares, of several the one with this number.
+
+    Raises TypeError for an annotation that is neither one of the types of `arrays` nor a named tuple of them.
+    """
+    if typing.get_origin(hint) is typing.Annotated:
+        found = _alternatives(hint)
+        return found[min(number, len(found) - 1)]
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        items = typing.get_type_hints(hint, include_extras=True).values()
+        return TupleType(hint, tuple(_declared(it, number) for it in items))
+    raise TypeError(f"expected an annotation of a number, an array of a declared type or a named tuple, got {hint}")
+
+
+def describe(value: object) -> str:
+    """Return the type of an array or of a tuple of arrays as text, in the notation of the declared types."""
     if isinstance(value, np.ndarray):
         array: npt.NDArray[Any] = value
         flags, dtype = array.flags, array.dtype
-        if type(value) is not np.ndarray or dtype.kind not in ELEMENT_KINDS or not dtype.isnative or not flags.aligned:
-            raise TypeError(f"expected a plain array of numbers, got {type(value).__name__} of {dtype}")
-        return ArrayType(dtype, array.ndim, flags.c_contiguous)
+        name = dtype.name if dtype.isnative and flags.aligned else f"unusable {dtype}"
+        last = "::1" if flags.c_contiguous else ":"
+        return f"{name}[{','.join([':'] * (array.ndim - 1) + [last])}]"
     if isinstance(value, tuple):
-        return TupleType(type(value), tuple(map(type_of, value)))
-    raise TypeError(f"expected an array or a named tuple of arrays, got {type(value).__name__}")
+        return f"({' '.join(map(describe, value))})"
+    return type(value).__name__
 
 
 def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ...]) -> str:
@@ -229,8 +298,7 @@ def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ..
         name = function.function.__qualname__
         raise TypeError(f"{name} expected {len(function.annotations)} arguments, got {len(arguments)}")
     return " ".join(
-        text if text in SCALAR_TYPES else str(type_of(it))
-        for text, it in zip(function.annotations, arguments, strict=True)
+        text if text in SCALAR_TYPES else describe(it) for text, it in zip(function.annotations, arguments, strict=True)
     )
 
 

@@ -22,23 +22,30 @@ from typing import Any, Final
 
 import llvmlite.binding as llvm
 import numba
+import numpy as np
+from attrs import fields
 from llvmlite import ir
 from numba import from_dtype, njit, types
 
+from fibsbot.engine.arrays import ArrayType
 from fibsbot.engine.code_cache import Code, target_machine
 from fibsbot.engine.jit import (
-    SCALAR_TYPES,
     TYPE_MISMATCH,
-    ArrayType,
     CompiledFunction,
     InnerFunction,
     Intrinsic,
     ObjectType,
+    Signature,
     TupleType,
-    type_of,
 )
+from fibsbot.engine.object_layout import ALIGNED, CONTIGUOUS, IS_TUPLE, ObjectLayout
 
-_OPTIONS: Final = {"nogil": True, "fastmath": True, "error_model": "numpy", "no_cpython_wrapper": True}
+_FAST_MATH: Final = {"nnan", "ninf", "nsz"}
+"""Assumptions about numbers that change no result: there is no NaN and no infinity, and zero has no sign.
+
+Whatever else LLVM calls fast math lets it round in other ways, so that results would depend on the processor.
+"""
+_OPTIONS: Final = {"nogil": True, "fastmath": _FAST_MATH, "error_model": "numpy", "no_cpython_wrapper": True}
 _LEAN: Final = {"_nrt": False, "no_rewrites": True, "no_cfunc_wrapper": True}
 """Parts of the compiler that are not needed: reference counts of arrays, rewriting of array expressions, calls from C.
 
@@ -58,39 +65,32 @@ _NUMBERS: Final[dict[str, tuple[Any, ir.Type, ir.Type]]] = {
 }
 """For each annotation numba's type, the type that Python passes, and the type that numba's code takes."""
 
-# Offsets in Python's and numpy's objects, in bytes.
-_TYPE: Final = object.__basicsize__ - 8
-_ITEMS: Final = tuple.__basicsize__
-_SIZE: Final = _ITEMS - 8
-_TYPE_FLAGS: Final = _ITEMS + 18 * 8
-_IS_TUPLE: Final = 1 << 26
-_DATA: Final = object.__basicsize__
-_DIMENSIONS, _SHAPE, _STRIDES, _DESCRIPTION, _FLAGS = (_DATA + 8 * place for place in (1, 2, 3, 5, 6))
-_BYTE_ORDER: Final = object.__basicsize__ + 10
-_TYPE_NUMBER: Final = object.__basicsize__ + 12
-_CONTIGUOUS: Final = 0x1
-_ALIGNED: Final = 0x100
-
 
 class CompilerError(RuntimeError):
     """This version of numba works differently from what is expected here."""
 
 
-def compile_for(function: CompiledFunction[..., Any], key: str, arguments: tuple[Any, ...]) -> Code:
-    """Compile a function for the types of its arguments.
+def compile_for(function: CompiledFunction[..., Any], key: str) -> Code:
+    """Compile a function for one of its signatures.
 
     Raises CompilerError where numba lacks a name that is used here, or calls its functions differently.
     """
     try:
-        return _compile(function, key, arguments)
+        module, entry = translate(function, key)
+        machine = target_machine()
+        optimise(module, machine)
+        needs = sorted(it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm."))
+        return Code(key, entry, tuple(needs), machine.emit_object(module))
     except AttributeError as error:
         raise CompilerError(f"numba {numba.__version__} lacks a name that is used here: {error}") from error
 
 
-def _compile(function: CompiledFunction[..., Any], key: str, arguments: tuple[Any, ...]) -> Code:
-    kinds = [
-        text if text in SCALAR_TYPES else type_of(it) for text, it in zip(function.annotations, arguments, strict=True)
-    ]
+def translate(function: CompiledFunction[..., Any], key: str) -> tuple[Any, str]:
+    """Return a module of LLVM's intermediate representation for one of a function's signatures, and its entry's name.
+
+    Everything but the entry is internal to the module, which is not optimised yet.
+    """
+    kinds = function.signatures[key]
     signature = tuple(_numba_type(it) for it in kinds)
     compiler = _compiler_of(function)
     compiler.compile(signature)
@@ -104,13 +104,10 @@ def _compile(function: CompiledFunction[..., Any], key: str, arguments: tuple[An
     for it in [*module.functions, *module.global_variables]:
         if not it.is_declaration and it.name != entry and not it.name.startswith("llvm."):
             it.linkage = "internal"
-    machine = target_machine()
-    _optimise(module, machine)
-    needs = tuple(sorted(it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm.")))
-    return Code(key, entry, needs, machine.emit_object(module))
+    return module, entry
 
 
-def _optimise(module: Any, machine: Any) -> None:
+def optimise(module: Any, machine: Any) -> None:
     """Remove from a module what its entry does not need, and optimise the rest."""
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization, tuning.slp_vectorization = True, False
@@ -176,7 +173,7 @@ def _numba_type(kind: ObjectType | str) -> Any:
     if isinstance(kind, str):
         return _NUMBERS[kind][0]
     if isinstance(kind, ArrayType):
-        return types.Array(from_dtype(kind.dtype), kind.dimensions, "C" if kind.contiguous else "A")
+        return types.Array(from_dtype(np.dtype(kind.element)), kind.dimensions, "C")
     tuple_types: Any = types.BaseTuple
     return tuple_types.from_types([_numba_type(it) for it in kind.types], kind.name)
 
@@ -196,8 +193,8 @@ def _parts(kind: ObjectType | str) -> Iterator[ir.Type]:
             yield from _parts(it)
 
 
-def _entry(entry: str, name: str, kinds: list[ObjectType | str], annotation: str, returned: Any) -> ir.Module:
-    """Return a module with the function that Python calls: with numpy's class of arrays, then with the arguments."""
+def _entry(entry: str, name: str, kinds: Signature, annotation: str, returned: Any) -> ir.Module:
+    """Return a module with the function that Python calls: with the table of `object_layout`, then the arguments."""
     module = ir.Module()
     module.triple = llvm.get_process_triple()
     double = annotation == "float"
@@ -210,8 +207,8 @@ def _entry(entry: str, name: str, kinds: list[ObjectType | str], annotation: str
     other = ir.IRBuilder(refused)
     other.ret(result(float("nan")) if double else result(TYPE_MISMATCH))
     builder = ir.IRBuilder(function.append_basic_block("begin"))
-    arrays, *given = function.args
-    taken = _Unpacker(builder, arrays, refused)
+    layout, *given = function.args
+    taken = _Unpacker(builder, layout, refused)
     values = [it for kind, value in zip(kinds, given, strict=True) for it in taken.values(kind, value)]
     returned_at, errors = builder.alloca(_LONG), builder.alloca(_POINTER)
     builder.store(_LONG(0), returned_at)
@@ -248,11 +245,14 @@ def _result(builder: ir.IRBuilder, returned_at: Any, returned: Any, result: ir.T
 class _Unpacker:
     """Builds code that unpacks arguments, and jumps to `refused` if one is of another type."""
 
-    def __init__(self, builder: ir.IRBuilder, arrays: Any, refused: ir.Block) -> None:
-        """Use a builder; `arrays` is numpy's class."""
+    def __init__(self, builder: ir.IRBuilder, layout: Any, refused: ir.Block) -> None:
+        """Use a builder; `layout` is the address of the table of `object_layout`."""
         self._builder = builder
-        self._arrays = arrays
         self._refused = refused
+        table = builder.bitcast(layout, _LONG.as_pointer())
+        self._layout = {
+            it.name: builder.load(builder.gep(table, [_LONG(place)])) for place, it in enumerate(fields(ObjectLayout))
+        }
 
     def require(self, condition: Any) -> None:
         """Continue only if a condition is true."""
@@ -268,35 +268,39 @@ class _Unpacker:
         return self._array(kind, value) if isinstance(kind, ArrayType) else self._tuple(kind, value)
 
     def _array(self, kind: ArrayType, value: Any) -> list[Any]:
-        build = self._builder
-        of_class = self._at(value, _TYPE, _POINTER)
-        self.require(build.icmp_unsigned("==", of_class, self._arrays))
-        self.require(_is(build, self._at(value, _DIMENSIONS, _INT), kind.dimensions))
-        flags = build.and_(self._at(value, _FLAGS, _INT), _INT(_CONTIGUOUS | _ALIGNED))
-        self.require(_is(build, flags, _CONTIGUOUS | _ALIGNED if kind.contiguous else _ALIGNED))
-        description = self._at(value, _DESCRIPTION, _POINTER)
-        self.require(_is(build, self._at(description, _TYPE_NUMBER, _INT), kind.dtype.num))
-        order = self._at(description, _BYTE_ORDER, _BYTE)
+        build, element = self._builder, np.dtype(kind.element)
+        self.require(build.icmp_unsigned("==", self._read(value, "type", _LONG), self._layout["array_class"]))
+        self.require(_is(build, self._read(value, "dimensions", _INT), kind.dimensions))
+        flags = build.and_(self._read(value, "flags", _INT), _INT(CONTIGUOUS | ALIGNED))
+        self.require(_is(build, flags, CONTIGUOUS | ALIGNED))
+        description = self._read(value, "element_type", _POINTER)
+        self.require(_is(build, self._read(description, "type_number", _INT), element.num))
+        order = self._read(description, "byte_order", _BYTE)
         self.require(build.or_(_is(build, order, ord("=")), _is(build, order, ord("|"))))
         shape, strides = (
-            [self._at(self._at(value, place, _POINTER), 8 * dimension, _LONG) for dimension in range(kind.dimensions)]
-            for place in (_SHAPE, _STRIDES)
+            [self._at(self._read(value, what, _POINTER), _LONG(8 * it), _LONG) for it in range(kind.dimensions)]
+            for what in ("shape", "strides")
         )
         count = functools.reduce(build.mul, shape, _LONG(1))
         null = ir.Constant(_POINTER, None)
-        return [null, null, count, _LONG(kind.dtype.itemsize), self._at(value, _DATA, _POINTER), *shape, *strides]
+        return [null, null, count, _LONG(element.itemsize), self._read(value, "data", _POINTER), *shape, *strides]
 
     def _tuple(self, kind: TupleType, value: Any) -> list[Any]:
         build = self._builder
-        flags = self._at(self._at(value, _TYPE, _POINTER), _TYPE_FLAGS, _LONG)
-        self.require(build.icmp_unsigned("!=", build.and_(flags, _LONG(_IS_TUPLE)), _LONG(0)))
-        self.require(_is(build, self._at(value, _SIZE, _LONG), len(kind.types)))
-        items = [(it, self._at(value, _ITEMS + 8 * place, _POINTER)) for place, it in enumerate(kind.types)]
-        return [part for it, item in items for part in self.values(it, item)]
+        flags = self._read(self._read(value, "type", _POINTER), "type_flags", _LONG)
+        self.require(build.icmp_unsigned("!=", build.and_(flags, _LONG(IS_TUPLE)), _LONG(0)))
+        self.require(_is(build, self._read(value, "tuple_size", _LONG), len(kind.types)))
+        first = self._layout["tuple_items"]
+        items = [self._at(value, build.add(first, _LONG(8 * place)), _POINTER) for place in range(len(kind.types))]
+        return [part for it, item in zip(kind.types, items, strict=True) for part in self.values(it, item)]
 
-    def _at(self, begin: Any, offset: int, element: ir.Type) -> Any:
+    def _read(self, begin: Any, what: str, element: ir.Type) -> Any:
+        """Build a load of what an object has at a place of the layout."""
+        return self._at(begin, self._layout[what], element)
+
+    def _at(self, begin: Any, offset: Any, element: ir.Type) -> Any:
         """Build a load of the value `offset` bytes after the start of an object."""
-        place = self._builder.gep(begin, [_LONG(offset)], source_etype=_BYTE)
+        place = self._builder.gep(begin, [offset], source_etype=_BYTE)
         return self._builder.load(self._builder.bitcast(place, element.as_pointer()), typ=element)
 
 

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine.arrays import OUTPUTS, Floats32
+from fibsbot.engine.arrays import OUTPUTS, Floats32, Matrix32
 from fibsbot.engine.features import INPUTS, Inputs
 from fibsbot.engine.jit import compiled
+from fibsbot.engine.numerics import logistic32
 from fibsbot.files import replacing
 from fibsbot.text import one_line
 
@@ -31,8 +32,6 @@ ROWS: Final = 512
 _LARGEST: Final = 1 << 31
 """The limit for the size of all arrays of a file in bytes: far more than any network needs."""
 _PRECISIONS: Final = (np.float32, np.float16)
-_LEAST_SUM: Final = np.float32(-80)
-"""Sums below count as this: beyond, an exponential would be infinite, which compiled functions don't know."""
 
 
 class NetworkError(ValueError):
@@ -175,11 +174,10 @@ def logistic(sums: Floats32) -> Floats32:
 
 
 @compiled
-def _write_logistic(sums: Floats32) -> None:
+def _write_logistic(sums: Matrix32) -> None:
     for row in range(len(sums)):
         for output in range(sums.shape[1]):
-            total = max(sums[row, output], _LEAST_SUM)
-            sums[row, output] = np.float32(1) / (np.float32(1) + np.exp(-total))
+            sums[row, output] = logistic32(sums[row, output])
 
 
 def mean_of(networks: Sequence[Network]) -> Network:

@@ -12,7 +12,7 @@ may be lost, which numbers of rolls do not show; such races are left to the cont
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,9 @@ from fibsbot.engine.arrays import (
     OUTCOMES,
     Boards,
     Bools,
+    BoolVector,
     Floats32,
+    Matrix32,
     Outcomes,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
@@ -40,6 +42,7 @@ from fibsbot.engine.game_plans import ContactNetwork, NetworksByPlan, networks_o
 from fibsbot.engine.hash_tables import distinct
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, logistic
+from fibsbot.engine.numerics import softmax
 from fibsbot.engine.quantized import QuantizedNetwork, output_sums, quantize
 from fibsbot.engine.simd import find_cells, highest_bit, lowest_bit
 
@@ -60,7 +63,7 @@ _STEPS: Final = np.arange(0, MAX_RACE_PIPS, _STEP, dtype=np.float32)
 RACE_INPUTS: Final = 4 * RACE_POINTS + 1 + len(_STEPS)
 RACE_OUTPUTS: Final = MAX_ROLLS + ROLLS_TO_FIRST
 
-Sides: TypeAlias = npt.NDArray[np.int8]
+Sides: TypeAlias = Boards
 """Checkers on the points 1 to 18, shape (n, 18)."""
 
 
@@ -77,7 +80,7 @@ def is_race(boards: Boards) -> Bools:
 
 
 @compiled
-def _write_races(boards: Boards, found: Bools) -> None:
+def _write_races(boards: Boards, found: BoolVector) -> None:
     for row in range(len(boards)):
         board = boards[row]
         own, theirs = find_cells(board, 1, CHECKERS), find_cells(board, -CHECKERS, -1)
@@ -156,14 +159,7 @@ def is_home(sides: Sides) -> Bools:
 
 def split_outputs(sums: Floats32) -> tuple[Floats32, Floats32]:
     """Return the distributions from the sums of the outputs, shapes (n, MAX_ROLLS) and (n, ROLLS_TO_FIRST)."""
-    return _softmax(sums[:, :MAX_ROLLS]), _softmax(sums[:, MAX_ROLLS:])
-
-
-def _softmax(sums: Floats32) -> npt.NDArray[Any]:
-    sums = sums - sums.max(axis=1, keepdims=True)
-    np.exp(sums, out=sums)
-    sums /= sums.sum(axis=1, keepdims=True)
-    return sums
+    return softmax(sums[:, :MAX_ROLLS]), softmax(sums[:, MAX_ROLLS:])
 
 
 # -- all positions -----------------------------------------------------------------------------------------------------
@@ -263,7 +259,7 @@ def _write_known(boards: Boards, columns: TableArrays, outcomes: Floats32) -> np
 
 
 @compiled
-def _write_playing(boards: Boards, playing: Bools) -> int:
+def _write_playing(boards: Boards, playing: BoolVector) -> int:
     """Write for each board whether the opponent has checkers left, and return for how many."""
     count = 0
     for row in range(len(boards)):
@@ -287,7 +283,7 @@ def _lost(boards: Boards) -> Outcomes:
 
 
 @compiled
-def _write_outcomes(boards: Boards, chances: Floats32, outcomes: Floats32) -> None:
+def _write_outcomes(boards: Boards, chances: Matrix32, outcomes: Matrix32) -> None:
     """Write the six outcomes from the five outputs, with impossible results removed.
 
     A side that has borne off a checker loses no gammon. Once the sides have passed each other, a side without checkers

@@ -7,6 +7,7 @@ of the board before the roll are computed once, and each play adds only the poin
 
 from __future__ import annotations
 
+import functools
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,25 +15,39 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from fibsbot.engine.arrays import AS_INT, BAR, CELLS, CHECKERS, OUTPUTS, ROLL_COUNT, Board, Boards, Floats32, Int32s
+from fibsbot.engine.arrays import (
+    AS_INT,
+    BAR,
+    CELLS,
+    CHECKERS,
+    OUTPUTS,
+    ROLL_COUNT,
+    Board,
+    Boards,
+    Floats32,
+    IntVector32,
+    Matrix32,
+    Vector32,
+)
 from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_INPUTS, SIDE_INPUTS, Inputs, encode_all
 from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import Network
+from fibsbot.engine.network import Network, logistic
+from fibsbot.engine.numerics import dot, logistic32
 from fibsbot.engine.simd import find_changes, lowest_bit
 
 
 class Pruner(NamedTuple):
     """Weights and buffers; each thread needs its own. Hidden units are rectified, outputs logistic."""
 
-    input_weights: Floats32
+    input_weights: Matrix32
     """Shape (2 * RAW_INPUTS, hidden): the raw inputs of the player on roll, then of the opponent."""
-    hidden_bias: Floats32
-    output_weights: Floats32
+    hidden_bias: Vector32
+    output_weights: Matrix32
     """Shape (OUTPUTS, hidden)."""
-    output_bias: Floats32
-    hidden: Floats32
-    chances: Floats32
+    output_bias: Vector32
+    hidden: Vector32
+    chances: Vector32
 
 
 def raw_columns() -> npt.NDArray[np.intp]:
@@ -70,6 +85,12 @@ def _add_some(hidden: Floats32, weights: Floats32, row: int, amount: np.float32)
         hidden[unit] += amount * weights[row, unit]
 
 
+@inner
+def _rectify(hidden: Floats32) -> None:
+    for unit in range(len(hidden)):
+        hidden[unit] = max(hidden[unit], np.float32(0))
+
+
 @compiled
 def pruner_equity(pruner: Pruner, board: Board) -> float:
     """Return an estimate of the cubeless equity of the player on roll."""
@@ -99,11 +120,10 @@ def pruner_equity(pruner: Pruner, board: Board) -> float:
                 _add_some(hidden, input_weights, row + 3, np.float32(0.5 * (count - 3)))
         _add_some(hidden, input_weights, OFF_INPUT, np.float32((CHECKERS - own) / CHECKERS))
         _add_some(hidden, input_weights, RAW_INPUTS + OFF_INPUT, np.float32((CHECKERS - theirs) / CHECKERS))
+        _rectify(hidden)
         for chance in range(OUTPUTS):
-            total = pruner.output_bias[chance]
-            for unit in range(len(hidden)):
-                total += max(hidden[unit], np.float32(0)) * pruner.output_weights[chance, unit]
-            chances[chance] = np.float32(1) / (np.float32(1) + np.exp(-total))
+            total = pruner.output_bias[chance] + dot(hidden, pruner.output_weights[chance], len(hidden))
+            chances[chance] = logistic32(total)
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
 
 
@@ -130,18 +150,18 @@ class PlayFilter:
 class PrunerBuffers(NamedTuple):
     """A pruner prepared for the plays of whole rolls, with its buffers; each thread needs its own."""
 
-    rows: Floats32
+    rows: Matrix32
     """Contribution of each number of checkers on each point, shape (2 * 26 * ROWS_PER_POINT, hidden)."""
-    hidden_bias: Floats32
-    output_weights: Floats32
-    output_bias: Floats32
-    before: Floats32
-    hidden: Floats32
+    hidden_bias: Vector32
+    output_weights: Matrix32
+    output_bias: Vector32
+    before: Vector32
+    hidden: Vector32
     plays: Boards
     scratch: Scratch
-    values: Floats32
-    logistic: Floats32
-    """LOGISTIC."""
+    values: Vector32
+    logistic: Vector32
+    """`logistic_table`."""
 
 
 def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
@@ -167,12 +187,14 @@ def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
         plays,
         scratch,
         np.zeros(MAX_PLAYS, np.float32),
-        LOGISTIC,
+        logistic_table(),
     )
 
 
 @compiled
-def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int, found: Boards, slots: Int32s) -> int:
+def expand(
+    scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int, found: Boards, slots: IntVector32
+) -> int:
     """Write the boards after the selected plays, seen by the opponent, and the slot of each; return their number.
 
     A slot is `row * 21 + roll`, rolls in the order of `match.ROLLS`. Every slot occurs: if no checker can move, with
@@ -222,9 +244,13 @@ def expand(scales: PrunerBuffers, boards: Boards, margin: np.float32, most: int,
 _REACH: Final = 16
 """Sums beyond this are as good as sure."""
 _STEPS: Final = 32
-"""Steps of `LOGISTIC` per unit. Between them it is linear, and at most 0.00002 off."""
-LOGISTIC: Final = (1 / (1 + np.exp(-np.arange(-_REACH, _REACH + 2 / _STEPS, 1 / _STEPS)))).astype(np.float32)
-"""The logistic function from -_REACH to _REACH and one step beyond."""
+"""Steps of `logistic_table` per unit. Between them it is linear, and at most 0.00002 off."""
+
+
+@functools.cache
+def logistic_table() -> Vector32:
+    """Return the logistic function from -_REACH to _REACH and one step beyond."""
+    return logistic(np.arange(-_REACH, _REACH + 2 / _STEPS, 1 / _STEPS, np.float32)[None])[0]
 
 
 @inner
@@ -294,14 +320,10 @@ def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
                 values[play] = WON_VALUE
                 continue
             _replace(hidden, rows, MOVER_ROWS + off, MOVER_ROWS + left)
-        win, gammon, backgammon, lose_gammon, lose_backgammon = offset[0], offset[1], offset[2], offset[3], offset[4]
-        for unit in range(units):
-            active = max(hidden[unit], np.float32(0))
-            win += active * output_weights[0, unit]
-            gammon += active * output_weights[1, unit]
-            backgammon += active * output_weights[2, unit]
-            lose_gammon += active * output_weights[3, unit]
-            lose_backgammon += active * output_weights[4, unit]
-        more = _logistic(table, gammon) + _logistic(table, backgammon)
-        less = _logistic(table, lose_gammon) + _logistic(table, lose_backgammon)
-        values[play] = 2 * _logistic(table, win) - 1 + more - less
+        _rectify(hidden)
+        win = _logistic(table, offset[0] + dot(hidden, output_weights[0], units))
+        gammon = _logistic(table, offset[1] + dot(hidden, output_weights[1], units))
+        backgammon = _logistic(table, offset[2] + dot(hidden, output_weights[2], units))
+        lose_gammon = _logistic(table, offset[3] + dot(hidden, output_weights[3], units))
+        lose_backgammon = _logistic(table, offset[4] + dot(hidden, output_weights[4], units))
+        values[play] = 2 * win - 1 + (gammon + backgammon) - (lose_gammon + lose_backgammon)

@@ -14,22 +14,21 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from fibsbot.engine.arrays import Floats32
-from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.arrays import Floats32, IntMatrix32, IntMatrix64, IntVector32, Matrix32, Vector32
+from fibsbot.engine.jit import compiled, inner, target
 from fibsbot.engine.network import Network
+from fibsbot.engine.numerics import dot
 from fibsbot.engine.simd import (
     BIT_PLACES,
     GROUP,
     SHARED_TILE,
     TILE,
     Bytes,
-    Sums,
+    WordMatrix,
     Words,
     accumulate_by,
     accumulate_two_by,
-    host_form,
     layout,
     list_changes_by,
     list_words_by,
@@ -48,7 +47,7 @@ _BLOCK: Final = 32
 _LINE: Final = 64
 """Bytes of a line of the processor's cache."""
 
-_FORM: Final = host_form()
+_FORM: Final = target().form
 _accumulate = accumulate_by(_FORM)
 _accumulate_two = accumulate_two_by(_FORM)
 _list_words = list_words_by(_FORM)
@@ -58,39 +57,39 @@ _list_changes = list_changes_by(_FORM)
 class QuantizedNetwork(NamedTuple):
     """A network of integers. In each array the layers follow one another."""
 
-    layers: npt.NDArray[np.int64]
+    layers: IntMatrix64
     """For each layer but the last: inputs, units (a multiple of TILE), and the index of its first weight and unit."""
     weights: Words
     """For each layer, shape (tiles, inputs, TILE or, but for the first, SHARED_TILE), by the order of `simd.layout`."""
-    scales: Floats32
+    scales: Vector32
     """The value of 1 in the integer sum of each unit, for integer inputs."""
-    biases: Floats32
-    output_weights: Floats32
+    biases: Vector32
+    output_weights: Matrix32
     """Weights of the last layer, shape (outputs, inputs)."""
-    output_bias: Floats32
+    output_bias: Vector32
     """Biases of the last layer."""
 
 
 class _Buffers(NamedTuple):
     """Working memory of one call."""
 
-    inputs: Floats32
+    inputs: Vector32
     """The inputs of a row, padded with zeros."""
     words: Words
     """Those of the row before as integers."""
-    before: Sums
+    before: IntVector32
     """The sums of the first layer in the last row of the previous block, shape (units,)."""
-    sums: Sums
+    sums: IntMatrix32
     """Sums of a layer by row and unit, shape (_BLOCK, units)."""
-    outputs: Floats32
+    outputs: Matrix32
     """Activations by row and unit: the sums with biases added, rectified."""
-    places: Sums
+    places: IntMatrix32
     """For each row, or each two rows, the indices of the nonzero words times the tile, padded to an even number."""
-    values: Words
+    values: WordMatrix
     """These words, by row."""
-    pairs: Sums
+    pairs: IntVector32
     """Half the number of these words, by row."""
-    steps: Floats32
+    steps: Vector32
     """The value of a word of 1, by row."""
 
 
@@ -167,7 +166,7 @@ def output_sums_in_turn(parts: Sequence[tuple[QuantizedNetwork, int]], inputs: F
 
 
 @compiled
-def _write_sums(network: QuantizedNetwork, buffers: _Buffers, inputs: Floats32, sums: Floats32, table: Bytes) -> None:
+def _write_sums(network: QuantizedNetwork, buffers: _Buffers, inputs: Matrix32, sums: Matrix32, table: Bytes) -> None:
     for start in range(0, len(inputs), _BLOCK):
         rows = min(len(inputs) - start, _BLOCK)
         _sum_first(network, buffers, inputs[start : start + rows], table)
@@ -262,7 +261,5 @@ def _end(buffers: _Buffers, row: int, count: int) -> None:
 def _write_last(outputs: Floats32, network: QuantizedNetwork, sums: Floats32) -> None:
     """Write the sums of the last layer."""
     for output in range(len(sums)):
-        total = network.output_bias[output]
-        for place in range(network.output_weights.shape[1]):
-            total += outputs[place] * network.output_weights[output, place]
-        sums[output] = total
+        weights = network.output_weights[output]
+        sums[output] = network.output_bias[output] + dot(outputs, weights, len(weights))

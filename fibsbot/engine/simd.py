@@ -8,20 +8,20 @@ form. All forms give the same sums, to the last bit.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
-from typing import Final, TypeAlias, cast
+from typing import Annotated, Final, TypeAlias, cast
 
-import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import Board, Floats32
+from fibsbot.engine.arrays import ArrayType, Board, Floats32, IntVector32
 from fibsbot.engine.jit import Intrinsic
+from fibsbot.engine.targets import VectorForm
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Words: TypeAlias = npt.NDArray[np.int16]
-Sums: TypeAlias = npt.NDArray[np.int32]
+Bytes: TypeAlias = Annotated[npt.NDArray[np.uint8], ArrayType("uint8", 1)]
+Words: TypeAlias = Annotated[npt.NDArray[np.int16], ArrayType("int16", 1)]
+WordMatrix: TypeAlias = Annotated[npt.NDArray[np.int16], ArrayType("int16", 2)]
+Sums: TypeAlias = IntVector32
 Accumulate: TypeAlias = Callable[[Sums, Sums, int, Words, int, Sums, Words, int], None]
 AccumulateTwo: TypeAlias = Callable[[Sums, Sums, int, Words, int, Sums, Words, Words, int], None]
 ListWords: TypeAlias = Callable[[Floats32, Floats32, np.float32, np.float32, int, Bytes, Sums, Words, Words], int]
@@ -42,33 +42,6 @@ BIT_PLACES: Final = np.array(
 
 _CODE: Final = "fibsbot.engine.intrinsics"
 """The module that builds the intrinsics; only the compiler imports it."""
-
-
-class VectorForm(enum.Enum):
-    """How products are added: words per vector, and LLVM's name of the x86 instruction if there is one."""
-
-    AVX2 = (16, "llvm.x86.avx2.pmadd.wd")
-    SSE2 = (8, "llvm.x86.sse2.pmadd.wd")
-    PORTABLE = (8, None)
-
-    @property
-    def lanes(self) -> int:
-        """Return the number of words in a vector."""
-        lanes: int = self.value[0]
-        return lanes
-
-    @property
-    def instruction(self) -> str | None:
-        """Return the name of the instruction."""
-        instruction: str | None = self.value[1]
-        return instruction
-
-
-def host_form() -> VectorForm:
-    """Return the fastest form that this processor supports."""
-    if not llvm.get_process_triple().startswith(("x86_64", "amd64")):
-        return VectorForm.PORTABLE
-    return VectorForm.AVX2 if llvm.get_host_cpu_features().get("avx2") else VectorForm.SSE2
 
 
 def layout(form: VectorForm, tile: int) -> npt.NDArray[np.intp]:

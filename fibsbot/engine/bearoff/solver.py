@@ -27,7 +27,19 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Floats32, Floats64, Int32s
+from fibsbot.engine.arrays import (
+    CHANCE_OF_ROLL,
+    CHECKERS,
+    ROLL_COUNT,
+    Floats32,
+    Floats64,
+    Int32s,
+    IntTensor32,
+    IntVector32,
+    IntVector64,
+    Matrix64,
+    Vector64,
+)
 from fibsbot.engine.bearoff.tables import (
     CENTRED,
     COLUMNS,
@@ -113,7 +125,7 @@ def _best(moves: Int32s, number: int, die: int, then: Int32s, means: Floats64) -
 
 
 @compiled
-def _solve(moves: Int32s, first: int, last: int, best: Int32s, means: Floats64, chances: Floats64) -> None:
+def _solve(moves: IntTensor32, first: int, last: int, best: IntTensor32, means: Vector64, chances: Matrix64) -> None:
     """Find means and chances of the positions from `first` to before `last`; those below `first` are done.
 
     `best[k, die, number]` is the best position after k + 1 moves by the die.
@@ -178,7 +190,7 @@ _AFTERWARDS: Final = np.array([0, 1, 3, 2])
 
 
 @compiled
-def _means(begins: npt.NDArray[np.int64], lists: Int32s, values: Floats64, least: Floats64, out: Floats64) -> None:
+def _means(begins: IntVector64, lists: IntVector32, values: Matrix64, least: Vector64, out: Matrix64) -> None:
     """Write the values of each position, a row of `out`, before the roll; `out` must be filled with 0.
 
     `values` has the opponent's values after the roll, a row for each position that it can lead to. All columns of a row

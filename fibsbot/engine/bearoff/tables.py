@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +31,14 @@ from fibsbot.engine.arrays import (
     LOSE_GAMMON,
     OUTCOMES,
     WIN_GAMMON,
+    ArrayType,
     Board,
     Boards,
     Floats32,
     Int64s,
+    IntMatrix64,
+    IntVector64,
+    Matrix32,
     check_boards,
     position_of,
 )
@@ -86,7 +90,9 @@ _THEIR_HOME: Final = _HOME << (BAR - POINTS)
 
 
 @compiled
-def _write_indices(boards: Boards, choose: Int64s, places: Int64s, own: Int64s, opponent: Int64s) -> int:
+def _write_indices(
+    boards: Boards, choose: IntMatrix64, places: IntVector64, own: IntVector64, opponent: IntVector64
+) -> int:
     """Write what `indices_on_boards` returns, and return the number of rows; `choose` is _CHOOSE."""
     count = 0
     for row in range(len(boards)):
@@ -107,6 +113,8 @@ def _write_indices(boards: Boards, choose: Int64s, places: Int64s, own: Int64s, 
 
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+RollChances: TypeAlias = Annotated[Floats, ArrayType("float64", 2), ArrayType("float32", 2)]
+"""Distributions of numbers of rolls, shape (n, rolls); those of a function are all in one precision or the other."""
 
 MAX_ROLLS: Final = 32
 """Entries of the distribution of rolls until all checkers are off, at most 30; 32 fill two cache lines."""
@@ -197,7 +205,9 @@ def chances_from_rolls(own: Floats, own_first: Floats, theirs: Floats, their_fir
 
 
 @compiled
-def _write_chances(own: Floats, own_first: Floats, theirs: Floats, their_first: Floats, outcomes: Floats) -> None:
+def _write_chances(
+    own: RollChances, own_first: Matrix32, theirs: RollChances, their_first: Matrix32, outcomes: RollChances
+) -> None:
     """Write what `chances_from_rolls` returns.
 
     A player on roll who finishes has rolled once more than the opponent, unless nothing was left to bear off; one who
@@ -357,7 +367,7 @@ class BearoffTables:
         throws = self.columns.rolls[number].astype(float)
         counts = np.arange(MAX_ROLLS)
         mean = float(self.columns.means[number])
-        deviation = float(np.sqrt(max(throws @ counts**2 - (throws @ counts) ** 2, 0.0)))
+        deviation = float(np.sqrt(max((throws * counts**2).sum() - (throws * counts).sum() ** 2, 0.0)))
         return SideRolls(pips, mean, deviation, tuple(np.trim_zeros(throws, "b").tolist()))
 
 

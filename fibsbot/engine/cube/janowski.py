@@ -33,11 +33,15 @@ from fibsbot.engine.arrays import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
     Boards,
+    BoolMatrix,
     Bools,
     Floats64,
+    Matrix64,
+    Vector64,
     boards_of,
 )
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.numerics import erfc, exp
 from fibsbot.position import Position
 
 CENTRED: Final = 0
@@ -58,14 +62,14 @@ SWING_COLUMN: Final = 2
 
 @compiled
 def no_double_values(
-    outcomes: Floats64,
-    efficiency: Floats64,
-    won: Floats64,
-    lost: Floats64,
-    turnable: Bools,
+    outcomes: Matrix64,
+    efficiency: Matrix64,
+    won: Matrix64,
+    lost: Matrix64,
+    turnable: BoolMatrix,
     jacoby: bool,  # noqa: FBT001 - compiled functions take no keywords
-    points: Floats64,
-    values: Floats64,
+    points: Matrix64,
+    values: Matrix64,
 ) -> None:
     """Write the equities of positions if the cube is not turned before this roll, by the columns above, shape (n, 4).
 
@@ -114,7 +118,7 @@ def no_double_values(
 
 
 @compiled
-def market(chances: Floats64, won: Floats64, lost: Floats64, turnable: Bools, points: Floats64) -> None:
+def market(chances: Vector64, won: Matrix64, lost: Matrix64, turnable: BoolMatrix, points: Matrix64) -> None:
     """Write the live market window of a double to each level into `points`, shape (2, levels + 1).
 
     Row 0 is the chance to win from which the player takes the opponent's double to this level, row 1 that up to which
@@ -209,8 +213,8 @@ def _market_loss(win: float, corner: float, bend: float, swing: float) -> float:
     if bend <= 0 or swing < LEAST:
         return 0.0
     apart = abs(win - corner) / swing
-    density = math.exp(-apart * apart / 2) / math.sqrt(2 * math.pi)
-    return bend * swing * (density - apart * math.erfc(apart / math.sqrt(2.0)) / 2)
+    density = exp(-apart * apart / 2) / math.sqrt(2 * math.pi)
+    return bend * swing * (density - apart * erfc(apart / math.sqrt(2.0)) / 2)
 
 
 @inner
@@ -275,7 +279,7 @@ class Efficiency:
 
 
 @compiled
-def _write_efficiencies(boards: Boards, contact: Floats64, racing: Floats64, found: Floats64) -> None:
+def _write_efficiencies(boards: Boards, contact: Vector64, racing: Vector64, found: Matrix64) -> None:
     """Write what `Efficiency.of` returns; `racing` are the figures for races in the order of its fields."""
     for row in range(len(boards)):
         pips, rearmost, theirs_rearmost = 0, 0, 0

@@ -19,6 +19,7 @@ from fibsbot.engine.match_equity import (
     equity_scale,
     points_scale,
 )
+from fibsbot.engine.numerics import products
 from fibsbot.match import MatchState, Owner
 
 OWNER_COLUMN: Final = {Owner.CENTRED: CENTRED, Owner.PLAYER: OWNED, Owner.OPPONENT: THEIRS}
@@ -173,7 +174,7 @@ class Stakes:
         won, lost = self._won[0], self._lost[0]
         steps = np.array([won[0], *np.diff(won), lost[0], *np.diff(lost)])
         sure = chances[..., 0] + chances[..., LOSE]
-        return np.asarray(chances @ steps / np.where(sure > 0, sure, 1))
+        return np.asarray(products(chances, steps) / np.where(sure > 0, sure, 1))
 
     def market(self, outcomes: Outcomes) -> Floats64:
         """Return the live market window of one position at each level, shape (levels, 2); see `janowski.market`."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Floats32, Floats64, Int32s, Int64s
+from fibsbot.engine.arrays import Floats32, Floats64, Int64s, IntMatrix64, IntVector32, IntVector64, Matrix64
 from fibsbot.engine.family.moves import copy_state, swap_sides
 from fibsbot.engine.family.network import (
     OUTPUTS,
@@ -40,6 +40,7 @@ from fibsbot.engine.family.parameters import (
     VOLUNTARY,
     Rules,
     State,
+    States,
     parameters_of,
     part_code,
     state_of,
@@ -48,6 +49,7 @@ from fibsbot.engine.family.parameters import (
 from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
 from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.numerics import products
 from fibsbot.games.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.games.table import Table
 
@@ -69,9 +71,9 @@ class LookaheadBuffers(NamedTuple):
     """A table seen by the other player."""
     first: State
     """The table from which all rolls are looked at."""
-    todo: Int64s
-    dice: Int64s
-    ratings: Floats64
+    todo: IntMatrix64
+    dice: IntVector64
+    ratings: Matrix64
     """What plays are worth without looking ahead; those that were looked at closely are below all."""
 
 
@@ -80,13 +82,13 @@ class Choice(NamedTuple):
 
     before: State
     """The table from which they start."""
-    nodes: Int32s
+    nodes: States
     """Tables, one a row."""
-    results: Int32s
+    results: IntVector32
     """The rows of the tables that the plays lead to."""
-    moves: Int32s
+    moves: IntVector32
     """How many numbers of the part each plays."""
-    todo: Int64s
+    todo: IntVector64
     """The part, and what follows in the turn."""
 
 
@@ -336,7 +338,7 @@ class TableEvaluator:
     def points(self, tables: Sequence[Table]) -> Floats32:
         """Return the points that the player who is to roll can expect, shape (n,), without the cube."""
         chances = self.chances(tables)
-        return np.asarray((chances[:, :3] - chances[:, 3:]) @ self._network.unit_points, np.float32)
+        return np.asarray(products(chances[:, :3] - chances[:, 3:], self._network.unit_points), np.float32)
 
     def best_play(
         self, before: Table, turn: Turn, plays: Sequence[tuple[Table, int]], *, passed: bool = False, plies: int = 0

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Int32s, Int64s
+from fibsbot.engine.arrays import Int64s, IntMatrix32, IntVector32, IntVector64
 from fibsbot.engine.family.evaluator import (
     Choice,
     LookaheadBuffers,
@@ -71,15 +71,15 @@ class GameBuffers(NamedTuple):
     """The table seen by the player on turn."""
     seen: State
     """A table seen by the other player."""
-    todo: Int64s
-    dice: Int64s
-    random: Int64s
+    todo: IntVector64
+    dice: IntVector64
+    random: IntVector64
     """States of two random number generators: dice, and choices."""
-    record: Int32s
+    record: IntMatrix32
     """The tables before each roll, shape (MOST_ROLLS, CELLS)."""
-    movers: Int32s
+    movers: IntVector32
     """Who made that roll."""
-    counts: Int64s
+    counts: IntVector64
     """Rolls of the last game; games that were abandoned."""
 
 
@@ -375,13 +375,13 @@ def play_game(rules: Rules, kinds: Int64s, first: GameNetwork, second: GameNetwo
 @compiled
 def play_pairs(
     rules: Rules,
-    kinds: Int64s,
+    kinds: IntVector64,
     first: GameNetwork,
     second: GameNetwork,
     buffers: GameBuffers,
     seed: int,
     number: int,
-    points: Int64s,
+    points: IntVector64,
 ) -> None:
     """Play pairs of games with the same dice and exchanged seats; write what the first player wins in each game.
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from fibsbot.engine.arrays import Floats32
+from fibsbot.engine.arrays import Floats32, Matrix32, Vector32
 from fibsbot.engine.family.moves import HAND, HOME, START, facing, farthest
 from fibsbot.engine.family.parameters import (
     COURSE,
@@ -30,9 +30,11 @@ from fibsbot.engine.family.parameters import (
     THROWS,
     Rules,
     State,
+    States,
 )
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import NetworkError, load_arrays, write_whole
+from fibsbot.engine.numerics import dot, logistic32
 
 GAME_NETWORKS: Final = Path(__file__).parent.parent / "networks/games"
 """The folder of the bundled networks, one for each game."""
@@ -62,24 +64,24 @@ class HiddenLayerNetwork(Protocol):
 class GameNetwork(NamedTuple):
     """The weights of the network of a tables game."""
 
-    input_weights: Floats32
+    input_weights: Matrix32
     """Shape (INPUTS, hidden)."""
-    hidden_bias: Floats32
+    hidden_bias: Vector32
     """Shape (hidden,)."""
-    output_weights: Floats32
+    output_weights: Matrix32
     """Shape (OUTPUTS, hidden)."""
-    output_bias: Floats32
+    output_bias: Vector32
     """Shape (OUTPUTS,)."""
-    unit_points: Floats32
+    unit_points: Vector32
     """What the first, second and third unit count, shape (3,)."""
 
 
 class Activations(NamedTuple):
     """Buffers of an evaluation; each thread needs its own."""
 
-    inputs: Inputs
-    hidden: Floats32
-    outputs: Values
+    inputs: Vector32
+    hidden: Vector32
+    outputs: Vector32
 
 
 def new_network(hidden: int, unit_points: tuple[float, float, float], seed: int) -> GameNetwork:
@@ -254,10 +256,8 @@ def evaluate_inputs(network: HiddenLayerNetwork, inputs: Floats32, hidden: Float
     for unit in range(units):
         hidden[unit] /= np.float32(1.0) + abs(hidden[unit])
     for output in range(len(network.output_bias)):
-        total = network.output_bias[output]
-        for unit in range(units):
-            total += hidden[unit] * network.output_weights[output, unit]
-        outputs[output] = 1.0 / (1.0 + np.exp(-total))
+        total = network.output_bias[output] + dot(hidden, network.output_weights[output], units)
+        outputs[output] = logistic32(total)
 
 
 @inner
@@ -303,7 +303,9 @@ def bounded_value(rules: Rules, network: GameNetwork, buffers: Activations, stat
 
 
 @compiled
-def evaluate_states(rules: Rules, network: GameNetwork, buffers: Activations, states: State, outputs: Values) -> None:
+def evaluate_states(
+    rules: Rules, network: GameNetwork, buffers: Activations, states: States, outputs: Matrix32
+) -> None:
     """Write the outputs for tables, one a row, seen by the player who is to roll."""
     for row in range(len(states)):
         bounded_value(rules, network, buffers, states[row])

@@ -11,9 +11,8 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from fibsbot.engine.arrays import Int32s
+from fibsbot.engine.arrays import Int32s, IntMatrix32, IntVector32, IntVector64
 from fibsbot.games import (
     acey_deucey,
     around,
@@ -34,10 +33,12 @@ from fibsbot.games import (
 from fibsbot.games.ruleset import Opening, Part, Rest, Ruleset
 from fibsbot.games.table import HAND, Course, Mark, Side, Table
 
-Rules: TypeAlias = npt.NDArray[np.int64]
+Rules: TypeAlias = IntVector64
 """The parameters of a ruleset, shape (PARAMETERS,)."""
-State: TypeAlias = npt.NDArray[np.int32]
+State: TypeAlias = IntVector32
 """A table, shape (CELLS,): the side of the player on turn, then the opponent's, SIDE cells each."""
+States: TypeAlias = IntMatrix32
+"""Many tables, shape (n, CELLS)."""
 
 # cells of a side, after its 26 places
 PINNED: Final = 26

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Int32s, Int64s
+from fibsbot.engine.arrays import Int64s, IntVector32, IntVector64
 from fibsbot.engine.family.moves import HAND, HOME, ILLEGAL, START, any_on, copy_state, facing, make_move
 from fibsbot.engine.family.parameters import (
     CELLS,
@@ -33,6 +33,7 @@ from fibsbot.engine.family.parameters import (
     VOLUNTARY,
     Rules,
     State,
+    States,
 )
 from fibsbot.engine.jit import compiled, inner
 
@@ -46,25 +47,25 @@ _LONGEST: Final = 100
 class PlaySearch(NamedTuple):
     """Working memory of a search, and its results; each thread needs its own."""
 
-    nodes: Int32s
+    nodes: States
     """The tables that were reached, shape (NODES, CELLS); the first one is the start."""
-    left: Int32s
+    left: IntVector32
     """Numbers that are left, as a part's code has them, with the place of the checker that moves above bit 15."""
-    worth: Int32s
+    worth: IntVector32
     """100 for each number played, less the sum of those that are left."""
-    ended: Int32s
+    ended: IntVector32
     """Whether the game ended there."""
-    results: Int32s
+    results: IntVector32
     """The nodes of the legal results."""
-    keys: Int64s
+    keys: IntVector64
     """Hashes, shape (slots,)."""
-    stamps: Int32s
+    stamps: IntVector32
     """The search that each slot belongs to."""
-    found: Int32s
+    found: IntVector32
     """The node of each slot."""
-    factors: Int64s
+    factors: IntVector64
     """Random factors of the hash, shape (CELLS,)."""
-    counter: Int32s
+    counter: IntVector32
     """The number of searches; then of nodes of the last one."""
 
 

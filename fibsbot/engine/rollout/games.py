@@ -17,7 +17,6 @@ import numpy.typing as npt
 from attrs import define, evolve, field, frozen
 
 from fibsbot.engine.arrays import (
-    CHANCE_OF_ROLL,
     OUTCOMES,
     ROLL_COUNT,
     Boards,
@@ -31,6 +30,7 @@ from fibsbot.engine.arrays import (
 )
 from fibsbot.engine.cube import THEIRS
 from fibsbot.engine.engine import Engine, check_can_be_made
+from fibsbot.engine.numerics import mean_over_rolls
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import Searcher
 from fibsbot.engine.search.lookahead import OPPONENT_COLUMN, Clock, CubeLine, DecisionCubes, Lookahead, argmin_of_slots
@@ -279,7 +279,7 @@ class _Games:
         here, rolled = np.arange(len(self.games)), rolls[self.games]
         if self.reduced:
             every = np.concatenate([ahead.outcomes, ahead.equities[..., None]], axis=2)
-            self._add(here, np.tensordot(every, CHANCE_OF_ROLL, (1, 0)) - every[here, rolled])
+            self._add(here, mean_over_rolls(every) - every[here, rolled])
         self.boards = boards[ahead.places[here, rolled]]
         self.columns = _OTHERS[self.columns]
         self.side = 1 - self.side
@@ -301,7 +301,7 @@ class _Games:
         if not may.any():
             return ahead
         taken = found.best(self._theirs(found, self.levels + 1, np.full_like(self.columns, THEIRS), may), len(may))
-        no_double, double_take = ahead.equities @ CHANCE_OF_ROLL, taken.equities @ CHANCE_OF_ROLL
+        no_double, double_take = mean_over_rolls(ahead.equities), mean_over_rolls(taken.equities)
         passed = np.empty(len(may))
         for level in np.unique(self.levels).tolist():
             stakes, these = self.cubes.stakes(self.side, level), self.levels == level
@@ -318,7 +318,7 @@ class _Games:
         self.levels = self.levels + takes[:, 0]
         self.columns = np.where(takes[:, 0], THEIRS, self.columns)
         if passes.any():
-            chances = np.tensordot(ahead.outcomes, CHANCE_OF_ROLL, (1, 0))[passes]
+            chances = mean_over_rolls(ahead.outcomes)[passes]
             self._add(np.flatnonzero(passes), np.column_stack([chances, passed[passes]]))
             self._keep(~passes)
         return _BestPlays(ahead.places[~passes], ahead.outcomes[~passes], ahead.equities[~passes])

@@ -19,13 +19,15 @@ from attrs import define, field, frozen
 
 from fibsbot.engine.arrays import (
     CELLS,
-    CHANCE_OF_ROLL,
     OUTCOMES,
     ROLL_COUNT,
     Boards,
     Floats64,
     Int32s,
     Int64s,
+    IntMatrix64,
+    IntVector32,
+    Matrix64,
     Outcomes,
     other_side,
 )
@@ -36,6 +38,7 @@ from fibsbot.engine.generator import MAX_PLAYS
 from fibsbot.engine.hash_tables import PositionCache, distinct, empty, fill, find, forget, new_cache
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network_evaluator import ArrayEvaluator
+from fibsbot.engine.numerics import mean_over_rolls
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, new_pruner_buffers
 from fibsbot.match import MatchState, Owner
 
@@ -315,8 +318,8 @@ class Lookahead:
             best = argmin_of_slots(equities, slots, len(boards) * ROLL_COUNT)
             chosen = self.values(cubes, 1 - side, theirs, found[best[:, 0]], plies - 1)
         return LookaheadValues(
-            np.tensordot(other_side(chosen.outcomes).reshape(-1, ROLL_COUNT, OUTCOMES), CHANCE_OF_ROLL, (1, 0)),
-            -np.tensordot(chosen.equities.reshape(-1, ROLL_COUNT, len(lines)), CHANCE_OF_ROLL, (1, 0)),
+            mean_over_rolls(other_side(chosen.outcomes).reshape(-1, ROLL_COUNT, OUTCOMES)),
+            -mean_over_rolls(chosen.equities.reshape(-1, ROLL_COUNT, len(lines))),
         )
 
     def expand(self, boards: Boards, chosen: PlayFilter) -> tuple[Boards, Int32s]:
@@ -356,7 +359,7 @@ def argmin_of_slots(equities: Floats64, slots: Int32s, count: int) -> npt.NDArra
 
 
 @compiled
-def _write_least(equities: Floats64, slots: Int32s, best: npt.NDArray[np.int64]) -> None:
+def _write_least(equities: Matrix64, slots: IntVector32, best: IntMatrix64) -> None:
     for place in range(len(slots)):
         for column in range(len(best[0])):
             row = best[slots[place], column]

@@ -16,19 +16,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from attrs import frozen
 
-from fibsbot.engine.arrays import Floats32, Int64s
+from fibsbot.engine.arrays import Floats32, IntVector64, Matrix32, Vector32
 from fibsbot.engine.family.evaluator import turn_over
 from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, next_random, play_game
 from fibsbot.engine.family.moves import copy_state
-from fibsbot.engine.family.network import (
-    OUTPUTS,
-    Activations,
-    GameNetwork,
-    encode,
-    forward,
-    new_network,
-    save_network,
-)
+from fibsbot.engine.family.network import OUTPUTS, Activations, GameNetwork, encode, forward, new_network, save_network
 from fibsbot.engine.family.parameters import DICE, Rules, State, parameters_of, start_of
 from fibsbot.engine.family.plays import search_plays
 from fibsbot.engine.family.turns import divide, note_roll, outcome
@@ -103,13 +95,13 @@ class LearnBuffers(NamedTuple):
     """Working memory of learning."""
 
     game: GameBuffers
-    kinds: Int64s
-    values: Floats32
+    kinds: IntVector64
+    values: Matrix32
     """The outputs for each recorded table, shape (rolls, OUTPUTS)."""
-    target: Floats32
-    errors: Floats32
+    target: Vector32
+    errors: Vector32
     """Gradients of the hidden units."""
-    counts: Int64s
+    counts: IntVector64
     """Rolls, drawn games (abandoned ones among them), abandoned games, and points won."""
 
 

@@ -14,19 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import Floats32, Int32s, Int64s
+from fibsbot.engine.arrays import ArrayType, Floats32, Int64s, IntMatrix32, IntMatrix64, IntVector32, Matrix32, Vector32
 from fibsbot.engine.bearoff.storage import cache_folder
 from fibsbot.engine.family.parameters import SIDE, State
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import write_whole
 
-Int16s: TypeAlias = npt.NDArray[np.int16]
-UInt16s: TypeAlias = npt.NDArray[np.uint16]
+Int16s: TypeAlias = Annotated[npt.NDArray[np.int16], ArrayType("int16", 1)]
+UInt16s: TypeAlias = Annotated[npt.NDArray[np.uint16], ArrayType("uint16", 2)]
 
 HAND: Final = 25
 SIDES: Final = 3276
@@ -49,13 +49,13 @@ _NO_PLAY: Final = -9
 class Positions(NamedTuple):
     """The numbering of the positions, in which neither side has borne off all."""
 
-    triples: Int64s
+    triples: IntMatrix64
     """The arrangements, shape (SIDES, 3), those nearest to the end first."""
     arrangements: Int16s
     """The number of an arrangement by three places in any order, as digits of base 26."""
-    numbers: Int32s
+    numbers: IntVector32
     """The number of a position by those of the player's arrangement, times SIDES, and of the opponent's; else -1."""
-    pairs: Int32s
+    pairs: IntMatrix32
     """Both arrangements of each position, shape (positions, 2)."""
 
 
@@ -63,11 +63,11 @@ class Solver(NamedTuple):
     """Values, plays and working memory."""
 
     positions: Positions
-    values: Floats32
+    values: Vector32
     """What the player who is to roll can expect in each position, in points."""
-    replies: Int32s
+    replies: IntMatrix32
     """Where each roll leads: the number of the position that the opponent gets, or the points won, negative."""
-    boards: Int64s
+    boards: IntMatrix64
     """Boards within a roll, both sides' places in a row; then rows for the search of doubles."""
 
 
@@ -75,7 +75,7 @@ class ExactTable(NamedTuple):
     """The chances of all positions."""
 
     arrangements: Int16s
-    numbers: Int32s
+    numbers: IntVector32
     chances: UInt16s
     """Shape (positions, CHANCES), as shares of SCALE."""
 
@@ -187,7 +187,7 @@ def _is_possible(triples: Int64s, own: int, other: int) -> bool:
 
 
 @compiled
-def _number_positions(triples: Int64s, limit: int, numbers: Int32s, pairs: Int32s) -> int:
+def _number_positions(triples: IntMatrix64, limit: int, numbers: IntVector32, pairs: IntMatrix32) -> int:
     """Number the positions; return how many there are."""
     count = 0
     for far in range(limit):
@@ -367,7 +367,7 @@ def _best_reply(it: Solver, high: int, low: int) -> int:
 
 
 @compiled
-def find_plays(it: Solver, first: int, end: int, change: Floats32) -> None:
+def find_plays(it: Solver, first: int, end: int, change: Vector32) -> None:
     """Find the best plays and the values of some positions; write the largest change of a value."""
     largest = 0.0
     for number in range(first, end):
@@ -385,7 +385,7 @@ def find_plays(it: Solver, first: int, end: int, change: Floats32) -> None:
 
 
 @compiled
-def follow_plays(it: Solver, change: Floats32) -> None:
+def follow_plays(it: Solver, change: Vector32) -> None:
     """Improve the values of all positions by the plays that were found; write the largest change."""
     largest = 0.0
     for number in range(len(it.values)):
@@ -408,7 +408,7 @@ def _follow(it: Solver, number: int) -> float:
 
 
 @compiled
-def find_chances(it: Solver, chances: Floats32, change: Floats32) -> None:
+def find_chances(it: Solver, chances: Matrix32, change: Vector32) -> None:
     """Improve the chances of all positions by the plays that were found; write the largest change."""
     largest = 0.0
     for number in range(len(it.values)):

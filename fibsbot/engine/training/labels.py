@@ -26,9 +26,12 @@ from fibsbot.engine.arrays import (
     ROLL_COUNT,
     Board,
     Boards,
+    BoolVector,
     Floats32,
-    Int32s,
+    IntVector32,
+    Matrix32,
     Outcomes,
+    Vector32,
     boards_of,
     cubeless_equity,
     swapped,
@@ -40,12 +43,7 @@ from fibsbot.engine.network import NetworkError, load_arrays, write_whole
 from fibsbot.engine.network_evaluator import ArrayEvaluator, is_settled
 from fibsbot.engine.pruner import PlayFilter, Pruner, PrunerBuffers, expand, new_pruner_buffers
 from fibsbot.engine.training.optimizer import EQUITY_WEIGHTS
-from fibsbot.engine.training.random_positions import (
-    LEAST_TEMPERATURE,
-    MOST_TEMPERATURE,
-    Variety,
-    rare_position,
-)
+from fibsbot.engine.training.random_positions import LEAST_TEMPERATURE, MOST_TEMPERATURE, Variety, rare_position
 from fibsbot.match import ROLLS
 from fibsbot.position import Position
 from fibsbot.workers.pool import Piece, WorkerPool
@@ -80,7 +78,7 @@ def one_ply(evaluator: ArrayEvaluator, scales: PrunerBuffers, boards: Boards, ch
 
 @compiled
 def _settle(
-    found: Boards, theirs: Floats32, equities: Floats32, slots: Int32s, outcomes: Floats32, left: Boards
+    found: Boards, theirs: Matrix32, equities: Vector32, slots: IntVector32, outcomes: Matrix32, left: Boards
 ) -> None:
     """Write the board after the best play of each roll, and add the mean outcomes, seen by the player on roll."""
     place = 0
@@ -313,9 +311,7 @@ def corrected(labels: Labels, before: Floats32, now: Floats32) -> Labels:
 
 
 @compiled
-def _add_later(
-    found: Floats32, missed: Floats32, followed: npt.NDArray[np.bool_], trace: np.float32, later: Floats32
-) -> None:
+def _add_later(found: Matrix32, missed: Matrix32, followed: BoolVector, trace: np.float32, later: Vector32) -> None:
     """Add the discounted later errors to `found`; `later` is a buffer for the error at the next position."""
     for row in range(found.shape[0] - 1, -1, -1):
         if followed[row]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot.engine.arrays import Boards, Floats32, Int32s
+from fibsbot.engine.arrays import Boards, Floats32, Int32s, Vector32
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.game_plans import plans_of
@@ -280,7 +280,7 @@ class Adam:
 
 @compiled
 def _step(
-    parameter: Floats32, gradient: Floats32, mean: Floats32, square: Floats32, first: np.float32, second: np.float32
+    parameter: Vector32, gradient: Vector32, mean: Vector32, square: Vector32, first: np.float32, second: np.float32
 ) -> None:
     for place in range(parameter.shape[0]):
         slope = gradient[place]

@@ -36,13 +36,7 @@ from fibsbot.engine.training.labels import (
     read_labels,
     targets,
 )
-from fibsbot.engine.training.optimizer import (
-    NUMPY,
-    Backend,
-    FitPlan,
-    Plays,
-    labels_by_plan,
-)
+from fibsbot.engine.training.optimizer import NUMPY, Backend, FitPlan, Plays, labels_by_plan
 from fibsbot.engine.training.races import (
     SIDES_PER_BATCH,
     SideLabels,

@@ -17,7 +17,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.engine.arrays import CELLS, CHANCE_OF_ROLL, CHECKERS, ROLL_COUNT, Board, Boards, Bools, Floats32, Int32s
+from fibsbot.engine.arrays import (
+    CELLS,
+    CHANCE_OF_ROLL,
+    CHECKERS,
+    ROLL_COUNT,
+    Board,
+    Boards,
+    Bools,
+    Floats32,
+    Int32s,
+    IntVector32,
+)
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.bearoff.tables import MAX_ROLLS
 from fibsbot.engine.bearoff.tables import POINTS as HOME_POINTS
@@ -194,7 +205,7 @@ def _expanded(sides: Sides) -> tuple[Sides, Int32s]:
 
 
 @compiled
-def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: Int32s) -> int:
+def _expand(sides: Sides, board: Board, plays: Boards, scratch: Scratch, found: Sides, slots: IntVector32) -> int:
     """Write the sides after all plays of all rolls, and the slot of each, `row * 21 + roll`.
 
     Return their number, or -1 if they do not fit. `board` is a scratch board filled with 0.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from attrs import field, frozen
 from attrs.validators import and_, ge, le
 
-from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, OUTPUTS, Board, Boards, Floats32, boards_of, position_of
+from fibsbot.engine.arrays import BAR, CELLS, CHECKERS, OUTPUTS, Board, Boards, Vector32, boards_of, position_of
 from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
@@ -83,7 +83,7 @@ def _play(
     buffers: _Buffers,
     start: Board,
     boards: Boards,
-    chances: Floats32,
+    chances: Vector32,
     kept: float,
     wild: float,
     at_random: float,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from attrs import frozen
 
 from fibsbot.engine.arrays import (
@@ -18,12 +17,15 @@ from fibsbot.engine.arrays import (
     Board,
     Boards,
     Floats32,
+    Matrix32,
     Outcomes,
+    Vector32,
+    Vector64,
     boards_of,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
 from fibsbot.engine.family.network import HiddenLayerNetwork, evaluate_inputs
-from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, Inputs, encode_into
+from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, encode_into
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import NetworkError, load_arrays, save_arrays
@@ -37,13 +39,13 @@ _KEYS: Final = ("inward", "threshold", "outward", "offset")
 class TDNetwork(NamedTuple):
     """The weights. Hidden units are softsign, outputs logistic."""
 
-    input_weights: Floats32
+    input_weights: Matrix32
     """Shape (INPUTS, hidden)."""
-    hidden_bias: Floats32
+    hidden_bias: Vector32
     """Shape (hidden,)."""
-    output_weights: Floats32
+    output_weights: Matrix32
     """Shape (OUTPUTS, hidden)."""
-    output_bias: Floats32
+    output_bias: Vector32
     """Shape (OUTPUTS,)."""
 
 
@@ -52,11 +54,11 @@ class TDBuffers(NamedTuple):
 
     sides: Boards
     """The position as each side sees it, shape (2, 26)."""
-    inputs: Inputs
-    hidden: Floats32
-    chances: Floats32
+    inputs: Vector32
+    hidden: Vector32
+    chances: Vector32
     """The chances of the last position for the player on roll, shape (OUTPUTS,)."""
-    escapes: Inputs
+    escapes: Vector32
 
 
 def new_td_network(hidden: int, seed: int) -> TDNetwork:
@@ -141,9 +143,9 @@ class SelfPlayBuffers(NamedTuple):
     buffers: TDBuffers
     next_buffers: TDBuffers
     """Buffers for the next position, whose evaluation is the target of the last one."""
-    errors: Floats32
+    errors: Vector32
     """Gradients of the hidden units, shape (hidden,)."""
-    counts: npt.NDArray[np.float64]
+    counts: Vector64
     """Turns, gammons and squared differences, shape (3,)."""
 
 
@@ -279,7 +281,7 @@ class TDEvaluator:
 
 
 @compiled
-def _evaluate_all(network: TDNetwork, buffers: TDBuffers, boards: Boards, chances: Floats32) -> None:
+def _evaluate_all(network: TDNetwork, buffers: TDBuffers, boards: Boards, chances: Matrix32) -> None:
     for row in range(len(boards)):
         value(network, buffers, boards[row])
         for chance in range(OUTPUTS):
