@@ -443,7 +443,42 @@ def _build_dot(builder: ir.IRBuilder, arrays: list[Any], count: Any, groups: int
             places = [builder.bitcast(builder.gep(it, [first]), _FLOATS.as_pointer()) for it in arrays]
             product = builder.fmul(*(builder.load(place, align=4) for place in places))
             builder.store(builder.fadd(builder.load(total), product), total)
-    total = functools.reduce(builder.fadd, map(builder.load, totals))
+    return _added_up(builder, functools.reduce(builder.fadd, map(builder.load, totals)))
+
+
+def rectified_dots(rows: int) -> Any:
+    """Return numba's form of `numerics.rectified_dots_of`, for a number of rows."""
+
+    @intrinsic
+    def dot_products(_: Any, one: Any, others: Any, count: Any, sums: Any) -> Any:
+        def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
+            typed = [*zip(called.args, given, strict=True)]
+            one, others, sums = (_address(context, builder, typed[it], _FLOAT) for it in (0, 1, 3))
+            count = context.cast(builder, given[2], called.args[2], types.int64)
+            starts = [builder.gep(others, [builder.mul(_LONG(it), count)]) for it in range(rows)]
+            _build_dots(builder, one, starts, count, sums)
+            return context.get_dummy_value()
+
+        return types.void(one, others, count, sums), build
+
+    return dot_products
+
+
+def _build_dots(builder: ir.IRBuilder, one: Any, others: list[Any], count: Any, sums: Any) -> None:
+    """Build the loop over groups of an array, rectified, each multiplied by that of every other array."""
+    zeros = ir.Constant(_FLOATS, [0.0] * GROUP)
+    totals = [_variable(builder, zeros) for _ in others]
+    with _loop(builder, builder.udiv(count, _LONG(GROUP))) as index:
+        some = _larger(builder, builder.load(_group(builder, one, index), align=4), zeros)
+        for other, total in zip(others, totals, strict=True):
+            product = builder.fmul(some, builder.load(_group(builder, other, index), align=4))
+            builder.store(builder.fadd(builder.load(total), product), total)
+    for place, total in enumerate(totals):
+        builder.store(_added_up(builder, builder.load(total)), builder.gep(sums, [_LONG(place)]))
+
+
+def _added_up(builder: ir.IRBuilder, total: Any) -> Any:
+    """Build the sum of the elements of a vector, half to half."""
     while total.type.count > 1:
         total = builder.fadd(*_halves(builder, total))
     return builder.extract_element(total, _INT(0))

@@ -119,19 +119,19 @@ def _before(away: int, opponent_away: int) -> float:
     """Return the leader's chance before the Crawford game."""
     if opponent_away <= TABLE_POINTS:
         return equity_table().before[away - 1][opponent_away - 1]
-    from statistics import NormalDist  # noqa: PLC0415 - slow to import, and only long matches need it
+    from fibsbot.engine.normal_distribution import cdf  # noqa: PLC0415 - slow to import, only long matches need it
 
     variance = _variance(away, opponent_away) + _variance_offset(min(away, TABLE_POINTS - 1))
-    return NormalDist().cdf((opponent_away - away) / math.sqrt(variance))
+    return cdf((opponent_away - away) / math.sqrt(variance))
 
 
 @cache
 def _variance_offset(away: int) -> float:
     """Return the variance in the table's last column minus that of the formula; added beyond the table's end."""
-    from statistics import NormalDist  # noqa: PLC0415 - see `_before`
+    from fibsbot.engine.normal_distribution import inverse_cdf  # noqa: PLC0415 - see `_before`
 
-    quantile = NormalDist().inv_cdf(equity_table().before[away - 1][TABLE_POINTS - 1])
-    return ((TABLE_POINTS - away) / quantile) ** 2 - _variance(away, TABLE_POINTS)
+    deviation = (TABLE_POINTS - away) / inverse_cdf(equity_table().before[away - 1][TABLE_POINTS - 1])
+    return deviation * deviation - _variance(away, TABLE_POINTS)
 
 
 def _variance(away: int, opponent_away: int) -> float:
@@ -140,8 +140,10 @@ def _variance(away: int, opponent_away: int) -> float:
     If all games were played alike, it would be linear in the points that both need. It bends because a leader plays
     safe and a trailer seeks complications, and because one needs few games where the other needs many.
     """
+    from fibsbot.engine.normal_distribution import log  # noqa: PLC0415 - see `_before`
+
     i, j = away, opponent_away
-    return -3.6241 + 6.9411 * i + 2.0929 * (j - i) + 1.2316 * i * math.log(j / i)
+    return -3.6241 + 6.9411 * i + 2.0929 * (j - i) + 1.2316 * i * log(j / i)
 
 
 def chance_after_game(away: tuple[int, int], points: int) -> float:
@@ -251,10 +253,10 @@ def chance_after_points(away: tuple[int, int], points: float) -> float:
     own, theirs = away[0] - max(points, 0), away[1] + min(points, 0)
     if min(own, theirs) <= 0:
         return 1.0 if own <= 0 else 0.0
-    from statistics import NormalDist  # noqa: PLC0415 - slow to import, and only the Point Game needs it
+    from fibsbot.engine.normal_distribution import cdf  # noqa: PLC0415 - see `_before`
 
     games = max((own + theirs) / POINTS_PER_GAME - 0.5, 0.5)
-    return NormalDist().cdf((theirs - own) / (SWING * math.sqrt(games)))
+    return cdf((theirs - own) / (SWING * math.sqrt(games)))
 
 
 def points_scale(away: tuple[int, int], cube: int) -> tuple[float, float] | None:

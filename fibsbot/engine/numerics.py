@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,12 @@ from fibsbot.engine.arrays import (
 )
 from fibsbot.engine.jit import Intrinsic, compiled, inner
 
-PARTIAL_SUMS: Final = 16
-"""Sums of products are made of this many."""
+RectifiedDots: TypeAlias = Callable[[Floats32, Floats32, int, Floats32], None]
+
+GROUP: Final = 8
+"""Numbers that are added at once, and partial sums of a sum of products."""
+PARTIAL_SUMS: Final = 2 * GROUP
+"""Partial sums of a sum of products of which only one is computed at a time."""
 
 _LOG2_E: Final = 1 / math.log(2)
 _LN2_HIGH: Final = float.fromhex("0x1.62e42fee00000p-1")
@@ -56,6 +60,18 @@ _dot: Final = cast(
     "Callable[[Vector32, Vector32, int], np.float32]", Intrinsic("fibsbot.engine.intrinsics", "dot", PARTIAL_SUMS)
 )
 """Return the sum of the products of the first elements of two arrays, a multiple of PARTIAL_SUMS."""
+
+
+def rectified_dots_of(rows: int) -> RectifiedDots:
+    """Return the compiled function that writes the products of an array, negative elements being 0, and of rows.
+
+    Its arguments:
+        one: float32.
+        rows: float32, this many rows of `count` elements.
+        count: A multiple of GROUP.
+        sums: Receives the sum of the products of each row, float32.
+    """
+    return cast("RectifiedDots", Intrinsic("fibsbot.engine.intrinsics", "rectified_dots", rows))
 
 
 @inner

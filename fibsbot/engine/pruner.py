@@ -33,8 +33,10 @@ from fibsbot.engine.features import BAR_INPUT, INPUTS_PER_POINT, OFF_INPUT, RAW_
 from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import Network, logistic
-from fibsbot.engine.numerics import dot, logistic32
+from fibsbot.engine.numerics import GROUP, logistic32, rectified_dots_of
 from fibsbot.engine.simd import find_changes, lowest_bit
+
+_output_sums: Final = rectified_dots_of(OUTPUTS)
 
 
 class Pruner(NamedTuple):
@@ -62,13 +64,14 @@ def encode_raw(boards: Boards) -> Inputs:
 
 def pruner_of(network: Network) -> Pruner:
     """Return a pruner made of a network with one hidden layer on the raw inputs."""
-    (input_weights, output_weights), (threshold, offset) = network.weights, network.biases
+    (input_weights, output_weights), (bias, output_bias) = network.weights, network.biases
+    more = -len(bias) % GROUP  # units without weights make whole groups
     return Pruner(
-        input_weights=np.ascontiguousarray(input_weights),
-        hidden_bias=threshold,
-        output_weights=np.ascontiguousarray(output_weights.T),
-        output_bias=offset,
-        hidden=np.zeros_like(threshold),
+        input_weights=np.pad(input_weights, ((0, 0), (0, more))),
+        hidden_bias=np.pad(bias, (0, more)),
+        output_weights=np.ascontiguousarray(np.pad(output_weights, ((0, more), (0, 0))).T),
+        output_bias=output_bias,
+        hidden=np.zeros(len(bias) + more, np.float32),
         chances=np.zeros(OUTPUTS, np.float32),
     )
 
@@ -83,12 +86,6 @@ def _add(hidden: Floats32, weights: Floats32, row: int) -> None:
 def _add_some(hidden: Floats32, weights: Floats32, row: int, amount: np.float32) -> None:
     for unit in range(len(hidden)):
         hidden[unit] += amount * weights[row, unit]
-
-
-@inner
-def _rectify(hidden: Floats32) -> None:
-    for unit in range(len(hidden)):
-        hidden[unit] = max(hidden[unit], np.float32(0))
 
 
 @compiled
@@ -120,10 +117,9 @@ def pruner_equity(pruner: Pruner, board: Board) -> float:
                 _add_some(hidden, input_weights, row + 3, np.float32(0.5 * (count - 3)))
         _add_some(hidden, input_weights, OFF_INPUT, np.float32((CHECKERS - own) / CHECKERS))
         _add_some(hidden, input_weights, RAW_INPUTS + OFF_INPUT, np.float32((CHECKERS - theirs) / CHECKERS))
-        _rectify(hidden)
+        _output_sums(hidden, pruner.output_weights, len(hidden), chances)
         for chance in range(OUTPUTS):
-            total = pruner.output_bias[chance] + dot(hidden, pruner.output_weights[chance], len(hidden))
-            chances[chance] = logistic32(total)
+            chances[chance] = logistic32(pruner.output_bias[chance] + chances[chance])
     return float(2 * chances[0] - 1 + chances[1] + chances[2] - chances[3] - chances[4])
 
 
@@ -160,6 +156,8 @@ class PrunerBuffers(NamedTuple):
     plays: Boards
     scratch: Scratch
     values: Vector32
+    sums: Vector32
+    """The sums of the outputs of a play, shape (OUTPUTS,)."""
     logistic: Vector32
     """`logistic_table`."""
 
@@ -187,6 +185,7 @@ def new_pruner_buffers(pruner: Pruner) -> PrunerBuffers:
         plays,
         scratch,
         np.zeros(MAX_PLAYS, np.float32),
+        np.zeros(OUTPUTS, np.float32),
         logistic_table(),
     )
 
@@ -295,7 +294,7 @@ def _write_before(scales: PrunerBuffers, board: Board) -> None:
 def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
     """Write an estimate of the opponent's cubeless equity after each play into `values`."""
     rows, hidden, plays, values = scales.rows, scales.hidden, scales.plays, scales.values
-    output_weights, offset, units, table = scales.output_weights, scales.output_bias, len(hidden), scales.logistic
+    sums, offset, units, table = scales.sums, scales.output_bias, len(hidden), scales.logistic
     off = CHECKERS
     for cell in range(1, CELLS):
         off -= max(AS_INT + board[cell], 0)
@@ -320,10 +319,8 @@ def _weigh(scales: PrunerBuffers, board: Board, count: int) -> None:
                 values[play] = WON_VALUE
                 continue
             _replace(hidden, rows, MOVER_ROWS + off, MOVER_ROWS + left)
-        _rectify(hidden)
-        win = _logistic(table, offset[0] + dot(hidden, output_weights[0], units))
-        gammon = _logistic(table, offset[1] + dot(hidden, output_weights[1], units))
-        backgammon = _logistic(table, offset[2] + dot(hidden, output_weights[2], units))
-        lose_gammon = _logistic(table, offset[3] + dot(hidden, output_weights[3], units))
-        lose_backgammon = _logistic(table, offset[4] + dot(hidden, output_weights[4], units))
+        _output_sums(hidden, scales.output_weights, units, sums)
+        win, gammon = _logistic(table, offset[0] + sums[0]), _logistic(table, offset[1] + sums[1])
+        backgammon, lose_gammon = _logistic(table, offset[2] + sums[2]), _logistic(table, offset[3] + sums[3])
+        lose_backgammon = _logistic(table, offset[4] + sums[4])
         values[play] = 2 * win - 1 + (gammon + backgammon) - (lose_gammon + lose_backgammon)

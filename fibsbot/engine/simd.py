@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fibsbot.engine.arrays import ArrayType, Board, Floats32, IntVector32
 from fibsbot.engine.jit import Intrinsic
+from fibsbot.engine.numerics import GROUP
 from fibsbot.engine.targets import VectorForm
 
 Bytes: TypeAlias = Annotated[npt.NDArray[np.uint8], ArrayType("uint8", 1)]
@@ -32,8 +33,6 @@ TILE: Final = 64
 SHARED_TILE: Final = TILE // 2
 """The same for two rows that share the weights; what a block of rows needs of such a tile fits into the nearest cache.
 """
-GROUP: Final = 8
-"""Numbers that are rounded and listed together."""
 BIT_PLACES: Final = np.array(
     [[place for place in range(GROUP) if mask >> place & 1] + [0] * (GROUP - mask.bit_count()) for mask in range(256)],
     np.uint8,

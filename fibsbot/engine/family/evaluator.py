@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Floats32, Floats64, Int64s, IntMatrix64, IntVector32, IntVector64, Matrix64
+from fibsbot.engine.arrays import Floats32, Floats64, Int64s, IntVector32, IntVector64, Vector64
 from fibsbot.engine.family.moves import copy_state, swap_sides
 from fibsbot.engine.family.network import (
     OUTPUTS,
@@ -71,9 +71,9 @@ class LookaheadBuffers(NamedTuple):
     """A table seen by the other player."""
     first: State
     """The table from which all rolls are looked at."""
-    todo: IntMatrix64
+    todo: IntVector64
     dice: IntVector64
-    ratings: Matrix64
+    ratings: Vector64
     """What plays are worth without looking ahead; those that were looked at closely are below all."""
 
 
