@@ -284,7 +284,7 @@ def _encode(sides: Boards, inputs: Inputs, escapes: Inputs) -> None:
     write_shots(sides, inputs)
 
 
-encode_into: Final = compiled(_encode)
+encode_into: Final = inner(_encode)
 """The same for compiled functions. Compiled for calls from Python, too, each part would be compiled twice."""
 
 

@@ -76,9 +76,23 @@ if LIBRARY is None and not importlib.util.find_spec("numba"):
     )
 
 
+_compiled_for: Final[list[Target]] = []
+"""The target that `compile_for_target` has chosen."""
+
+
+def compile_for_target(target: Target) -> None:
+    """Compile for a target that need not be this machine's; called before a module with compiled functions is imported.
+
+    For the builder of libraries: the functions cannot be called then.
+    """
+    _compiled_for[:] = [target]
+
+
 @functools.cache
 def target() -> Target:
     """Return the target whose machine code runs in this process; raise TargetError if the environment has no such."""
+    if _compiled_for:
+        return _compiled_for[0]
     if LIBRARY is not None:
         return LIBRARY.target
     from fibsbot.engine.targets import host_target  # noqa: PLC0415 - loads llvmlite

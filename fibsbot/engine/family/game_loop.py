@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Int64s, IntMatrix32, IntVector32, IntVector64
+from fibsbot.engine.arrays import Int64s, IntMatrix32, IntMatrix64, IntVector32, IntVector64
 from fibsbot.engine.family.evaluator import (
     Choice,
     LookaheadBuffers,
@@ -375,7 +375,7 @@ def play_game(rules: Rules, kinds: Int64s, first: GameNetwork, second: GameNetwo
 @compiled
 def play_pairs(
     rules: Rules,
-    kinds: IntVector64,
+    kinds: IntMatrix64,
     first: GameNetwork,
     second: GameNetwork,
     buffers: GameBuffers,
