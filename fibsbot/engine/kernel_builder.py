@@ -111,9 +111,6 @@ def write_objects(form: VectorForm, platforms: list[Platform], folder: Path) -> 
 
     every = [(platform, target) for platform in platforms for target in platform.targets if target.form is form]
     jit.compile_for_target(every[0][1])
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    llvm.initialize_native_asmparser()
     for kernel in kernels():
         for variant, key in enumerate(kernel.signatures):
             module, entry = jit_compiler.translate(kernel, key)
@@ -133,6 +130,9 @@ def write_objects(form: VectorForm, platforms: list[Platform], folder: Path) -> 
 
 
 def _machine(platform: Platform, target: Target) -> Any:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()  # for the instructions of `_level_module`
     found = llvm.Target.from_triple(platform.triple)
     return found.create_target_machine(cpu=target.cpu, opt=3, reloc="pic", codemodel="default", jit=False)
 
@@ -154,7 +154,12 @@ def _write_level(platform: Platform, folder: Path) -> None:
     """Write the object with the function that returns the level of the processor."""
     target = platform.targets[-1]
     machine = _machine(platform, target)
-    module = llvm.parse_assembly(str(_level_module(target)))
+    built = _level_module(target)
+    if platform.system == "win32":  # Windows calls it when the library is loaded, and expects a 1
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        start = ir.Function(built, ir.FunctionType(number, [pointer, number, pointer]), "DllMainCRTStartup")
+        ir.IRBuilder(start.append_basic_block()).ret(number(1))
+    module = llvm.parse_assembly(str(built))
     _adapt(module, platform, machine)
     if platform.system == "win32":
         module.get_function(LEVEL).storage_class = "dllexport"
@@ -241,7 +246,8 @@ def build(platforms: list[Platform], folder: Path) -> Iterator[Path]:
             )
             for form in sorted(forms, key=lambda it: it.name)
         ]
-        if any([process.wait() for process in running]):
+        statuses = [process.wait() for process in running]
+        if any(statuses):
             raise BuildError("a compiler failed")
         folder.mkdir(parents=True, exist_ok=True)
         for platform in platforms:

@@ -26,7 +26,9 @@ PACKAGE: Final = Path(__file__).parent.parent
 _SYSTEMS: Final = {"linux": ("linux", ".so"), "darwin": ("macos", ".dylib"), "win32": ("windows", ".dll")}
 _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 _SOURCES: Final = ("engine/**/*.py", "games/**/*.py", "match.py", "position.py")
-"""The files of the package from which kernels are made, or whose constants are in them."""
+"""The files of the package from which kernels are made, or whose constants are in them,"""
+_OTHERS: Final = ("engine/training/", "engine/rollout/", "engine/kernel_")
+"""and those among them that have nothing to do with kernels."""
 _DIGITS: Final = 12
 LEVEL: Final = "fibsbot_level"
 """The function of a library that returns the level of the processor, as `Target.level`."""
@@ -63,9 +65,10 @@ def library_name(system: str, machine: str, digest: str) -> str:
 def source_digest() -> str:
     """Return a digest of the sources of the kernels."""
     found = hashlib.sha256()
-    for path in sorted(it for pattern in _SOURCES for it in PACKAGE.glob(pattern)):
-        data = path.read_bytes()
-        found.update(f"{path.relative_to(PACKAGE).as_posix()} {len(data)}\n".encode() + data)
+    for name in sorted(it.relative_to(PACKAGE).as_posix() for pattern in _SOURCES for it in PACKAGE.glob(pattern)):
+        if not name.startswith(_OTHERS):
+            data = (PACKAGE / name).read_bytes()
+            found.update(f"{name} {len(data)}\n".encode() + data)
     return found.hexdigest()[:_DIGITS]
 
 

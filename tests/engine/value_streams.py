@@ -126,4 +126,4 @@ def digest(name: str) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps({name: digest(name) for name in sys.argv[1:] or STREAMS}, indent=1))
+    print(json.dumps({name: digest(name) for name in sys.argv[1:] or STREAMS}, indent=1))  # noqa: T201 - run by tests and by hand

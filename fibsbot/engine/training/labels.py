@@ -12,18 +12,19 @@ import contextlib
 import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, cast, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
-from fibsbot.engine.arrays import ArrayType, (
+from fibsbot.engine.arrays import (
     CELLS,
     CHANCE_OF_ROLL,
     OUTCOMES,
     OUTPUTS,
     ROLL_COUNT,
+    ArrayType,
     Board,
     Boards,
     BoolVector,
