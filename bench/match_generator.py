@@ -21,7 +21,18 @@ from typing import Final, NamedTuple
 import numpy as np
 from attrs import define, evolve, field
 
-from fibsbot.engine.arrays import AS_INT, WIN, Boards, Floats32, Floats64, Int32s, cubeless_equity, other_side
+from fibsbot.engine.arrays import (
+    AS_INT,
+    WIN,
+    Boards,
+    Floats32,
+    Floats64,
+    Int32s,
+    IntVector32,
+    Vector32,
+    cubeless_equity,
+    other_side,
+)
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.generator import MAX_PLAYS, Scratch, generate, plays_and_scratch, swap
 from fibsbot.engine.jit import compiled
@@ -63,12 +74,12 @@ class Buffers(NamedTuple):
 
     plays: Boards
     scratch: Scratch
-    values: Floats32
+    values: Vector32
 
 
 @compiled
 def best_plays(  # noqa: PLR0913, PLR0917 - compiled
-    pruner: Pruner, buffers: Buffers, boards: Boards, dice: Boards, found: Boards, owners: Int32s
+    pruner: Pruner, buffers: Buffers, boards: Boards, dice: Boards, found: Boards, owners: IntVector32
 ) -> int:
     """Write the best plays of each board, seen by the opponent, and the number of the board; return how many."""
     plays, values = buffers.plays, buffers.values

@@ -64,6 +64,8 @@ Board: TypeAlias = Annotated[npt.NDArray[np.int8], ArrayType("int8", 1)]
 """One board, shape (26,)."""
 Boards: TypeAlias = Annotated[npt.NDArray[np.int8], ArrayType("int8", 2)]
 """Many boards, shape (n, 26)."""
+BoardGroups: TypeAlias = Annotated[npt.NDArray[np.int8], ArrayType("int8", 3)]
+"""Boards in groups, shape (n, m, 26)."""
 
 
 def boards_of(positions: Iterable[Position]) -> Boards:

@@ -69,12 +69,19 @@ LAYOUT: Final = layout_table(ObjectLayout.of_this_python())
 _LAYOUT_ADDRESS: Final = ctypes.addressof(LAYOUT)
 LIBRARY: Final = load_library()
 """The library of kernels; None if functions are compiled when they are called."""
-if LIBRARY is None and not importlib.util.find_spec("numba"):
-    raise NoMachineCodeError(
-        "expected machine code of the engine for this platform or a compiler to make it, found neither; "
-        "`pip install 'fibsbot[jit]'` brings a compiler"
-    )
+_HINT: Final = "`pip install 'fibsbot[jit]'` brings one"
 
+
+@functools.cache
+def _has_compiler() -> bool:
+    """Return whether functions can be compiled."""
+    return importlib.util.find_spec("numba") is not None
+
+
+if LIBRARY is None and not _has_compiler():  # now, and not in the middle of a match
+    raise NoMachineCodeError(
+        f"expected machine code of the engine for this platform or a compiler to make it, found neither; {_HINT}"
+    )
 
 _compiled_for: Final[list[Target]] = []
 """The target that `compile_for_target` has chosen."""
@@ -190,6 +197,10 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
 
     def _compile(self, key: str) -> None:
         """Compile for these types, unless another process is just doing so."""
+        if not _has_compiler():
+            raise NoMachineCodeError(
+                f"expected a compiler for {self.function.__qualname__}, which no library has; {_HINT}"
+            )
         from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
 
         with code_cache.compiling(self.function):
@@ -205,13 +216,13 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
 
     def _load(self) -> None:
         """Load machine code from the library, or from the cache, where another process may have stored it."""
-        if LIBRARY is not None and not self._codes:
+        if LIBRARY is not None:
             for variant, key in enumerate(self.signatures):
                 symbol = LIBRARY.symbol(kernel_name(self.function.__module__, self.function.__name__, variant))
                 if symbol is not None:
                     self._codes[key] = self._prototype(symbol)
             self._ways = tuple(self._codes.values())
-        if LIBRARY is None:
+        if not self._codes and _has_compiler():
             from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
 
             for code in code_cache.load(self.function):

@@ -152,10 +152,11 @@ def _write_softmax(sums: Matrix32) -> None:
 
 def mean_over_rolls(values: npt.NDArray[np.floating[Any]]) -> Floats64:
     """Return the means over the 21 rolls, by their chances, of values of shape (n, 21, ...); shape (n, ...)."""
-    shape = (len(values), *values.shape[2:])
-    means = np.zeros((len(values), math.prod(values.shape[2:])))
-    _write_means(np.ascontiguousarray(values, np.float64).reshape(len(values), ROLL_COUNT, -1), CHANCE_OF_ROLL, means)
-    return means.reshape(shape)
+    count, _, *shape = values.shape
+    means = np.zeros((count, math.prod(shape)))
+    columns = np.ascontiguousarray(values, np.float64).reshape(count, ROLL_COUNT, math.prod(shape))
+    _write_means(columns, CHANCE_OF_ROLL, means)
+    return means.reshape(count, *shape)
 
 
 @compiled

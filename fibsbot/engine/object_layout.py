@@ -95,6 +95,8 @@ def check_layout(layout: ObjectLayout) -> None:
 def _check_array(layout: ObjectLayout, array: np.ndarray[Any, Any]) -> None:
     element, count = array.dtype, array.ndim
     shape, strides = (_long(array, place) for place in (layout.shape, layout.strides))
+    # Numpy allocates both together; if these are no addresses, nothing must be read there.
+    _compare("the distance of shape and strides", 8 * count, strides - shape)
     found = [[ctypes.c_int64.from_address(at + 8 * n).value for n in range(count)] for at in (shape, strides)]
     _compare("shape and strides of an array", [[*array.shape], [*array.strides]], found)
     _compare("the address of an array", array.ctypes.data, _long(array, layout.data))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from fibsbot.engine.arrays import Board, Boards
+from fibsbot.engine.arrays import Board, BoardGroups, Boards, IntMatrix64
 from fibsbot.engine.generator import MAX_PLAYS, Scratch, copy, generate, swap
 from fibsbot.engine.jit import compiled
 
@@ -19,7 +18,7 @@ def perft(board: Board, depth: int) -> int:
 
 
 @compiled
-def _count(plays: npt.NDArray[np.int8], numbers: npt.NDArray[np.int64], boards: Boards, scratch: Scratch) -> int:
+def _count(plays: BoardGroups, numbers: IntMatrix64, boards: Boards, scratch: Scratch) -> int:
     """Count positions; of each level `numbers` has how many plays there are, the next one, and the next roll."""
     counts, places, rolls = numbers[0], numbers[1], numbers[2]
     depth = len(boards)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from fibsbot.engine import simd
-from fibsbot.engine.arrays import Floats32
-from fibsbot.engine.jit import compiled
-from fibsbot.engine.simd import GROUP, SHARED_TILE, TILE, Bytes, Sums, VectorForm, Words, rectify
+from fibsbot.engine.arrays import IntMatrix32, Matrix32, Vector32
+from fibsbot.engine.jit import compiled, target
+from fibsbot.engine.simd import GROUP, SHARED_TILE, TILE, Bytes, Sums, WordMatrix, Words, rectify
+from fibsbot.engine.targets import VectorForm
 
-FORMS = [form for form in VectorForm if simd.host_form() is VectorForm.AVX2 or form is not VectorForm.AVX2]
+FORMS = [form for form in VectorForm if target().form is VectorForm.AVX2 or form is not VectorForm.AVX2]
 """Those that this processor knows: SSE2 is a part of AVX2."""
 VALUES = np.array([32767, -32768, 1, -1, 0, 20], np.int16)
 ROWS = np.array([7, 0, 0, 3, 1, 4])
@@ -42,7 +43,7 @@ def test_two_rows_that_share_the_weights_get_each_its_own_sums(form: VectorForm)
     accumulate = simd.accumulate_two_by(form)
 
     @compiled
-    def add(sums: Sums, weights: Words, places: Sums, values: Words, pairs: int) -> None:
+    def add(sums: IntMatrix32, weights: Words, places: Sums, values: WordMatrix, pairs: int) -> None:
         accumulate(sums[0], sums[1], SHARED_TILE, weights, SHARED_TILE, places, values[0], values[1], pairs)
 
     rng = np.random.default_rng(1)
@@ -68,7 +69,7 @@ def test_words_that_are_not_zero_in_either_row_are_listed_in_their_order(form: V
     list_words = simd.list_words_by(form)
 
     @compiled
-    def find(numbers: Floats32, count: int, table: Bytes, places: Sums, values: Words) -> int:
+    def find(numbers: Matrix32, count: int, table: Bytes, places: Sums, values: WordMatrix) -> int:
         one, other = np.float32(100), np.float32(200)
         return list_words(numbers[0], numbers[1], one, other, count, table, places, values[0], values[1])
 
@@ -88,7 +89,7 @@ def test_changes_from_the_row_before_are_listed_and_the_row_is_remembered(form: 
     list_changes = simd.list_changes_by(form)
 
     @compiled
-    def find(numbers: Floats32, before: Words, table: Bytes, places: Sums, values: Words) -> int:
+    def find(numbers: Vector32, before: Words, table: Bytes, places: Sums, values: Words) -> int:
         return list_changes(numbers, before, np.float32(2048), len(numbers), table, places, values)
 
     before = np.zeros(2 * GROUP, np.int16)
@@ -104,7 +105,7 @@ def test_changes_from_the_row_before_are_listed_and_the_row_is_remembered(form: 
 
 
 @compiled
-def rectified(sums: Sums, scales: Floats32, biases: Floats32, outputs: Floats32, by_total: float) -> float:
+def rectified(sums: Sums, scales: Vector32, biases: Vector32, outputs: Vector32, by_total: float) -> float:
     """Return the larger one of a part of the sum of the activations and a tenth of the largest."""
     step = np.float32(0.5)
     return float(rectify(sums, scales, biases, step, len(sums), outputs, np.float32(by_total), np.float32(0.1)))

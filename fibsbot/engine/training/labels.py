@@ -12,7 +12,7 @@ import contextlib
 import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,8 @@ from fibsbot.engine.arrays import (
     OUTCOMES,
     OUTPUTS,
     ROLL_COUNT,
-    ArrayType,
     Board,
+    BoardGroups,
     Boards,
     BoolVector,
     Floats32,
@@ -54,15 +54,12 @@ _BATCH: Final = 64
 _CHANCES: Final = CHANCE_OF_ROLL.astype(np.float32)
 
 
-BoardsByRoll: TypeAlias = Annotated[npt.NDArray[np.int8], ArrayType("int8", 3)]
-
-
 class OnePly(NamedTuple):
     """The result of a 1-ply lookahead for n positions."""
 
     outcomes: Outcomes
     """The chances of the player on roll, shape (n, 6)."""
-    left: BoardsByRoll
+    left: BoardGroups
     """The boards after the best play of each roll, seen by the opponent, shape (n, 21, 26)."""
 
 
@@ -82,7 +79,7 @@ def one_ply(evaluator: ArrayEvaluator, scales: PrunerBuffers, boards: Boards, ch
 
 @compiled
 def _settle(
-    found: Boards, theirs: Matrix32, equities: Vector32, slots: IntVector32, outcomes: Matrix32, left: BoardsByRoll
+    found: Boards, theirs: Matrix32, equities: Vector32, slots: IntVector32, outcomes: Matrix32, left: BoardGroups
 ) -> None:
     """Write the board after the best play of each roll, and add the mean outcomes, seen by the player on roll."""
     place = 0

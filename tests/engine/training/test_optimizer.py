@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from fibsbot.engine import network as network_module
 from fibsbot.engine.arrays import OUTPUTS, Boards, Floats32, boards_of
 from fibsbot.engine.features import encode_all
 from fibsbot.engine.game_plans import PAIRS, plans_of
 from fibsbot.engine.network import Network
 from fibsbot.engine.pruner import raw_columns
+from fibsbot.engine.training import optimizer
 from fibsbot.engine.training.optimizer import (
     FitPlan,
     FitProgress,
@@ -27,6 +29,18 @@ from tests.engine.toys import Recounted, some_positions
 
 WORTH = np.array([2, 1, 1, 1, 1])
 SIGNS = np.array([2, 1, 1, -1, -1])
+
+
+@pytest.fixture
+def _double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the logistic function take doubles; that of the engine is single precision."""
+
+    def logistic(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        sums[:] = 1 / (1 + np.exp(-sums))
+        return sums
+
+    for module in (network_module, optimizer):
+        monkeypatch.setattr(module, "logistic", logistic)
 
 
 def exact(hidden: tuple[int, ...]) -> Network:
@@ -57,6 +71,7 @@ def check_gradients(network: Network, gradients: list[Floats32], lost: Callable[
             assert (above - below) / 2e-5 == pytest.approx(float(gradient[place]), abs=tolerance)
 
 
+@pytest.mark.usefixtures("_double_precision")
 @pytest.mark.parametrize("equity", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("hidden", [(), (6,), (6, 4)])
 def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: float) -> None:
@@ -70,6 +85,7 @@ def test_gradients_are_numerical_differences(hidden: tuple[int, ...], equity: fl
     check_gradients(network, gradients, lambda: loss(network, inputs, targets, equity), 1e-6)
 
 
+@pytest.mark.usefixtures("_double_precision")
 def test_gradients_of_differences_are_numerical_ones() -> None:
     network = exact((6, 4))
     rng = np.random.default_rng(1)
@@ -90,6 +106,7 @@ def test_gradients_of_differences_are_numerical_ones() -> None:
     check_gradients(network, gradients, lost, 1e-5)
 
 
+@pytest.mark.usefixtures("_double_precision")
 def test_gradients_of_the_number_of_active_units_are_numerical_ones() -> None:
     network = exact((6, 4))
     rng = np.random.default_rng(1)
