@@ -8,7 +8,7 @@ CLEAR := $(shell test ! -e $(STAMP) || { test -x $(BIN)/python && { test ! -s $(
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
 
-.PHONY: demo test test-fast test-thorough test-wheel test-oldest coverage lint format bench lock clean help
+.PHONY: demo test test-fast test-thorough test-wheel test-oldest kernels wheels coverage lint format bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,14 @@ test-wheel: $(STAMP) ## Build the wheel, install it into an empty environment an
 
 test-oldest: ## Run the quick tests with the oldest versions that pyproject.toml allows
 	PYTHON="$(PYTHON)" .ci/oldest
+
+kernels: $(STAMP) ## Compile the engine ahead, for all platforms
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
+	$(BIN)/python -m fibsbot.engine.kernel_builder
+
+wheels: $(STAMP) ## Build a wheel for each platform and one for all others, into dist/
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
+	PYTHON="$(CURDIR)/$(BIN)/python" .ci/wheels
 
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term

@@ -23,6 +23,7 @@ from typing import Any, Final, TextIO, cast
 import click
 
 from fibsbot import __version__
+from fibsbot.engine import EngineUnavailableError
 from fibsbot.redaction import redact
 from fibsbot.text import describe_error, one_line
 
@@ -179,10 +180,10 @@ def _run() -> int:
         status = EXIT_INTERRUPTED
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
         missing = memory_shortage(error)
-        if missing is None:
+        if missing is None and not isinstance(error, EngineUnavailableError):
             raise
-        click.echo(f"fibsbot: {missing}", err=True)
-        status = EXIT_FAILED
+        click.echo(f"fibsbot: {missing or one_line(error)}", err=True)
+        status = EXIT_FAILED if missing else EXIT_CONFIG
     return status
 
 

@@ -17,6 +17,11 @@ MAX_PLIES: Final = 4
 BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "BLIS_NUM_THREADS")
 """Environment variables that BLAS libraries read when numpy loads them."""
 
+
+class EngineUnavailableError(ImportError):
+    """The engine cannot run on this machine or in this environment; the text is one line."""
+
+
 # Matrices of a few rows are not worth a second thread: on a busy machine the threads wait for each other and take more
 # than ten times the processor time. Parallel work is done by processes. Variables that are set are left unchanged.
 for _name in BLAS_THREADS:

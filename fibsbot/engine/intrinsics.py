@@ -15,7 +15,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from fibsbot.engine.arrays import CELLS
-from fibsbot.engine.simd import GROUP, SHARED_TILE, TILE, VectorForm
+from fibsbot.engine.numerics import GROUP
+from fibsbot.engine.simd import SHARED_TILE, TILE
+from fibsbot.engine.targets import VectorForm
 
 _BYTE: Final = ir.IntType(8)
 _WORD: Final = ir.IntType(16)

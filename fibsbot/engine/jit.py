@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
+from fibsbot.engine import EngineUnavailableError
 from fibsbot.engine.arrays import ArrayType
 from fibsbot.engine.kernel_library import kernel_name, load_library
 from fibsbot.engine.object_layout import ObjectLayout, layout_table
@@ -60,7 +61,7 @@ _lock: Final = threading.RLock()
 """Held while machine code is loaded or compiled."""
 
 
-class NoMachineCodeError(ImportError):
+class NoMachineCodeError(EngineUnavailableError):
     """There is neither a library of kernels for this machine nor a compiler; the text is one line."""
 
 
@@ -76,6 +77,12 @@ _HINT: Final = "`pip install 'fibsbot[jit]'` brings one"
 def _has_compiler() -> bool:
     """Return whether functions can be compiled."""
     return importlib.util.find_spec("numba") is not None
+
+
+def require_compiler(what: str) -> None:
+    """Raise NoMachineCodeError if functions cannot be compiled here; `what` says what needs that."""
+    if not _has_compiler():
+        raise NoMachineCodeError(f"expected a compiler for {what}, which no library has, found none; {_HINT}")
 
 
 if LIBRARY is None and not _has_compiler():  # now, and not in the middle of a match
@@ -105,6 +112,15 @@ def target() -> Target:
     from fibsbot.engine.targets import host_target  # noqa: PLC0415 - loads llvmlite
 
     return host_target()
+
+
+def runnable_targets() -> tuple[Target, ...]:
+    """Return the targets that this process could run, by its library or its compiler, the preferred one first."""
+    if LIBRARY is not None:
+        return LIBRARY.targets
+    from fibsbot.engine.targets import host_targets  # noqa: PLC0415 - loads llvmlite
+
+    return host_targets()
 
 
 class InnerFunction:
@@ -157,7 +173,7 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         hints = typing.get_type_hints(self.function, include_extras=True)
         hints.pop("return")
         named = [*zip(self.annotations, hints.values(), strict=True)]
-        count = max((len(_alternatives(hint)) for text, hint in named if text not in SCALAR_TYPES), default=1)
+        count = max((len(_alternatives(hint)) for _, hint in named), default=1) or 1
         every = [
             tuple(text if text in SCALAR_TYPES else _declared(hint, it) for text, hint in named) for it in range(count)
         ]
@@ -197,10 +213,7 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
 
     def _compile(self, key: str) -> None:
         """Compile for these types, unless another process is just doing so."""
-        if not _has_compiler():
-            raise NoMachineCodeError(
-                f"expected a compiler for {self.function.__qualname__}, which no library has; {_HINT}"
-            )
+        require_compiler(self.function.__qualname__)
         from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
 
         with code_cache.compiling(self.function):
@@ -285,9 +298,9 @@ Signature: TypeAlias = tuple[ObjectType | str, ...]
 
 
 def _alternatives(hint: Any) -> tuple[ArrayType, ...]:
-    """Return the types of arrays that an annotation allows; one, whatever it is, for a named tuple."""
-    metadata: tuple[ArrayType, ...] = getattr(hint, "__metadata__", (None,))
-    return metadata
+    """Return the types of arrays that an annotation allows; none for a named tuple."""
+    found: tuple[ArrayType, ...] = hint.__metadata__ if typing.get_origin(hint) is typing.Annotated else ()
+    return found
 
 
 def _declared(hint: Any, number: int) -> ObjectType:
@@ -295,8 +308,7 @@ def _declared(hint: Any, number: int) -> ObjectType:
 
     Raises TypeError for an annotation that is neither one of the types of `arrays` nor a named tuple of them.
     """
-    if typing.get_origin(hint) is typing.Annotated:
-        found = _alternatives(hint)
+    if found := _alternatives(hint):
         return found[min(number, len(found) - 1)]
     if isinstance(hint, type) and issubclass(hint, tuple):
         items = typing.get_type_hints(hint, include_extras=True).values()

@@ -39,6 +39,8 @@ class KernelLibrary:
     """A library of kernels for this machine."""
 
     path: Path
+    targets: tuple[Target, ...]
+    """Those of its targets that this machine can run, the preferred one first."""
     target: Target
     """The target whose kernels are called."""
     _library: Any = field(repr=False)
@@ -85,6 +87,6 @@ def load_library(folder: Path = FOLDER) -> KernelLibrary | None:
                 library = ctypes.CDLL(str(path))
             except OSError:
                 return None
-            level = int(getattr(library, LEVEL)())
-            return KernelLibrary(path, chosen_target(targets_of_level(platform.machine(), level)), library)
+            targets = targets_of_level(platform.machine(), int(getattr(library, LEVEL)()))
+            return KernelLibrary(path, targets, chosen_target(targets), library)
     return None

@@ -17,8 +17,10 @@ from typing import Any, Final
 import numpy as np
 from attrs import fields, frozen
 
+from fibsbot.engine import EngineUnavailableError
 
-class LayoutError(ImportError):
+
+class LayoutError(EngineUnavailableError):
     """This Python or numpy keeps its objects in another way than expected; the text is one line."""
 
 

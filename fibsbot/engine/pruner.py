@@ -249,7 +249,8 @@ _STEPS: Final = 32
 @functools.cache
 def logistic_table() -> Vector32:
     """Return the logistic function from -_REACH to _REACH and one step beyond."""
-    return logistic(np.arange(-_REACH, _REACH + 2 / _STEPS, 1 / _STEPS, np.float32)[None])[0]
+    steps: Floats32 = np.arange(2 * _REACH * _STEPS + 2).astype(np.float32) / np.float32(_STEPS) - np.float32(_REACH)
+    return np.ascontiguousarray(logistic(steps[None])[0])
 
 
 @inner

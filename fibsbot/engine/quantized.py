@@ -18,10 +18,9 @@ import numpy as np
 from fibsbot.engine.arrays import Floats32, IntMatrix32, IntMatrix64, IntVector32, Matrix32, Vector32
 from fibsbot.engine.jit import compiled, inner, target
 from fibsbot.engine.network import Network
-from fibsbot.engine.numerics import dot
+from fibsbot.engine.numerics import GROUP, dot
 from fibsbot.engine.simd import (
     BIT_PLACES,
-    GROUP,
     SHARED_TILE,
     TILE,
     Bytes,

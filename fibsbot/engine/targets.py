@@ -18,11 +18,13 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from fibsbot.engine import EngineUnavailableError
+
 TARGET_VARIABLE: Final = "FIBSBOT_TARGET"
 """The environment variable that names the target."""
 
 
-class TargetError(ValueError):
+class TargetError(EngineUnavailableError):
     """The environment names a target that does not exist or that this machine cannot run; the text is one line."""
 
 
@@ -125,4 +127,6 @@ def host_target() -> Target:
 
 
 if __name__ == "__main__":
-    print(*(it.name for it in host_targets()), sep="\n")  # noqa: T201 - what the module is for when it is run
+    from fibsbot.engine.jit import runnable_targets
+
+    print(*(it.name for it in runnable_targets()), sep="\n")  # noqa: T201 - what the module is for when it is run

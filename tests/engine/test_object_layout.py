@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from attrs import evolve, fields
 
-from fibsbot.engine import object_layout
 from fibsbot.engine.object_layout import LayoutError, ObjectLayout, check_layout, layout_table
 
 HERE = ObjectLayout.of_this_python()
@@ -38,6 +37,6 @@ def test_a_tuple_with_a_hash_before_its_items_is_noticed() -> None:
 
 
 def test_another_python_than_cpython_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_layout.sys, "implementation", SimpleNamespace(name="pypy"))
+    monkeypatch.setattr(sys, "implementation", SimpleNamespace(name="pypy"))
     with pytest.raises(LayoutError, match="expected CPython of 64 bits"):
         check_layout(HERE)

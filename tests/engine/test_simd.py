@@ -8,7 +8,8 @@ import pytest
 from fibsbot.engine import simd
 from fibsbot.engine.arrays import IntMatrix32, Matrix32, Vector32
 from fibsbot.engine.jit import compiled, target
-from fibsbot.engine.simd import GROUP, SHARED_TILE, TILE, Bytes, Sums, WordMatrix, Words, rectify
+from fibsbot.engine.numerics import GROUP
+from fibsbot.engine.simd import SHARED_TILE, TILE, Bytes, Sums, WordMatrix, Words, rectify
 from fibsbot.engine.targets import VectorForm
 
 FORMS = [form for form in VectorForm if target().form is VectorForm.AVX2 or form is not VectorForm.AVX2]

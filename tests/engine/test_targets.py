@@ -17,7 +17,6 @@ from fibsbot.engine.targets import (
     TARGETS,
     TargetError,
     chosen_target,
-    host_targets,
     targets_of,
     targets_of_level,
 )
@@ -28,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 EXPECTED = json.loads((Path(__file__).parent / "values.json").read_text())
 """The digests of all streams, from whatever machine: `python -m tests.engine.value_streams` prints them."""
 _QUICK = {"evaluation", "match_equity"}
-_OTHERS = [it.name for it in host_targets() if it is not jit.target()]
+_OTHERS = [it.name for it in jit.runnable_targets() if it is not jit.target()]
 
 
 @pytest.mark.compiles_games

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from attrs import frozen
@@ -15,11 +15,13 @@ from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork
 from fibsbot.engine.pruner import PlayFilter, Pruner, pruner_of, raw_columns
-from fibsbot.engine.training.labels import Labeller
-from fibsbot.engine.training.random_positions import Variety
 from fibsbot.match import ROLLS, Dice
 from fibsbot.position import Position
 from fibsbot.rules.plays import Cells, resulting_positions
+
+if TYPE_CHECKING:
+    from fibsbot.engine.training.labels import Labeller
+    from fibsbot.engine.training.random_positions import Variety
 
 TOY_RECIPE: Final = """\
 pruner_hidden = 4
@@ -97,6 +99,9 @@ def solved(checkers: int) -> BearoffTables:
 
 def toy_teacher(variety: Variety | None = None) -> Labeller:
     """Return a teacher who knows nothing but some bear-off tables."""
+    from fibsbot.engine.training.labels import Labeller  # noqa: PLC0415 - training needs a compiler, the rest here does not
+    from fibsbot.engine.training.random_positions import Variety  # noqa: PLC0415 - the same
+
     columns = solved(2).columns
     network = NetworkEvaluator("toy", toy_network(), columns)
     disputed = boards_of(some_positions(5, 9))

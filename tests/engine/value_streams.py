@@ -1,7 +1,7 @@
 """Values of everything that the engine computes, as digests of their bits.
 
 `python -m tests.engine.value_streams` prints them as JSON, for the target that FIBSBOT_TARGET names; with names of
-streams, only these.
+streams, only these; with `--expected FILE` it compares them with that file's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -112,7 +113,7 @@ def _game(name: str) -> Stream:
 
 STREAMS: Final[dict[str, Callable[[], Stream]]] = {
     **{it.__name__: it for it in (evaluation, plays, cube, rollouts, bearoff, match_equity)},
-    **{path.stem: (lambda name=path.stem: _game(name)) for path in sorted(GAME_NETWORKS.glob("*.npz"))},
+    **{path.stem: partial(_game, path.stem) for path in sorted(GAME_NETWORKS.glob("*.npz"))},
 }
 """The streams by their names."""
 
@@ -125,5 +126,13 @@ def digest(name: str) -> str:
     return found.hexdigest()[:16]
 
 
+def main() -> int:
+    """Print the digests of all streams, or of those that are named; compare them with a file after `--expected`."""
+    expected = json.loads(Path(sys.argv[2]).read_text("utf-8")) if sys.argv[1:2] == ["--expected"] else None
+    found = {name: digest(name) for name in (STREAMS if expected else sys.argv[1:] or STREAMS)}
+    print(json.dumps(found, indent=1))  # noqa: T201 - run by tests and by hand
+    return int(expected is not None and expected != found)
+
+
 if __name__ == "__main__":
-    print(json.dumps({name: digest(name) for name in sys.argv[1:] or STREAMS}, indent=1))  # noqa: T201 - run by tests and by hand
+    sys.exit(main())
