@@ -36,7 +36,8 @@ test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
 test-thorough: $(STAMP) ## Run all tests, with many more examples of each property
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
-test-wheel: $(STAMP) ## Build the wheel, install it into an empty environment and play from there
+test-wheel: $(STAMP) ## Build the wheel for this platform, install it into an empty environment and play from there
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
 	PYTHON="$(CURDIR)/$(BIN)/python" MYPY="$(CURDIR)/$(BIN)/mypy" .ci/wheel
 
 test-oldest: ## Run the quick tests with the oldest versions that pyproject.toml allows
@@ -48,7 +49,7 @@ kernels: $(STAMP) ## Compile the engine ahead, for all platforms
 
 wheels: $(STAMP) ## Build a wheel for each platform and one for all others, into dist/
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
-	PYTHON="$(CURDIR)/$(BIN)/python" .ci/wheels
+	PYTHON="$(CURDIR)/$(BIN)/python" .ci/wheels $(PLATFORMS)
 
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term

@@ -272,14 +272,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--host", action="store_true", help="print the platform of this machine and its wheel's tag")
     parser.add_argument("--list", action="store_true", help="print the platforms and the tags of their wheels")
     given = parser.parse_args(arguments)
-    if given.list or given.host:
-        here = library_name(sys.platform, host.machine(), "")
-        listed = [it for it in PLATFORMS if given.list or here.startswith(f"{it.name}-")]
-        print(*(f"{it.name} {it.wheel}" for it in listed), sep="\n")  # noqa: T201
-        return 0 if listed else 1
     if unknown := set(given.platforms) - {it.name for it in PLATFORMS}:
         parser.error(f"expected platforms such as {PLATFORMS[0].name}, got {', '.join(sorted(unknown))}")
     chosen = [it for it in PLATFORMS if not given.platforms or it.name in given.platforms]
+    if given.list or given.host:
+        here = library_name(sys.platform, host.machine(), "")
+        listed = [it for it in chosen if given.list or here.startswith(f"{it.name}-")]
+        print(*(f"{it.name} {it.wheel}" for it in listed), sep="\n")  # noqa: T201
+        return 0 if listed else 1
     started = time.monotonic()
     try:
         for library in build(chosen, given.output):

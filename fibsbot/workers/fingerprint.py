@@ -19,8 +19,8 @@ from typing import Any, Final
 import fibs_protocol
 import fibsbot
 
-_LIBRARIES: Final = ("numpy", "llvmlite")
-"""Libraries whose version changes last digits."""
+_LIBRARIES: Final = ("numpy",)
+"""Libraries whose version changes random numbers."""
 _ELSEWHERE: Final = {"bear-off tables": "fibsbot.engine.bearoff.storage:tables_in_use"}
 """Parts that a package above this one knows: their functions, which are imported by name."""
 _DIGITS: Final = 12
