@@ -35,7 +35,7 @@ _IAC, _SB = 0xFF, 0xFA
 _WILL, _DONT = 0xFB, 0xFE
 _CR, _LF, _NUL = 0x0D, 0x0A, 0x00
 
-_PLAIN_LINES: Final = re.compile(rb"(?:[ -~]*+\r?\n)++")
+_PLAIN: Final = re.compile(rb"[\r\n -~]*")
 _STOPS: Final = re.compile(rb"[\r\n\xff]")
 _ENDS: Final = re.compile(rb"[\r\n]")
 _TELNET: Final = re.compile(rb"\xff(?:\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xfb-\xfe].|(\xff)|.)?", re.DOTALL)
@@ -131,10 +131,11 @@ class LineSplitter:
         Any other line is left to the general search, from the same place.
         """
         start = self._start
-        match = _PLAIN_LINES.match(self._buffer, start, start + max(self._max + 2, BLOCK))
-        if match is None:
+        plain = _PLAIN.match(self._buffer, start, start + max(self._max + 2, BLOCK))
+        end = 0 if plain is None else self._buffer.rfind(b"\n", start, plain.end()) + 1
+        if not end:
             return
-        block, place = match[0], self._offset + start
+        block, place = self._buffer[start:end], self._offset + start  # its CRs end lines, too: no NUL can follow
         found, longest, prompts = self._plain, self._max, self._prompts
         for raw, text in zip(block.splitlines(keepends=True), block.decode("ascii").splitlines(), strict=True):
             if len(text) > longest or (prompts and raw[0] in _HEADS and raw.startswith(PROMPTS)):

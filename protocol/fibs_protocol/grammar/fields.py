@@ -41,9 +41,9 @@ class FieldType:
         return re.compile(self.pattern, re.ASCII)
 
     @property
-    def is_text(self) -> bool:
-        """Whether the value is the text itself."""
-        return self.read is _text
+    def source(self) -> str:
+        """What converts `{text}` in Python, where `{read}` stands for the function."""
+        return "{text}" if self.read is _text else "{read}({text})"
 
     @word.default
     def _has_no_blank(self) -> bool:
