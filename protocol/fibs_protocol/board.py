@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from fibs_protocol.errors import BoardError, LocalProtocolError
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.words import Colour, Dice
 
 CHECKERS: Final = 15
@@ -102,7 +103,7 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     return fields, None if _flaw_beside((a, b), (c, d), cube, fields["direction"]) else counts
 
 
-@frozen(slots=False)
+@frozen
 class BoardState:
     """A `board:` line. The fields have the order of its tokens and the names of the specification."""
 

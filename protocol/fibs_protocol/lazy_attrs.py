@@ -48,8 +48,8 @@ _PLACEHOLDERS: Final = {
 _completing: Final = threading.RLock()  # attrs removes the defaults of a class, so that it can do so only once
 
 
-def _complete(cls: type) -> None:
+def _complete(cls: Any) -> None:
     with _completing:
         if isinstance(vars(cls)["__match_args__"], _Placeholder):
             attrs.frozen(slots=False, auto_detect=False, match_args=False)(cls)
-            cls.__match_args__ = tuple(field.name for field in attrs.fields(cls))
+            cls.__match_args__ = tuple(field.name for field in attrs.fields(cls))  # type: ignore[misc] # of any class

@@ -12,7 +12,7 @@ from attrs import define
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import holds_free_text, parse
 from fibs_protocol.grammar.blocks import BANNER, BLOCKS, Block
-from fibs_protocol.lines import MAX_LINE, Line, LineSplitter
+from fibs_protocol.lines import MAX_LINE, Fields, LineSplitter
 
 
 @define  # not frozen, as `Line`
@@ -38,6 +38,7 @@ class MessageReader:
                 file may begin anywhere.
         """
         self._splitter = LineSplitter(max_line)
+        self._lines: Iterator[Fields] = iter(())
         self._ready: deque[ParsedMessage] = deque()
         self._block: Block | None = BANNER if banner else None
 
@@ -47,45 +48,47 @@ class MessageReader:
 
     def next_message(self) -> ParsedMessage | None:
         """Return the next message, or None if more data is needed."""
-        ready, next_line = self._ready, self._splitter.next_line
+        ready = self._ready
         while not ready:
-            line = next_line()
-            if line is None:
-                return None
-            text = line.text
-            if not text and self._block is None:
-                continue
-            message = parse(text)
-            if self._block is None and type(message) not in _SPECIAL:
-                return ParsedMessage(message, text, line.offset)
-            self._read(line, message)
+            for text, offset, _, terminated in self._lines:
+                if not text and self._block is None:
+                    continue
+                message = parse(text)
+                if self._block is None and type(message) not in _SPECIAL:
+                    return ParsedMessage(message, text, offset)
+                self._read(message, text, offset, terminated=terminated)
+                if ready:
+                    break
+            else:
+                lines = self._splitter.take_lines()
+                if lines is None:
+                    return None
+                self._lines = lines
         return ready.popleft()
 
-    def _read(self, line: Line, message: m.Message) -> None:
-        row = self._row_of_block(line, message)
+    def _read(self, message: m.Message, text: str, offset: int, *, terminated: bool) -> None:
+        row = self._row_of_block(message, text) if terminated else None
         if row is not None:
-            self._ready.append(ParsedMessage(row, line.text, line.offset))
+            self._ready.append(ParsedMessage(row, text, offset))
+        elif not text.strip():
             return
-        if not line.text.strip():
-            return
-        if _has_meaning(message) and not isinstance(message, m.YouSay):
-            self._ready.append(ParsedMessage(self._in_context(line.text, message), line.text, line.offset))
-            return
-        offset = line.offset
-        for text in split_glued(line.text):
-            self._ready.append(ParsedMessage(self._in_context(text, parse(text)), text, offset))
-            offset += len(text)
+        elif _has_meaning(message) and not isinstance(message, m.YouSay):
+            self._ready.append(ParsedMessage(self._in_context(text, message), text, offset))
+        else:
+            for part in split_glued(text):
+                self._ready.append(ParsedMessage(self._in_context(part, parse(part)), part, offset))
+                offset += len(part)
 
-    def _row_of_block(self, line: Line, message: m.Message) -> m.Message | None:
+    def _row_of_block(self, message: m.Message, text: str) -> m.Message | None:
         """Return a line of a block that has an end, or the end; None if no such block is open or the line breaks it."""
         block = self._block
-        if block is None or block.end is None or not line.terminated or isinstance(message, _BREAKING):
+        if block is None or block.end is None or isinstance(message, _BREAKING):
             return None
-        end: m.Message | None = block.end.read(line.text.lstrip())
+        end: m.Message | None = block.end.read(text.lstrip())
         if end is not None:
             self._block = None
             return end
-        row: m.Message | None = block.row.read(line.text)
+        row: m.Message | None = block.row.read(text)
         return row
 
     def _in_context(self, text: str, message: m.Message) -> m.Message:

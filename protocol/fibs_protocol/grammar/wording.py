@@ -174,7 +174,8 @@ class Wording(Generic[T]):
         """
         known: dict[str, Any] = {"cls": self.cls, "new": object.__new__, "assign": object.__setattr__}
         values = []
-        for attribute in attrs.fields(self.cls):  # type: ignore[arg-type] # all our classes are attrs'
+        fields = attrs.fields(self.cls)  # type: ignore[arg-type] # all our classes are attrs'
+        for attribute in fields:
             name, slot = attribute.name, self.slots.get(attribute.name)
             if slot is None:
                 known[f"fixed_{name}"] = value = self.fixed.get(name, attribute.default)
@@ -184,7 +185,7 @@ class Wording(Generic[T]):
             else:
                 known[f"read_{name}"] = slot.form.read
                 values.append(f"{name!r}: {slot.form.source.format(read=f'read_{name}', text=f'text_{name}')}")
-        unknown = {*self.slots, *self.fixed} - set(attrs.fields_dict(self.cls))  # type: ignore[type-var] # as above
+        unknown = {*self.slots, *self.fixed} - {attribute.name for attribute in fields}
         if unknown:
             raise TypeError(f"{self!r} has unknown fields {sorted(unknown)}")
         texts = "".join(f"text_{name}, " for name in self.slots)
