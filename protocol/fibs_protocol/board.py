@@ -24,6 +24,7 @@ CUBE_FACTORS: Final = (1, 3, 5)
 PREFIX: Final = "board:"
 CACHED_ROWS: Final = 32
 """Number of cached beginnings of boards."""
+_FIRST: Final = ("player", "opponent", "length", "score", "opponent_score", "points")
 _OTHERS: Final = (
     *("direction", "home", "bar", "off", "opponent_off", "on_bar", "opponent_on_bar"),
     *("can_move", "forced_move", "post_crawford", "redoubles"),
@@ -52,35 +53,44 @@ _Counts: TypeAlias = tuple[int, int, int, int] | None
 """The checkers of O borne off and on the bar, and those of X; None if something else contradicts itself."""
 
 
-@lru_cache(CACHED_ROWS)
-def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
-    """Read the tokens up to the cells, which consecutive boards often share.
-
-    Returns their fields, and the counts of checkers that the other tokens have to show.
-    """
-    _, player, opponent, length, score, opponent_score, cells = tokens.split(":", 6)
-    points = tuple(map(_number, cells.split(":")))
-    scores = _number(length), _number(score), _number(opponent_score)
-    player, opponent = player.strip(), opponent.strip()
-    if not (_NAME.fullmatch(player) and _NAME.fullmatch(opponent)):
+@lru_cache(8 * CACHED_ROWS)
+def _name(token: str) -> str:
+    name = token.strip()
+    if not _NAME.fullmatch(name):
         raise BoardError("expected two names")
+    return name
+
+
+def _beginning(tokens: list[str]) -> tuple[dict[str, Any], _Counts]:
+    """Read the tokens up to the cells; return their fields, and the counts of checkers that the others have to show."""
+    points = tuple(map(_number, tokens[6:]))
+    scores = _number(tokens[3]), _number(tokens[4]), _number(tokens[5])
     fields: dict[str, Any] = {
         "length": scores[0],
         "score": scores[1],
         "opponent_score": scores[2],
-        "player": player,
-        "opponent": opponent,
+        "player": _name(tokens[1]),
+        "opponent": _name(tokens[2]),
         "points": points,
     }
     difference, checkers = sum(points), sum(map(abs, points))
     off = CHECKERS - (checkers + difference) // 2, CHECKERS - (checkers - difference) // 2
     counts = off[0], points[25], off[1], -points[0]
-    return fields, counts if scores[0] > 0 and min(*scores, *counts) >= 0 else None
+    return fields, counts if scores[0] > 0 <= scores[1] and scores[2] >= 0 else None
+
+
+_latest: Final[list[tuple[str, dict[str, Any], _Counts]]] = [("\n", {}, None)]
+"""The beginning of the last board, up to the colon after its cells, and what it says: the next board often has it."""
 
 
 @lru_cache(8 * CACHED_ROWS)
 def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
-    """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show."""
+    """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show.
+
+    The fields begin with those of the other tokens, without values: a copy is filled without growing.
+    """
+    if tokens.count(":") != LAST_TOKENS - 1:
+        raise BoardError(f"expected {TOKENS} tokens, got {TOKENS - LAST_TOKENS + 1 + tokens.count(':')}")
     numbers = map(_number, tokens.split(":"))
     turn, a, b, c, d, cube, may_double, opponent_may_double, was_doubled, colour, *others = numbers
     if turn not in _TURNS:
@@ -88,6 +98,7 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     if colour not in _TURNS or not colour:
         raise BoardError(f"expected the colour -1 or 1, got {colour}")
     fields: dict[str, Any] = {
+        **dict.fromkeys(_FIRST),
         "turn": _TURNS[turn],
         "dice": (a, b),
         "opponent_dice": (c, d),
@@ -100,7 +111,8 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     fields |= zip(_OTHERS, others, strict=True)
     own, other = (fields["off"], fields["on_bar"]), (fields["opponent_off"], fields["opponent_on_bar"])
     counts = (*own, *other) if colour > 0 else (*other, *own)
-    return fields, None if _flaw_beside((a, b), (c, d), cube, fields["direction"]) else counts
+    flaw = min(counts) < 0 or _flaw_beside((a, b), (c, d), cube, fields["direction"])
+    return fields, None if flaw else counts
 
 
 @frozen
@@ -184,14 +196,19 @@ class BoardState:
         """
         if not text.startswith(PREFIX):
             raise BoardError("not a board line")
-        count = text.count(":") + 1
-        if count != TOKENS:
-            raise BoardError(f"expected {TOKENS} tokens, got {count}")
-        first = text.rsplit(":", LAST_TOKENS)[0]
-        fields, counts = _beginning(first)
-        others, shown = _ending(text[len(first) + 1 :])
+        first, fields, counts = _latest[0]
+        if not text.startswith(first):
+            *tokens, ending = text.split(":", TOKENS - LAST_TOKENS)
+            if len(tokens) < TOKENS - LAST_TOKENS:
+                raise BoardError(f"expected {TOKENS} tokens, got {len(tokens) + 1}")
+            first = text[: len(text) - len(ending)]
+            fields, counts = _beginning(tokens)
+            _latest[0] = first, fields, counts
+        others, shown = _ending(text[len(first) :])
+        values = others.copy()
+        values.update(fields)
         state = object.__new__(cls)
-        object.__setattr__(state, "__dict__", fields | others)  # the class is frozen; its constructor takes longer
+        object.__setattr__(state, "__dict__", values)  # the class is frozen; its constructor takes longer
         if counts == shown is not None:
             return state, None
         flaw, repaired = state.flaw(), state.repaired()

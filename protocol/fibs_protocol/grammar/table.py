@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from operator import methodcaller
 from typing import Any, Final, TypeAlias
 
 from fibs_protocol.board import PREFIX, BoardState
@@ -68,7 +67,6 @@ def _index() -> _Index:
 
 
 _TEXT: Final = Slot("text", TEXT)
-_without_apostrophes: Final = methodcaller("replace", "'", "")
 
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
@@ -90,7 +88,7 @@ def parse(text: str) -> Message:
         text: one logical line without its end, as `LineSplitter` gives it.
     """
     if text[:1].isdigit():
-        wording = _BY_NUMBER.get(text.split(" ", 1)[0])
+        wording = _BY_NUMBER.get(text.partition(" ")[0])
         if wording is not None:
             message: Message | None = wording.read(text)
             if message is not None:
@@ -110,7 +108,7 @@ def parse(text: str) -> Message:
 
 @lru_cache(CACHED_SENTENCES)
 def _parse_sentence(line: str) -> Message | None:
-    words = map(_without_apostrophes, line.rstrip(" .").split(None, KEY_WORDS))
+    words = line.rstrip(" .").replace("'", "").split(None, KEY_WORDS)
     first, second, third, fourth = (*words, "", "", "", "")[:KEY_WORDS]
     index = _index()
     for a, b, c, d in (*index.by_first.get(first, ()), *index.by_second.get(second, ()), *index.others):
