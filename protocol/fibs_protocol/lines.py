@@ -32,6 +32,7 @@ PROMPTS: Final = (
 BLOCK: Final = 4096
 """Maximum size in bytes of a block that is searched for plain lines at once."""
 
+_SHORT_REACH: Final = 256
 
 _IAC, _SB = 0xFF, 0xFA
 _WILL, _DONT = 0xFB, 0xFE
@@ -99,6 +100,7 @@ class LineSplitter:
         self._walked = 0  # where that text ends
         self._skipping = False  # the rest of a line that was cut
         self._ended = False
+        self._reach = self._full_reach = max(max_line + 2, BLOCK)  # how far plain lines are searched for at once
         self._found: Iterator[Fields] = iter(())  # by `next_line`, before `_start`
 
     def receive_data(self, data: bytes) -> None:
@@ -132,31 +134,38 @@ class LineSplitter:
 
         A reader of many lines takes half the time with it.
         """
-        if not self._skipping and not self._telnet and self._buffer.find(b"\n", self._searched) >= 0:
-            plain = self._find_plain_lines()
-            if plain is not None:
-                return plain
+        if not self._skipping and not self._telnet:
+            bound = self._start + self._reach
+            if self._buffer.find(b"\n", self._searched, bound) >= 0:
+                plain = self._find_plain_lines(bound)
+                if plain is not None:
+                    return plain
         line = self._find_line()
         return None if line is None else iter((line,))
 
-    def _find_plain_lines(self) -> Iterator[Fields] | None:
-        """Find the next lines that are complete and contain only printable ASCII, as nearly all do.
+    def _find_plain_lines(self, bound: int) -> Iterator[Fields] | None:
+        """Find the next lines up to `bound` that are complete and contain only printable ASCII, as nearly all do.
 
         Any other line is left to the general search, from the same place.
         """
         buffer, start, longest = self._buffer, self._start, self._max
-        plain = _PLAIN.match(buffer, start, start + max(longest + 2, BLOCK))
-        end = 0 if plain is None else plain.end()
+        plain = _PLAIN.match(buffer, start, bound)
+        end = start if plain is None else plain.end()
+        if end == start or (self._prompts and buffer.startswith(PROMPTS, start)):
+            return None
+        self._reach = min(2 * self._reach, self._full_reach)
         if self._prompts:
-            if buffer.startswith(PROMPTS, start):
-                return None
             for pattern in _PROMPTS_AFTER:
                 prompt = pattern.search(buffer, start, end)
-                end = end if prompt is None else prompt.start() + 1
-        end = buffer.rfind(b"\n", start, end) + 1
+                if prompt is not None:
+                    end = prompt.start() + 1
+                    self._reach = _SHORT_REACH  # so that many prompts do not make the same bytes be searched often
+        end = (
+            max(buffer.rfind(b"\n", start, end), buffer.rfind(b"\r", start, end - 1)) + 1
+        )  # no NUL can follow a CR here
         if not end:
             return None
-        block = buffer[start:end]  # each CR ends a line, too, as no NUL follows it
+        block = buffer[start:end]
         raws, texts = block.splitlines(keepends=True), block.decode("ascii").splitlines()
         if len(block) > longest and max(map(len, texts)) > longest:
             count = next(index for index, text in enumerate(texts) if len(text) > longest)
