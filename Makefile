@@ -17,11 +17,11 @@ ifneq ($(CLEAR),)
 .PHONY: $(STAMP)
 endif
 
-$(STAMP): pyproject.toml config/constraints.txt
+$(STAMP): pyproject.toml protocol/pyproject.toml config/constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, which '$(PYTHON)' is not; say 'make PYTHON=python3.11'" >&2; exit 2; }
 	@echo "Installing into $(VENV) (once) ..."
 	@"$(PYTHON)" -m venv $(CLEAR) $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }
 	@echo "$(CURDIR)" > $@
 
 demo: $(STAMP) ## Play a whole match on an embedded server
@@ -36,19 +36,19 @@ test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
 test-thorough: $(STAMP) ## Run all tests, with many more examples of each property
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
-test-wheel: $(STAMP) ## Build the wheel for this platform, install it into an empty environment and play from there
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
+test-wheel: $(STAMP) ## Build the wheels for this platform, install them into an empty environment and play from there
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
 	PYTHON="$(CURDIR)/$(BIN)/python" MYPY="$(CURDIR)/$(BIN)/mypy" .ci/wheel
 
 test-oldest: ## Run the quick tests with the oldest versions that pyproject.toml allows
 	PYTHON="$(PYTHON)" .ci/oldest
 
 kernels: $(STAMP) ## Compile the engine ahead, for all platforms
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
 	$(BIN)/python -m fibsbot.engine.kernel_builder
 
 wheels: $(STAMP) ## Build a wheel for each platform and one for all others, into dist/
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[kernels]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
 	PYTHON="$(CURDIR)/$(BIN)/python" .ci/wheels $(PLATFORMS)
 
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
@@ -68,7 +68,7 @@ bench: $(STAMP) ## Measure; each figure beside its limit or peer
 
 lock: ## Take the newest versions that pyproject.toml allows; needs uv
 	uv lock --upgrade
-	uv export --quiet --frozen --extra dev --no-emit-project --no-hashes --no-annotate --no-header --output-file config/constraints.txt
+	uv export --quiet --frozen --extra dev --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
 
 clean: ## Remove what make made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -31,7 +31,8 @@ def folder(tmp_path: Path) -> Path:
     """Return a copy of what `make` needs, beside an interpreter."""
     found = tmp_path / "ein Ordner ü"
     (found / "config").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "config/constraints.txt"):
+    (found / "protocol").mkdir()
+    for name in ("Makefile", "pyproject.toml", "protocol/pyproject.toml", "config/constraints.txt"):
         shutil.copy(ROOT / name, found / name)
     python = tmp_path / "my python"
     python.write_text(PYTHON)

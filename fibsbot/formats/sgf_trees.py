@@ -32,9 +32,9 @@ Tree: TypeAlias = list[Node]
 """The main line of a game tree: in each fork the first branch."""
 
 _BEGIN: Final = re.compile(r"\(\s*;")
-_TOKEN: Final = re.compile(
-    r"\s*+(?:(?P<mark>[();])|(?P<name>[A-Za-z]++)|\[(?P<value>(?:[^\\\]]++|\\.)*+)(?P<end>\])?)", re.DOTALL
-)
+_TOKEN: Final = re.compile(r"\s*(?:(?P<mark>[();])|(?P<name>[A-Za-z]+)|(?P<value>\[))")
+_CLOSE: Final = re.compile(r"\\.|\]", re.DOTALL)
+"""The end of a value, unless it is escaped."""
 _ESCAPED: Final = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
 
 
@@ -67,38 +67,45 @@ class _Parser:
     def trees(self) -> Iterator[Tree]:
         """Yield one main line after another."""
         while token := self._token():
-            mark = token["mark"]
-            if mark == "(":
+            if token == ("mark", "("):
                 self.depth += 1
-            elif mark == ")":
+            elif token == ("mark", ")"):
                 self.depth -= 1
                 self.branched = True
                 if self.depth <= 0:
                     yield from self._finished()
             elif self.depth and not self.branched:
-                self._take(token)
+                self._take(*token)
         yield from self._finished()
 
-    def _token(self) -> re.Match[str] | None:
+    def _token(self) -> tuple[str, str] | None:
+        """Return whether the next token is a `mark`, a `name` or a `value`, and its text; None at the end."""
         token = _TOKEN.match(self.text, self.place)
-        if token is None or (token["value"] is not None and not token["end"]):  # the text breaks off in a value
+        if token is None:
             rest = self.text[self.place : self.place + 80].strip()
-            if token is None and rest and self.depth:
+            if rest and self.depth:
                 raise expected("a node, a property or a value of SGF", rest, self.line)
             return None
-        self.line += self.text.count("\n", self.place, token.end())
-        self.place = token.end()
-        return token
+        kind, end = str(token.lastgroup), token.end()
+        text = token[kind]
+        if kind == "value":
+            close = next((it.start() for it in _CLOSE.finditer(self.text, end) if it[0] == "]"), None)
+            if close is None:  # the text breaks off in a value
+                return None
+            text, end = self.text[end:close], close + 1
+        self.line += self.text.count("\n", self.place, end)
+        self.place = end
+        return kind, text
 
-    def _take(self, token: re.Match[str]) -> None:
-        if token["mark"]:
+    def _take(self, kind: str, text: str) -> None:
+        if kind == "mark":
             self.tree.append(Node(self.line, {}))
             self.name = ""
-        elif token["name"]:
+        elif kind == "name":
             # Old versions of SGF allow small letters in a name, which do not count.
-            self.name = "".join(letter for letter in token["name"] if letter.isupper())
+            self.name = "".join(letter for letter in text if letter.isupper())
         elif self.name and self.tree:
-            self.tree[-1].properties.setdefault(self.name, []).append(_unescape_value(token["value"]))
+            self.tree[-1].properties.setdefault(self.name, []).append(_unescape_value(text))
 
     def _finished(self) -> Iterator[Tree]:
         if self.tree:

@@ -11,6 +11,11 @@ The modules:
     stream.py         lines to messages
     session.py        the states of a connection
     errors.py         errors
+    lazy_attrs.py     attrs classes that are completed when they are first used
 
 The packages are `messages`, `commands` and `grammar`, which says how they are written.
 """
+
+from typing import Final
+
+__version__: Final = "0.1.0"

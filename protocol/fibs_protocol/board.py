@@ -6,9 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from attrs import evolve, frozen
-
 from fibs_protocol.errors import BoardError, LocalProtocolError
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.words import Colour, Dice
 
 CHECKERS: Final = 15
@@ -23,13 +22,14 @@ CUBE_FACTORS: Final = (1, 3, 5)
 PREFIX: Final = "board:"
 CACHED_ROWS: Final = 32
 """Number of cached beginnings of boards."""
+_FIRST: Final = ("player", "opponent", "length", "score", "opponent_score", "points")
 _OTHERS: Final = (
     *("direction", "home", "bar", "off", "opponent_off", "on_bar", "opponent_on_bar"),
     *("can_move", "forced_move", "post_crawford", "redoubles"),
 )
 """The last fields, whose tokens are their values."""
 _TURNS: Final = {0: None, -1: Colour.X, 1: Colour.O}
-_COLOURS: Final = frozenset(Colour)
+_COLOURS: Final = tuple(Colour)  # an enumeration's hash takes longer
 
 _NAME: Final = re.compile(r"[!-9;-~]{1,64}")
 _NUMBER: Final = re.compile(r" *-?[0-9]{1,4} *", re.ASCII)
@@ -47,39 +47,49 @@ class _Numbers(dict[str, int]):
 _NUMBERS: Final = _Numbers({str(number): number for number in range(-CHECKERS, 26)})
 _number: Final = _NUMBERS.__getitem__
 
-_Counts: TypeAlias = tuple[int, int, int, int] | None
-"""The checkers of O borne off and on the bar, and those of X; None if something else contradicts itself."""
+_Counts: TypeAlias = tuple[int, int, int, int]
+"""The checkers of O borne off and on the bar, and those of X."""
 
 
-@lru_cache(CACHED_ROWS)
-def _beginning(tokens: str) -> tuple[dict[str, Any], _Counts]:
-    """Read the tokens up to the cells, which consecutive boards often share.
-
-    Returns their fields, and the counts of checkers that the other tokens have to show.
-    """
-    _, player, opponent, length, score, opponent_score, cells = tokens.split(":", 6)
-    points = tuple(map(_number, cells.split(":")))
-    scores = _number(length), _number(score), _number(opponent_score)
-    player, opponent = player.strip(), opponent.strip()
-    if not (_NAME.fullmatch(player) and _NAME.fullmatch(opponent)):
+@lru_cache(8 * CACHED_ROWS)
+def _name(token: str) -> str:
+    name = token.strip()
+    if not _NAME.fullmatch(name):
         raise BoardError("expected two names")
+    return name
+
+
+def _beginning(tokens: list[str]) -> tuple[dict[str, Any], _Counts | None]:
+    """Read the tokens up to the cells; return their fields, and the counts of checkers that the others have to show.
+
+    There are no counts if the length or a score cannot be.
+    """
+    points = tuple(map(_number, tokens[6:]))
+    scores = _number(tokens[3]), _number(tokens[4]), _number(tokens[5])
     fields: dict[str, Any] = {
         "length": scores[0],
         "score": scores[1],
         "opponent_score": scores[2],
-        "player": player,
-        "opponent": opponent,
+        "player": _name(tokens[1]),
+        "opponent": _name(tokens[2]),
         "points": points,
     }
-    difference, checkers = sum(points), sum(map(abs, points))
-    off = CHECKERS - (checkers + difference) // 2, CHECKERS - (checkers - difference) // 2
-    counts = off[0], points[25], off[1], -points[0]
-    return fields, counts if scores[0] > 0 and min(*scores, *counts) >= 0 else None
+    return fields, _counts_by_cells(points) if scores[0] > 0 <= scores[1] and scores[2] >= 0 else None
+
+
+_latest: Final[list[tuple[str, dict[str, Any], _Counts | None]]] = [("\n", {}, None)]
+"""The beginning of the last board, up to the colon after its cells, and what it says: the next board often has it."""
 
 
 @lru_cache(8 * CACHED_ROWS)
-def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
-    """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show."""
+def _ending(tokens: str) -> tuple[dict[str, Any], _Counts | None]:
+    """Read the tokens after the cells, which repeat often: their fields, and the counts of checkers that they show.
+
+    There are no counts if one is negative, or another token cannot be. The fields begin with those of the other tokens,
+    without values: a copy is filled without growing.
+    """
+    if tokens.count(":") != LAST_TOKENS - 1:
+        raise BoardError(f"expected {TOKENS} tokens, got {TOKENS - LAST_TOKENS + 1 + tokens.count(':')}")
     numbers = map(_number, tokens.split(":"))
     turn, a, b, c, d, cube, may_double, opponent_may_double, was_doubled, colour, *others = numbers
     if turn not in _TURNS:
@@ -87,6 +97,7 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     if colour not in _TURNS or not colour:
         raise BoardError(f"expected the colour -1 or 1, got {colour}")
     fields: dict[str, Any] = {
+        **dict.fromkeys(_FIRST),
         "turn": _TURNS[turn],
         "dice": (a, b),
         "opponent_dice": (c, d),
@@ -99,10 +110,11 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts]:
     fields |= zip(_OTHERS, others, strict=True)
     own, other = (fields["off"], fields["on_bar"]), (fields["opponent_off"], fields["opponent_on_bar"])
     counts = (*own, *other) if colour > 0 else (*other, *own)
-    return fields, None if _flaw_beside((a, b), (c, d), cube, fields["direction"]) else counts
+    flaw = min(counts) < 0 or _flaw_beside((a, b), (c, d), cube, fields["direction"])
+    return fields, None if flaw else counts
 
 
-@frozen(slots=False)
+@frozen
 class BoardState:
     """A `board:` line. The fields have the order of its tokens and the names of the specification."""
 
@@ -183,20 +195,33 @@ class BoardState:
         """
         if not text.startswith(PREFIX):
             raise BoardError("not a board line")
-        count = text.count(":") + 1
-        if count != TOKENS:
-            raise BoardError(f"expected {TOKENS} tokens, got {count}")
-        first = text.rsplit(":", LAST_TOKENS)[0]
-        fields, counts = _beginning(first)
-        others, shown = _ending(text[len(first) + 1 :])
-        state = object.__new__(cls)
-        object.__setattr__(state, "__dict__", fields | others)  # the class is frozen; its constructor takes longer
+        first, fields, counts = _latest[0]
+        if not text.startswith(first):
+            *tokens, ending = text.split(":", TOKENS - LAST_TOKENS)
+            if len(tokens) < TOKENS - LAST_TOKENS:
+                raise BoardError(f"expected {TOKENS} tokens, got {len(tokens) + 1}")
+            first = text[: len(text) - len(ending)]
+            fields, counts = _beginning(tokens)
+            _latest[0] = first, fields, counts
+        others, shown = _ending(text[len(first) :])
+        values = others.copy()
+        values.update(fields)
+        state = cls._of_fields(values)
         if counts == shown is not None:
             return state, None
+        if counts and shown and counts[1::2] == shown[1::2]:
+            raise BoardError(_flaw_of_counts(counts, shown))
         flaw, repaired = state.flaw(), state.repaired()
         if repaired is None:
             raise BoardError(flaw)
         return repaired, flaw
+
+    @classmethod
+    def _of_fields(cls, fields: dict[str, Any]) -> BoardState:
+        """Build a board in half the time that the constructor of a frozen class takes."""
+        state = object.__new__(cls)
+        object.__setattr__(state, "__dict__", fields)
+        return state
 
     def to_line(self) -> str:
         """Write the `board:` line.
@@ -254,10 +279,13 @@ class BoardState:
             return f"expected a length above 0 and scores, got {self.length}, {self.score}-{self.opponent_score}"
         if self.colour not in _COLOURS or self.turn not in _TURNS.values():
             return f"expected the turn of X, O or nobody and the colour X or O, got {self.turn!r} and {self.colour!r}"
-        own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
-        o, x = (own, other) if self.colour is Colour.O else (other, own)
         flaw = _flaw_beside(self.dice, self.opponent_dice, self.cube, self.direction)
-        return flaw or _flaw_of_checkers(self.points, o, x)
+        return flaw or _flaw_of_checkers(self.points, self._shown())
+
+    def _shown(self) -> _Counts:
+        """Return the counts of checkers beside the points."""
+        own, other = (self.off, self.on_bar), (self.opponent_off, self.opponent_on_bar)
+        return (*own, *other) if self.colour is Colour.O else (*other, *own)
 
     def repaired(self) -> BoardState | None:
         """Return the corrected board if the bars disagree and only the cells or only the counts can be right.
@@ -266,15 +294,18 @@ class BoardState:
         checkers a side.
         """
         x_cell, *between, o_cell = self.points
-        if self.colour is Colour.O:
-            by_counts = (-self.opponent_on_bar, *between, self.on_bar)
-            own, other = o_cell, -x_cell
-        else:
-            by_counts = (-self.on_bar, *between, self.opponent_on_bar)
-            own, other = -x_cell, o_cell
-        readings = (evolve(self, points=by_counts), evolve(self, on_bar=own, opponent_on_bar=other))
-        sound = [board for board in readings if board.flaw() is None]
-        return sound[0] if len(sound) == 1 else None
+        o_off, o_bar, x_off, x_bar = shown = self._shown()
+        if (o_cell, -x_cell) == (o_bar, x_bar):
+            return None
+        by_counts = (-x_bar, *between, o_bar)
+        counts_are_right = _flaw_of_checkers(by_counts, shown) is None
+        cells_are_right = _flaw_of_checkers(self.points, (o_off, o_cell, x_off, -x_cell)) is None
+        if counts_are_right is cells_are_right:
+            return None
+        own, other = (o_cell, -x_cell) if self.colour is Colour.O else (-x_cell, o_cell)
+        bars: dict[str, Any] = {"points": by_counts} if counts_are_right else {"on_bar": own, "opponent_on_bar": other}
+        repaired = self._of_fields(vars(self) | bars)
+        return repaired if repaired.flaw() is None else None
 
 
 @lru_cache(8 * CACHED_ROWS)
@@ -291,16 +322,26 @@ def _flaw_beside(dice: Dice, opponent_dice: Dice, cube: int, direction: int) -> 
     return None
 
 
-@lru_cache(CACHED_ROWS)
-def _flaw_of_checkers(points: tuple[int, ...], o: tuple[int, int], x: tuple[int, int]) -> str | None:
-    """Return the first contradiction between the cells and the checkers of O and X off the board and on the bar."""
-    (o_off, o_bar), (x_off, x_bar) = o, x
-    if points[25] != o_bar or points[0] != -x_bar:
-        return f"bars disagree: cells say O {points[25]}, X {-points[0]}, the counts O {o_bar}, X {x_bar}"
-    if min(o_bar, x_bar, o_off, x_off) < 0:
-        return "a bar or a count of checkers borne off is negative"
+def _counts_by_cells(points: tuple[int, ...]) -> _Counts:
     difference, checkers = sum(points), sum(map(abs, points))
-    o_total, x_total = (checkers + difference) // 2 + o_off, (checkers - difference) // 2 + x_off
-    if o_total != CHECKERS or x_total != CHECKERS:
-        return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"
-    return None
+    off = CHECKERS - (checkers + difference) // 2, CHECKERS - (checkers - difference) // 2
+    return off[0], points[25], off[1], -points[0]
+
+
+@lru_cache(CACHED_ROWS)
+def _flaw_of_checkers(points: tuple[int, ...], shown: _Counts) -> str | None:
+    """Return the first contradiction between the cells and the counts of checkers beside them."""
+    return _flaw_of_counts(_counts_by_cells(points), shown)
+
+
+def _flaw_of_counts(by_cells: _Counts, shown: _Counts) -> str | None:
+    """Return the first contradiction between the counts that follow from the cells and those beside them."""
+    o_off, o_bar, x_off, x_bar = shown
+    if by_cells == shown and min(shown) >= 0:
+        return None
+    if (o_bar, x_bar) != by_cells[1::2]:
+        return f"bars disagree: cells say O {by_cells[1]}, X {by_cells[3]}, the counts O {o_bar}, X {x_bar}"
+    if min(shown) < 0:
+        return "a bar or a count of checkers borne off is negative"
+    o_total, x_total = o_off + CHECKERS - by_cells[0], x_off + CHECKERS - by_cells[2]
+    return f"expected {CHECKERS} checkers a side, got O {o_total}, X {x_total}"

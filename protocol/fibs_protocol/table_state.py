@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from attrs import frozen
 
+from fibs_protocol import lazy_attrs
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour, TableNaming
 
@@ -78,7 +79,7 @@ class TablePlayer(enum.Enum):
     OPPONENT = "opponent"
 
 
-@frozen
+@lazy_attrs.frozen
 class SideState:
     """The checkers of one side, and what has to be remembered about it."""
 
@@ -98,7 +99,7 @@ class SideState:
     """The points of which one checker may not move on in this turn."""
 
 
-@frozen(slots=False)
+@lazy_attrs.frozen
 class TableState:
     """A `table:` line. The fields have the order of its tokens."""
 

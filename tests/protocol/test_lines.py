@@ -97,6 +97,7 @@ def test_no_byte_is_lost_if_no_line_is_too_long(data: bytes) -> None:
             ["Please give your password: ", "", "You are"],
         ),
         (b"\x07> 6\r\n", ["> ", "6"]),
+        (b"a\r> b\r\n", ["a", "> ", "b"]),
         (b"login: login: 1 a 2 b\r\n", ["login: ", "login: ", "1 a 2 b"]),
         (b"15 bob login: \r\n", ["15 bob login: "]),
         (b"lo\xff\xf1gin: 5", ["login: ", "5"]),
@@ -140,8 +141,12 @@ def test_plain_lines_that_arrive_together_are_found_at_once() -> None:
     """This is what makes long streams cheap."""
     splitter = LineSplitter()
     splitter.receive_data(b"one line\r\n~ two\r\nthree\r\n")
-    assert Line("one line", 0, b"one line\r\n", terminated=True) == splitter.next_line()
-    assert ["~ two", "three"] == [line.text for line in splitter._plain]
+    assert [
+        ("one line", 0, b"one line\r\n", True),
+        ("~ two", 10, b"~ two\r\n", True),
+        ("three", 17, b"three\r\n", True),
+    ] == list(splitter.take_lines() or ())
+    assert splitter.take_lines() is None
 
 
 def test_a_block_that_is_not_plain_is_cut_between_lines() -> None:

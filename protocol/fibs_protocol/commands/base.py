@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
+import attrs
 
 
-@frozen
+@attrs.frozen(slots=False)
 class Command:
     """The base class of commands: one line that a client sends."""
 

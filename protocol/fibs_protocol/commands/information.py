@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 
-from attrs import field, frozen
+from attrs import field
 
 from fibs_protocol.commands.base import Command
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.words import Setting, Toggle
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from attrs import frozen
-
 from fibs_protocol.commands.base import Command
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.words import FibsMove
 
 

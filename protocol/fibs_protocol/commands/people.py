@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from attrs import field
 
 from fibs_protocol.commands.base import Command
+from fibs_protocol.lazy_attrs import frozen
 
 
 @frozen

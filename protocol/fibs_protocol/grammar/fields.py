@@ -32,6 +32,8 @@ class FieldType:
     write: Callable[[Any], str] = str
     rest: bool = False
     """Whether the field is free text up to the end of the line, including blanks."""
+    source: str = "{read}({text})"
+    """What converts `{text}` in Python, where `{read}` stands for the function."""
     word: bool = field(init=False)
     """Whether the written form contains no blank, except before and after it."""
 
@@ -39,11 +41,6 @@ class FieldType:
     def regex(self) -> re.Pattern[str]:
         """The pattern, compiled when it is first needed."""
         return re.compile(self.pattern, re.ASCII)
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the value is the text itself."""
-        return self.read is _text
 
     @word.default
     def _has_no_blank(self) -> bool:
@@ -63,42 +60,43 @@ def _text(value: str) -> str:
     return value
 
 
+def _text_form(name: str, pattern: str, *, rest: bool = False) -> FieldType:
+    return _add(FieldType(name, pattern, _text, _text, rest, source="{text}"))
+
+
 # -- words and texts ------------------------------------------------------------------------------------------------
 
-NAME: Final = _add(FieldType("name", r"(?=[^A-Za-z_ ]{0,63}[A-Za-z_])[!-)+-9;-~]{0,63}[!-)+\-/-9;-~]", _text, _text))
+NAME: Final = _text_form("name", r"(?=[^A-Za-z_ ]{0,63}[A-Za-z_])[!-)+-9;-~]{0,63}[!-)+\-/-9;-~]")
 """A user's name. FIBS allows letters and `_`; digits and signs are accepted, too, but there must be a letter, or a name
 could look like the number of a CLIP line. It contains neither a colon nor an asterisk, and does not end with a
 full stop, which would belong to the sentence."""
-TYPED: Final = _add(FieldType("typed", r"(?!')[!-~]{0,254}[!-\-/-~]", _text, _text))
+TYPED: Final = _text_form("typed", r"(?!')[!-~]{0,254}[!-\-/-~]")
 """Text typed as a name; such lines begin with other words, so it may be almost anything."""
-WORD: Final = _add(FieldType("word", r"[!-~]{1,255}", _text, _text))
+WORD: Final = _text_form("word", r"[!-~]{1,255}")
 """A host, an address, a client: anything without blanks."""
-HOST: Final = _add(FieldType("host", r"[!-~]*[.:][!-~]*", _text, _text))
+HOST: Final = _text_form("host", r"[!-~]*[.:][!-~]*")
 """A host's name or address. It must contain a dot, or `greetings from someone` would match."""
-VALUE: Final = _add(FieldType("value", r"[!-~]{0,63}[!-&(-\-/-~]", _text, _text))
+VALUE: Final = _text_form("value", r"[!-~]{0,63}[!-&(-\-/-~]")
 """The value of a variable: `3`, `none`, `Europe/Berlin`. It does not end with a full stop or a quote."""
-QUOTED: Final = _add(FieldType("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?", _text, _text))
+QUOTED: Final = _text_form("quoted", r"[!-~](?:[ -~]{0,253}[!-~])?")
 """Quoted text: it may contain blanks, but neither begins nor ends with one."""
-SENTENCE: Final = _add(FieldType("sentence", r"[!-~](?:[ -~]*?[!-~])?", _text, _text))
+SENTENCE: Final = _text_form("sentence", r"[!-~](?:[ -~]*?[!-~])?")
 """Text inside a line, matched lazily."""
-PHRASE: Final = _add(FieldType("phrase", r"[!-\-/-~]|[!-~][ -~]*?[!-\-/-~]", _text, _text))
+PHRASE: Final = _text_form("phrase", r"[!-\-/-~]|[!-~][ -~]*?[!-\-/-~]")
 """The same without a full stop at its end, which would belong to the line."""
-TEXT: Final = _add(FieldType("text", r"[ -~]*", _text, _text, rest=True))
+TEXT: Final = _text_form("text", r"[ -~]*", rest=True)
 """User text, unchanged: the rest of the line after one blank."""
 
 
-class _Dash(dict[str, str | None]):
-    """Maps each word to itself, but `-` to None; a cache, because each line of a list of users has four such words."""
-
-    def __missing__(self, text: str) -> str:
-        return text
+def _read_dash(text: str) -> str | None:
+    return None if text == "-" else text
 
 
 def _write_dash(value: str | None) -> str:
     return "-" if value is None else value
 
 
-DASH: Final = _add(FieldType("dash", WORD.pattern, _Dash({"-": None}).__getitem__, _write_dash))
+DASH: Final = _add(FieldType("dash", WORD.pattern, _read_dash, _write_dash, source="None if {text} == '-' else {text}"))
 """A word, or `-` for none."""
 
 
@@ -408,10 +406,10 @@ GAME: Final = _add(
 )
 """The name of a game, with options: `plakoto:exception` is `Plakoto (exception)`."""
 
-WEEKTIME: Final = _add(FieldType("weektime", r"[A-Z][a-z]{2} +[0-9]{1,2}:[0-9]{2} +[!-9;-~]{1,16}", _text, _text))
+WEEKTIME: Final = _text_form("weektime", r"[A-Z][a-z]{2} +[0-9]{1,2}:[0-9]{2} +[!-9;-~]{1,16}")
 """`Wed 11:08 UTC`"""
 
-PERIOD: Final = _add(FieldType("period", r"[0-9]{2}:[0-9]{2}-[0-9]{2}:[0-9]{2}", _text, _text))
+PERIOD: Final = _text_form("period", r"[0-9]{2}:[0-9]{2}-[0-9]{2}:[0-9]{2}")
 
 # -- time -----------------------------------------------------------------------------------------------------------
 
@@ -431,7 +429,7 @@ def _write_utc(time: dt.datetime) -> str:
     return f"{_DAYS[utc.weekday()]} {_MONTHS[utc.month - 1]} {utc.day:2d} {utc:%H:%M:%S} {utc.year:04d} UTC"
 
 
-LOCAL: Final = _add(FieldType("local", r"[A-Z][a-z]+day, [ -~]*?[!-~]", _text, _text))
+LOCAL: Final = _text_form("local", r"[A-Z][a-z]+day, [ -~]*?[!-~]")
 """`Friday, July 03 18:04:27 MEST`"""
 UTC: Final = _add(
     FieldType(

@@ -8,8 +8,7 @@ in the groups with the most fixed words first. This leaves few patterns to try, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
-from operator import methodcaller
+from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias
 
 from fibs_protocol.board import PREFIX, BoardState
@@ -38,33 +37,36 @@ WORDINGS: Final = (*CLIP, BOARD, TABLE, *SENTENCES)
 _BY_NUMBER: Final = {wording.template.split(" ", 1)[0]: wording for wording in CLIP}
 
 
-def _index(wordings: tuple[Wording[Any], ...]) -> dict[Key, tuple[Wording[Any], ...]]:
-    groups: dict[Key, tuple[Wording[Any], ...]] = {}
-    for wording in wordings:
-        key = wording.key()
-        groups[key] = (*groups.get(key, ()), wording)
-    return groups
+class _Index:
+    """The sentences by their keys, and which shapes of keys a line's first words leave; made at the first sentence."""
+
+    def __init__(self, wordings: Iterable[Wording[Any]]) -> None:
+        self.by_key: dict[Key, tuple[Wording[Any], ...]] = {}
+        by_first: dict[str | None, set[Shape]] = {}
+        by_second: dict[str | None, set[Shape]] = {}
+        for wording in wordings:
+            a, b, c, d = key = wording.key()
+            self.by_key[key] = (*self.by_key.get(key, ()), wording)
+            shape = (a is not None, b is not None, c is not None, d is not None)
+            (by_second.setdefault(b, set()) if a is None else by_first.setdefault(a, set())).add(shape)
+        self.others = _most_words_first(by_second.pop(None, ()))
+        """The shapes that fix neither of the first two words."""
+        self.by_first = {word: _most_words_first(shapes) for word, shapes in by_first.items()}
+        """Those of the keys that begin with a word: only these have to be looked up."""
+        self.by_second = {word: _most_words_first(shapes) for word, shapes in by_second.items()}
+        """The same for the second word where the first is a field, such as a name."""
 
 
-def _shapes(keys: Iterable[Key]) -> tuple[Shape, ...]:
-    """List which words are fixed in some of the keys, most words first."""
-    shapes = {(a is not None, b is not None, c is not None, d is not None) for a, b, c, d in keys}
+def _most_words_first(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     return tuple(sorted(shapes, reverse=True, key=lambda shape: (sum(shape), shape)))
 
 
-_BY_KEY: Final = _index(SENTENCES)
-_BY_FIRST: Final = {word: _shapes(key for key in _BY_KEY if key[0] == word) for word, *_ in _BY_KEY if word}
-"""The shapes of the keys that begin with a word: only these have to be looked up."""
-_BY_SECOND: Final = {
-    word: _shapes(key for key in _BY_KEY if key[:2] == (None, word))
-    for first, word, *_ in _BY_KEY
-    if word and not first
-}
-"""The same for the second word where the first is a field, such as a name."""
-_BY_OTHERS: Final = _shapes(key for key in _BY_KEY if key[:2] == (None, None))
-"""The shapes of all other keys."""
+@cache
+def _index() -> _Index:
+    return _Index(SENTENCES)
+
+
 _TEXT: Final = Slot("text", TEXT)
-_without_apostrophes: Final = methodcaller("replace", "'", "")
 
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
@@ -86,7 +88,7 @@ def parse(text: str) -> Message:
         text: one logical line without its end, as `LineSplitter` gives it.
     """
     if text[:1].isdigit():
-        wording = _BY_NUMBER.get(text.split(" ", 1)[0])
+        wording = _BY_NUMBER.get(text.partition(" ")[0])
         if wording is not None:
             message: Message | None = wording.read(text)
             if message is not None:
@@ -106,11 +108,13 @@ def parse(text: str) -> Message:
 
 @lru_cache(CACHED_SENTENCES)
 def _parse_sentence(line: str) -> Message | None:
-    words = map(_without_apostrophes, line.rstrip(" .").split(None, KEY_WORDS))
+    words = line.rstrip(" .").replace("'", "").split(None, KEY_WORDS)
     first, second, third, fourth = (*words, "", "", "", "")[:KEY_WORDS]
-    shapes = (*_BY_FIRST.get(first, ()), *_BY_SECOND.get(second, ()), *_BY_OTHERS)
-    for a, b, c, d in shapes:
-        drawer = _BY_KEY.get((first if a else None, second if b else None, third if c else None, fourth if d else None))
+    index = _index()
+    for a, b, c, d in (*index.by_first.get(first, ()), *index.by_second.get(second, ()), *index.others):
+        drawer = index.by_key.get(
+            (first if a else None, second if b else None, third if c else None, fourth if d else None)
+        )
         if drawer:
             for wording in drawer:
                 message: Message | None = wording.read(line)

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from inspect import get_annotations
 from typing import Any, Final, Generic, TypeVar
 
 import attrs
@@ -54,7 +55,20 @@ _FORMS: Final = {
 }
 """The form of a field without an explicit form, by its annotation in the message class."""
 
+_FREE: Final = frozenset(("text", "sentence", "phrase", "quoted"))
+"""The forms of text chosen by a user."""
+
 _SPEC: Final = re.compile(r"([a-z_]*)(?:([<>])([0-9]+))?")
+_READ: Final = """
+def read(line):
+ try:
+  {take}
+  message = new(cls)
+  assign(message, '__dict__', {{{values}}})
+  return message
+ except (ValueError, KeyError):
+  return None
+"""
 _TAIL: Final = r"[ .]*"
 _APOSTROPHE: Final = re.compile("(?<=[A-Za-z])'(?=[a-z])")
 """Within a word, as in `can't`; those around a word are quotes."""
@@ -102,17 +116,21 @@ class Wording(Generic[T]):
         self.template = template
         self.fixed = fixed
         self.spoken = spoken
-        self.parts: tuple[str | Slot, ...] = tuple(_parse(cls, template))
-        self.slots = {part.name: part for part in self.parts if isinstance(part, Slot) and part.name}
-        last = self.parts[-1] if self.parts else ""
-        self.free = any(
-            isinstance(part, Slot) and part.form.name in {"text", "sentence", "phrase", "quoted"} for part in self.parts
-        )
+
+    @cached_property
+    def parts(self) -> tuple[str | Slot, ...]:
+        """The fixed texts and the fields, in their order."""
+        return tuple(_parse(self.cls, self.template))
+
+    @cached_property
+    def slots(self) -> dict[str, Slot]:
+        """The fields that a line holds, by their names."""
+        return {part.name: part for part in self.parts if isinstance(part, Slot) and part.name}
+
+    @cached_property
+    def free(self) -> bool:
         """Whether the line contains text chosen by a user."""
-        self.rest = isinstance(last, Slot) and last.form.rest
-        self._words = self._column_words()
-        self._constants: tuple[Any, ...] = ()
-        self._plan = self._make_plan()
+        return any(isinstance(part, Slot) and part.form.name in _FREE for part in self.parts)
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -140,27 +158,46 @@ class Wording(Generic[T]):
                 before = " *" if part.align == ">" else ""
                 after = " *" if part.align == "<" else ""
                 pieces.append(f"{before}({part.form.pattern}){after}")
-        return re.compile("".join(pieces) + ("" if self.rest else _TAIL), re.ASCII)
+        last = self.parts[-1] if self.parts else ""
+        tail = "" if isinstance(last, Slot) and last.form.rest else _TAIL
+        return re.compile("".join(pieces) + tail, re.ASCII)
 
     def __repr__(self) -> str:
         return f"<Wording {self.cls.__name__}: {self.template!r}>"
 
-    def read(self, line: str) -> T | None:
-        """Parse a line; return None if it does not have this wording."""
-        values: Sequence[Any]
-        if self._words is None:
-            match = self.regex.fullmatch(line)
-            if match is None:
-                return None
-            values = match.groups("") + self._constants
+    @cached_property
+    def read(self) -> Callable[[str], T | None]:
+        """The function that parses a line; it returns None for a line that does not have this wording.
+
+        It is written as Python when it is first needed, as attrs writes a constructor: twice as fast as going through
+        the fields of each line. The classes have neither converters nor validators, so that it sets the fields itself.
+        """
+        known: dict[str, Any] = {"cls": self.cls, "new": object.__new__, "assign": object.__setattr__}
+        values = []
+        fields = attrs.fields(self.cls)  # type: ignore[arg-type] # all our classes are attrs'
+        for attribute in fields:
+            name, slot = attribute.name, self.slots.get(attribute.name)
+            if slot is None:
+                known[f"fixed_{name}"] = value = self.fixed.get(name, attribute.default)
+                if value is attrs.NOTHING:
+                    raise TypeError(f"{self!r} does not say everything")
+                values.append(f"{name!r}: fixed_{name}")
+            else:
+                known[f"read_{name}"] = slot.form.read
+                values.append(f"{name!r}: {slot.form.source.format(read=f'read_{name}', text=f'text_{name}')}")
+        unknown = {*self.slots, *self.fixed} - {attribute.name for attribute in fields}
+        if unknown:
+            raise TypeError(f"{self!r} has unknown fields {sorted(unknown)}")
+        texts = "".join(f"text_{name}, " for name in self.slots)
+        number = self._number_of_columns()
+        if number is None:
+            known["fullmatch"] = self.regex.fullmatch
+            take = f"match = fullmatch(line)\n  if match is None: return None\n  {texts or '()'} = match.groups('')"
         else:
-            values = line.split()
-            if len(values) != len(self._words) or values[0] != self._words[0]:
-                return None
-        try:
-            return self.cls(*[values[place] if read is None else read(values[place]) for read, place in self._plan])
-        except (ValueError, KeyError):
-            return None
+            take = f"number, {texts} = line.split()\n  if number != {number!r}: return None"
+        exec(_READ.format(take=take, values=", ".join(values)), known)  # noqa: S102 - only names of our own are in it
+        function: Callable[[str], T | None] = known["read"]
+        return function
 
     def fits(self, thing: T) -> bool:
         """Return whether this wording can express a message, that is, whether all fixed fields agree."""
@@ -195,39 +232,13 @@ class Wording(Generic[T]):
         words += [None] * KEY_WORDS
         return words[0], words[1], words[2], words[3]
 
-    # -- compiling --------------------------------------------------------------------------------------------------
-
-    def _column_words(self) -> list[str | None] | None:
-        """Return the words of a CLIP line of single words, None for a field; such a line is split, not matched."""
-        if not self.template[:1].isdigit() or self.fixed:
-            return None
+    def _number_of_columns(self) -> str | None:
+        """Return the number of a CLIP line whose fields are single words; such a line is split, not matched."""
         slots = [part for part in self.parts if isinstance(part, Slot)]
-        if len(slots) != len(self.slots) or not all(slot.form.word and not slot.width for slot in slots):
+        single = all(slot.form.word and not slot.width for slot in slots) and len(slots) == len(self.slots)
+        if not single or self.fixed or not self.template[:1].isdigit():
             return None
-        words = "".join(part if isinstance(part, str) else "\0" for part in self.parts).split()
-        return [None if word == "\0" else word for word in words]
-
-    def _make_plan(self) -> tuple[tuple[Callable[[str], Any] | None, int], ...]:
-        """Return the converter (None: unchanged) and the index of the value for each field, in order."""
-        if self._words is None:
-            places = {name: index for index, name in enumerate(self.slots)}
-        else:
-            fields = [index for index, word in enumerate(self._words) if word is None]
-            places = dict(zip(self.slots, fields, strict=True))
-        plan: list[tuple[Callable[[str], Any] | None, int]] = []
-        for attribute in attrs.fields(self.cls):  # type: ignore[arg-type] # all our classes are attrs'
-            if attribute.name in places:
-                form = self.slots[attribute.name].form
-                plan.append((None if form.is_text else form.read, places[attribute.name]))
-            else:
-                plan.append((None, len(places) + len(self._constants)))
-                self._constants += (self.fixed.get(attribute.name, attribute.default),)
-        if attrs.NOTHING in self._constants:
-            raise TypeError(f"{self!r} does not say everything")
-        unknown = (set(self.slots) | set(self.fixed)) - {attribute.name for attribute in attrs.fields(self.cls)}  # type: ignore[arg-type] # as above
-        if unknown:
-            raise TypeError(f"{self!r} has unknown fields {sorted(unknown)}")
-        return tuple(plan)
+        return self.template.split()[0]
 
 
 def says(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
@@ -241,13 +252,17 @@ def hears(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
 
 
 def _parse(cls: type[Any], template: str) -> Iterator[str | Slot]:
-    annotations = {attribute.name: attribute.type for attribute in attrs.fields(cls)}
     for literal, name, spec, _ in string.Formatter().parse(template):
         if literal:
             yield literal
         if name is not None:
             match = _SPEC.fullmatch(spec or "")
-            if match is None or name not in {*annotations, ""}:
+            form = match and (match[1] or _FORMS.get(_annotation(cls, name)))
+            if match is None or form not in FIELD_TYPES:
                 raise TypeError(f"{cls.__name__}: cannot understand {{{name}:{spec}}}")
-            form = match[1] or _FORMS[str(annotations[name])]
             yield Slot(name, FIELD_TYPES[form], match[2] or "", int(match[3] or 0))
+
+
+def _annotation(cls: type[Any], name: str) -> str:
+    """Return the type of a field as it is written; asking attrs would complete a class that may not be needed."""
+    return next((found[name] for base in cls.__mro__ if name in (found := get_annotations(base))), "")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
+import attrs
+
+from fibs_protocol.lazy_attrs import frozen
 
 
-@frozen(getstate_setstate=False)  # those of a class with slots leave out the fields of classes without
+@attrs.frozen(slots=False)
 class Message:
     """The base class of messages: one logical line of a server."""
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Self
 
-from attrs import frozen
-
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Message
 
 _POINTS: Final = re.compile(r"[+-]?[0-9]{1,9}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Message
 
 
@@ -63,7 +62,7 @@ class MotdEnd(Message):
     """`4`: the message of the day ends."""
 
 
-@frozen(slots=False)
+@frozen
 class WhoInfo(Message):
     """`5 ...`: the state of one user."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from fibs_protocol.board import BoardState
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Message
 from fibs_protocol.words import Departure, Dice, FibsMove
 
@@ -62,7 +61,7 @@ class RollOrDouble(Message):
     """`It's your turn. Please roll or double`"""
 
 
-@frozen(slots=False)
+@frozen
 class Rolls(Message):
     """`You roll 6 and 4.` or `X rolls 3 and 1.`"""
 
@@ -98,7 +97,7 @@ class CannotMove(Message):
     player: str
 
 
-@frozen(slots=False)
+@frozen
 class Moves(Message):
     """`X moves 24-23 23-18 .`"""
 
@@ -106,7 +105,7 @@ class Moves(Message):
     moves: tuple[FibsMove, ...]
 
 
-@frozen(slots=False)
+@frozen
 class Board(Message):
     """`board:...`: the state of the game, board style 3."""
 

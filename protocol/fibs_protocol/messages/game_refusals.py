@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Refusal
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from attrs import frozen
-
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Message
 from fibs_protocol.words import Setting, Toggle
 

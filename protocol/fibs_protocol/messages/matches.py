@@ -5,8 +5,7 @@ Specification: "Invite", "Join", "Start or Resume a Match", "End of a Match", "O
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Message
 from fibs_protocol.words import Colour, Dice, FibsMove
 

@@ -5,8 +5,7 @@ No server but ours sends these. What is the same in backgammon, such as a roll o
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from fibs_protocol.lazy_attrs import frozen
 from fibs_protocol.messages.base import Message, Refusal
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import Colour, Dice, FibsMove, TableNaming
@@ -85,7 +84,7 @@ class ResumeGame(Message):
 # -- turns ------------------------------------------------------------------------------------------------------------
 
 
-@frozen(slots=False)
+@frozen
 class TableBoard(Message):
     """`table:...`: the state of the game."""
 
