@@ -68,7 +68,7 @@ bench: $(STAMP) ## Measure; each figure beside its limit or peer
 
 lock: ## Take the newest versions that pyproject.toml allows; needs uv
 	uv lock --upgrade
-	uv export --quiet --frozen --extra dev --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
+	uv export --quiet --frozen --extra dev --extra kernels --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
 
 clean: ## Remove what make made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -47,7 +47,7 @@ def test_nothing_comes_from_anywhere_but_the_common_index() -> None:
 def test_the_lock_has_what_the_project_asks_for() -> None:
     asked = [
         *wanted(),
-        *(it for name in ("archive", "cluster", "dev", "keyring", "postgresql", "train") for it in wanted(name)),
+        *(it for name in ("archive", "cluster", "dev", "jit", "kernels", "keyring", "postgresql", "train") for it in wanted(name)),
     ]
     assert [] == [str(it) for it in asked if not any(it.specifier.contains(version) for version in pinned(it.name))]
     (own,) = (package for package in LOCK["package"] if package["name"] == "fibsbot")
