@@ -153,11 +153,14 @@ class Transcriber:
         match, game = self._matches.current, regular.game
         if isinstance(message, m.Board):
             board = message.state
-            if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A):
+            goes_on = match is not None and match.game is game and regular.goes_on(board)
+            if goes_on and match is not None and match.matches_board(board, Seat.A):
                 match.touch(at)
                 return regular.take_board(message)
+            entries = len(game.entries)
             self._on_board(message, at)
-            return False
+            same = goes_on and self._matches.current is match and match is not None and match.game is game
+            return same and regular.take_silent_play(message, entries)
         entries = len(game.entries)
         if not isinstance(message, m.RollOrDouble):
             self._on_game_message(message, at)
