@@ -65,7 +65,7 @@ class _PlaceType(click.ParamType[Place]):
     "--fail-above", metavar="X", type=FiniteRange(0), help="With --strategy: fail if the mean difference is more."
 )
 @worker_options
-def replay(paths: tuple[Path, ...], /, **options: Any) -> None:
+def replay(paths: tuple[Path, ...], **options: Any) -> None:
     """Show logged and captured games.
 
     FILE is a session log, a capture of any client, or a match as .mat, SGF, FIBS oldmoves or our JSON; a folder means
