@@ -92,24 +92,6 @@ class RegularTurns:
         self.since.append(message)
         return len(self.since) <= MAX_DEFERRED
 
-    def take_silent_play(self, message: m.Board, entries: int) -> bool:
-        """Take a board from which the user's play was inferred, as in a capture that has none; return whether it was.
-
-        The tracked match infers the same play from it. `entries` is how many entries the game had before it.
-        """
-        game = self.game
-        last = game.entries[-1] if len(game.entries) == entries + 1 else None
-        return (
-            self.turn is Seat.A is game.silent_seat
-            and isinstance(last, Throw)
-            and last.seat is Seat.A
-            and not last.rebuilt
-            and game.rolled is None
-            and game.is_known
-            and board_shows_state(message.state, Seat.A, game.state)
-            and self.take_board(message)
-        )
-
     def take(self, message: Message, entries: int) -> bool:
         """Take another message, which the built game has got; return whether it is regular.
 

@@ -153,14 +153,11 @@ class Transcriber:
         match, game = self._matches.current, regular.game
         if isinstance(message, m.Board):
             board = message.state
-            goes_on = match is not None and match.game is game and regular.goes_on(board)
-            if goes_on and match is not None and match.matches_board(board, Seat.A):
+            if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A, at):
                 match.touch(at)
                 return regular.take_board(message)
-            entries = len(game.entries)
             self._on_board(message, at)
-            same = goes_on and self._matches.current is match and match is not None and match.game is game
-            return same and regular.take_silent_play(message, entries)
+            return False
         entries = len(game.entries)
         if not isinstance(message, m.RollOrDouble):
             self._on_game_message(message, at)
@@ -358,7 +355,7 @@ class Transcriber:
         seat = match.seat_of(board.player)
         if seat is None:
             return
-        if match.matches_board(board, seat):
+        if match.matches_board(board, seat, at):
             match.touch(at)
             return
         view = BoardView.from_board(board, seat)

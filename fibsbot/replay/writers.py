@@ -106,7 +106,10 @@ class JsonRows:
         step, state, answer = decision.step, decision.state, decision.text
         entry, playing = step.entry, state.phase is Phase.MOVE
         rolled = decision.answer is CubeAction.ROLL  # the entry's details are about the play
-        return self._row("decision", match) | {
+        return {
+            "kind": "decision",
+            "file": self.file,
+            "match": match,
             "game": step.game,
             "turn": step.turn,
             "who": _clipped(names[decision.seat]),
