@@ -401,12 +401,7 @@ class GameBuilder:
         The tracked match infers the same play (session_tracker.py).
         """
         rolled, state = self.rolled, self.state
-        if (
-            rolled is None
-            or rolled.seat is not self.silent_seat
-            or rolled.seat is not seat
-            or self.sent_play is not None
-        ):
+        if rolled is None or not rolled.seat is seat is self.silent_seat or self.sent_play is not None:
             return False
         if board.turn is board.colour or board.double_pending or self._resignation is not None:
             return False
