@@ -149,7 +149,7 @@ for package in map(importlib.import_module, packages):
 def test_rules_notation_formats_drawing_and_protocol_need_attrs_alone() -> None:
     """The modules that need rich and cattrs are imported where they are used."""
     heavier = "aiohttp cattrs click llvmlite numba numpy prometheus_client rich sqlalchemy structlog telnetlib3"
-    command = [sys.executable, "-c", LIGHT_SCRIPT, heavier, LIGHT, f"{COLOURS} {VALUES}"]
+    command: list[str] = [sys.executable, "-c", LIGHT_SCRIPT, heavier, " ".join(LIGHT), f"{COLOURS} {VALUES}"]
     path = os.pathsep.join((str(ROOT), str(ROOT / "protocol")))
     done = subprocess.run(
         command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": path}, text=True, timeout=120
@@ -161,7 +161,7 @@ def test_rules_notation_formats_drawing_and_protocol_need_attrs_alone() -> None:
 def test_a_help_text_needs_neither_rich_nor_cattrs(tmp_path: Path) -> None:
     lines = ["demo --help", "legal --help", "play --help", "replay --help", "run --help", "show --help", f"show {XGID}"]
     script = SCRIPT.replace("import attrs, cattrs, click, rich.console, rich.progress, rich.table", "import click")
-    command = [sys.executable, "-c", script, "cattrs", "rich", "--", *lines]
+    command: list[str] = [sys.executable, "-c", script, "cattrs", "rich", "--", *lines]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, capture_output=True, check=True, cwd=tmp_path, env=environment, text=True, timeout=120
