@@ -41,7 +41,7 @@ def test_nothing_comes_from_anywhere_but_the_common_index() -> None:
 def test_the_lock_has_what_the_project_asks_for() -> None:
     asked = [
         *wanted(),
-        *(it for name in ("archive", "cluster", "dev", "keyring", "postgresql", "train") for it in wanted(name)),
+        *(it for name in ("archive", "cluster", "dev", "keyring", "postgresql", "train", "web") for it in wanted(name)),
     ]
     assert [] == [
         str(it)
@@ -69,5 +69,5 @@ def test_pip_gets_the_versions_of_the_lock() -> None:
 
 
 def test_what_may_break_with_its_next_major_version_has_an_upper_bound() -> None:
-    asked = [it for name in ("", "archive", "cluster", "keyring", "postgresql", "train") for it in wanted(name)]
+    asked = [it for name in ("", "archive", "cluster", "keyring", "postgresql", "train", "web") for it in wanted(name)]
     assert UNBOUNDED == {it.name for it in asked if "<" not in {part.operator for part in it.specifier}}
