@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -86,8 +85,7 @@ def replacing(target: Path) -> Iterator[Path]:
 def check_writable(target: Path) -> None:
     """Raise OSError unless a file can be made beside `target`, whose folder is created if need be."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=target.parent):
-        pass
+    _make_unnamed_file(target.parent)
 
 
 def is_disk_full(error: OSError) -> bool:
@@ -106,7 +104,14 @@ def check_can_create(folder: Path) -> None:
     A file is made, because a system that grants access may still refuse: /proc allows root to write.
     """
     existing = next(it for it in (folder, *folder.absolute().parents) if it.exists())
-    with tempfile.TemporaryFile(dir=existing):
+    _make_unnamed_file(existing)
+
+
+def _make_unnamed_file(folder: Path) -> None:
+    """Raise OSError unless a file can be made in a folder; it has no name, and no longer exists then."""
+    import tempfile  # noqa: PLC0415 - slow to import, with the compressions of shutil
+
+    with tempfile.TemporaryFile(dir=folder):
         pass
 
 

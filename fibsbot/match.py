@@ -22,6 +22,8 @@ ROLL_WAYS: Final = tuple(1 if high == low else 2 for high, low in ROLLS)
 """How many of the 36 results of two dice give each of the ROLLS."""
 PIPS_PER_ROLL: Final = 49 / 6
 """What a roll moves on average, doubles counted four times."""
+LONGEST_MATCH: Final = 99
+"""Length of the longest match on FIBS."""
 
 
 class Owner(enum.Enum):

@@ -39,9 +39,9 @@ FORKS.set_forkserver_preload(
     [
         "fibsbot.arena.duel.pairs",
         "fibsbot.cli.duel",
-        "fibsbot.cli.play",
-        "fibsbot.cli.replay",
-        "fibsbot.cli.run",
+        "fibsbot.cli.play_session",
+        "fibsbot.cli.replay_output",
+        "fibsbot.cli.run_service",
         "fibsbot.cli.serve",
         "fibsbot.cli.status",
         "fibsbot.cli.train",

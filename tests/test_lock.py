@@ -15,6 +15,7 @@ import fibs_protocol
 ROOT: Final = Path(__file__).parent.parent
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROTOCOL: Final[dict[str, Any]] = tomllib.loads((ROOT / "protocol" / "pyproject.toml").read_text())
+EXTRAS: Final = ("archive", "cluster", "dev", "jit", "kernels", "keyring", "postgresql", "train", "web")
 OWN: Final = {"fibsbot", "fibs-protocol"}
 """What this repository has itself."""
 LOCK: Final[dict[str, Any]] = tomllib.loads((ROOT / "uv.lock").read_text())
@@ -47,7 +48,7 @@ def test_nothing_comes_from_anywhere_but_the_common_index() -> None:
 def test_the_lock_has_what_the_project_asks_for() -> None:
     asked = [
         *wanted(),
-        *(it for name in ("archive", "cluster", "dev", "jit", "kernels", "keyring", "postgresql", "train") for it in wanted(name)),
+        *(it for name in EXTRAS for it in wanted(name)),
     ]
     assert [] == [str(it) for it in asked if not any(it.specifier.contains(version) for version in pinned(it.name))]
     (own,) = (package for package in LOCK["package"] if package["name"] == "fibsbot")
@@ -71,7 +72,7 @@ def test_pip_gets_the_versions_of_the_lock() -> None:
 
 
 def test_what_may_break_with_its_next_major_version_has_an_upper_bound() -> None:
-    asked = [it for name in ("", "archive", "cluster", "keyring", "postgresql", "train") for it in wanted(name)]
+    asked = [it for name in ("", *EXTRAS) if name != "dev" for it in wanted(name)]
     assert UNBOUNDED == {it.name for it in asked if "<" not in {part.operator for part in it.specifier}}
 
 

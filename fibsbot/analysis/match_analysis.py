@@ -26,10 +26,11 @@ from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, check_portable, find
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.fingerprint import digest
 from fibsbot.workers.journal import Journal
 from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, ProgressCallback, WorkerPool
-from fibsbot.workers.processes import WorkerLostError, usable_cores
+from fibsbot.workers.processes import usable_cores
 
 
 class AnalysisError(ValueError):

@@ -28,7 +28,7 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
-from fibsbot.draw.board_text import styled_board
+from fibsbot.draw.coloured_board import styled_board
 from fibsbot.draw.markup import clean
 from fibsbot.fibs_numbering import cells_from_position, play_from_fibs
 from fibsbot.notation import format_play

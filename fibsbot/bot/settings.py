@@ -11,7 +11,8 @@ from attrs import evolve, field, frozen
 
 from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
-from fibsbot.policy import LONGEST_MATCH, NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
+from fibsbot.match import LONGEST_MATCH
+from fibsbot.policy import NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
 from fibsbot.records.session_log import Rotation
 from fibsbot.rules.law_words import LawWordsError, name_same_laws
 from fibsbot.setting import MONTH, seconds, setting, setting_fields

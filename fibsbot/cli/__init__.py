@@ -59,7 +59,7 @@ COMMANDS: Final = {
     "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
     "order": ("fibsbot.cli.status:order", "Control running bots."),
     "parse": ("fibsbot.cli.export:parse", "Parse what a server sent; print one JSON object per message."),
-    "perft": ("fibsbot.cli.rules:perft", "Count the positions that the rules can reach."),
+    "perft": ("fibsbot.cli.perft:perft", "Count the positions that the rules can reach."),
     "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
     "report": (
         "fibsbot.cli.report:report",

@@ -17,6 +17,7 @@ from fibsbot.cli.options import FiniteRange, GameName, PlayerName, load_config_f
 from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.checks import CheckResult, check, config_warnings
 from fibsbot.config.settings import format_problems
+from fibsbot.match import LONGEST_MATCH
 from fibsbot.policy import (
     Direction,
     MatchRequest,
@@ -26,7 +27,7 @@ from fibsbot.policy import (
     reasons_to_refuse,
     unknown_facts,
 )
-from fibsbot.policy.policy import CHOUETTE, LONGEST_MATCH, UNLIMITED_WORD
+from fibsbot.policy.policy import CHOUETTE, UNLIMITED_WORD
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.stored_rows import PlayerMemory, StoredOpponent
 from fibsbot.rules.law_words import LawWordsError, parse_law_words

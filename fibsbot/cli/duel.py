@@ -29,7 +29,8 @@ from fibsbot.cli.options import (
     laws_options,
     worker_options,
 )
-from fibsbot.cli.output import counting_bar, sigterm_as_interrupt
+from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.cli.terminal import counting_bar
 from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws

@@ -14,7 +14,7 @@ import click
 from attrs import asdict, evolve, frozen
 
 from fibsbot.cli import UserError
-from fibsbot.cli.positions import (
+from fibsbot.cli.evaluations import (
     DEFAULT_PLIES,
     SearchOptions,
     before_roll,
@@ -25,20 +25,18 @@ from fibsbot.cli.positions import (
     format_chances,
     format_equity,
     format_match_chance,
-    ids_of,
     json_option,
     networks_option,
     open_engine,
     plies_option,
     position_argument,
-    print_state,
-    read_dice,
     read_position,
     round_number,
     search_limits,
     search_options,
     stakes_of,
 )
+from fibsbot.cli.positions import ids_of, print_state, read_dice
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.text import format_percent

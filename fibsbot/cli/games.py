@@ -8,14 +8,11 @@ import time
 from typing import Any
 
 import click
-from rich.console import Console
 
 from fibsbot.cli import UserError
+from fibsbot.cli.output import print_board
 from fibsbot.draw.backgammon_rules import PAGES
-from fibsbot.draw.board_text import styled_board
 from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
-from fibsbot.draw.svg import ViewOptions
-from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
 from fibsbot.games import game as games
@@ -162,17 +159,9 @@ def print_game(game: TableGame, *, as_json: bool) -> None:
         pips = [game.table.own.pips, game.table.opponent.pips]
         click.echo(json.dumps(game_to_json(game) | {"pips": pips}))
         return
-    lines = draw_table(game, Seat.A, NAMES)
-    console = Console(highlight=False)
-    console.print(styled_board(lines) if console.is_terminal else "\n".join(lines), markup=False, soft_wrap=True)
+    print_board(draw_table(game, Seat.A, NAMES))
     for name, value in [*describe_game(game, NAMES), ("table", format_table(game.table))]:
         click.echo(f"   {name:9} {value}")
-
-
-def picture(game: TableGame, view: ViewOptions, names: tuple[str, str] | None, play: str | None) -> str:
-    """Return a picture of a table, and of a play if given."""
-    made = read_play(play, game) if play else None
-    return table_svg(game, Seat.A, view=view, names=names or NAMES, play=made)
 
 
 def print_perft(game: TableGame, depth: int, *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """Option types and options that several commands share: numbers, names, workers, laws, configuration file, store.
 
-Imports nothing slow: settings and SQLAlchemy are imported only if a command needs them.
+Imports nothing slow: settings, worker pools and SQLAlchemy are imported only if a command needs them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse
 from fibsbot.rules.laws import FIBS, LAWS, Laws
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.text import errors_as
-from fibsbot.workers.pool import MissingClusterError, TlsFiles, UnusableSchedulerError, WorkerPool, open_pool
-from fibsbot.workers.processes import WorkError
+from fibsbot.workers.errors import MissingClusterError, TlsFiles, UnusableSchedulerError, WorkError
 
 if TYPE_CHECKING:
     from fibsbot.config import Config
+    from fibsbot.workers.pool import WorkerPool
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -149,6 +149,8 @@ class WorkerOptions:
     @contextlib.contextmanager
     def open(self) -> Iterator[WorkerPool]:
         """Open the workers. Raises what `work_errors` makes of a WorkError, also of one while they are used."""
+        from fibsbot.workers.pool import open_pool  # noqa: PLC0415 - slow to import, and not needed for a help text
+
         with (
             work_errors(),
             open_pool(self.scheduler or None, jobs=self.jobs, tls=self.tls, report=_report_wait) as pool,
@@ -274,7 +276,8 @@ def laws_from(  # noqa: PLR0913 - one argument per option
 
 def load_config_file(path: Path | None) -> Config:
     """Return the settings of a configuration file, or the defaults without one; raise ConfigError."""
-    from fibsbot.config import Config, ConfigProblemsError, load_config  # noqa: PLC0415 - the settings of a whole bot
+    from fibsbot.config import Config, ConfigProblemsError  # noqa: PLC0415 - the settings of a whole bot
+    from fibsbot.config.parser import load_config  # noqa: PLC0415
     from fibsbot.config.settings import format_problems  # noqa: PLC0415
 
     try:

@@ -1,121 +1,72 @@
-"""Progress bars, checks of output files, and standard input as a file."""
+"""Boards and progress on a terminal, checks of output files, and standard input as a file.
+
+What needs rich is imported only for a terminal.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import shutil
+import os
 import signal
 import sys
-import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
-from attrs import frozen
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from fibsbot.cli import Stream, UserError
 from fibsbot.draw.markup import clean
 from fibsbot.files import check_can_create, os_errors_as
-from fibsbot.text import plural
-from fibsbot.workers.pool import PoolProgress
 
-PROGRESS_DELAY: Final = 2.0
-"""Seconds before a progress bar is shown."""
+if TYPE_CHECKING:
+    from fibsbot.workers.pool import PoolProgress
+
+_COLOUR_VARIABLES: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Environment variables by which rich takes any output for a terminal."""
 
 
-@frozen
+def print_board(lines: Sequence[str]) -> None:
+    """Print a drawn board, in a terminal with colours."""
+    if not sys.stdout.isatty() and not any(it in os.environ for it in _COLOUR_VARIABLES):
+        click.echo("\n".join(lines))
+        return
+    from fibsbot.cli import terminal  # noqa: PLC0415 - only a terminal needs rich
+
+    terminal.print_board(lines)
+
+
 class ProgressDisplay:
-    """A progress bar; called with the amount done and the total, if known."""
-
-    bar: Progress
-    task: TaskID
+    """What shows the progress of work; this one shows nothing."""
 
     def __call__(self, done: float, of: float | None) -> None:
-        """Show how much is done."""
-        self.bar.update(self.task, completed=done, total=of)
+        """Show how much is done, and of how much if that is known."""
 
     def follow(self, progress: PoolProgress) -> None:
         """Show the rate, and how many workers there are if there are several or none."""
-        workers = "" if progress.workers == 1 else f", {plural(progress.workers, 'worker')}"
-        self.bar.update(self.task, note=f"{progress.rate:.1f} pieces/s{workers}")
 
 
 @contextlib.contextmanager
 def progress_bar(what: str, *, shown: bool = True) -> Iterator[ProgressDisplay]:
-    """Yield a progress bar.
-
-    The bar appears after PROGRESS_DELAY, on a terminal only.
-    """
-    bar = Progress(
-        TextColumn(what),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not (shown and sys.stderr.isatty()),
-    )
-    task = bar.add_task(what, total=None, note="")
-    with _start_later(bar):
-        yield ProgressDisplay(bar, task)
-
-
-def counting_bar() -> Progress:
-    """Return a bar that counts something, with a text `running` at its end, on a terminal only."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[running]}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-
-
-@contextlib.contextmanager
-def _start_later(bar: Progress) -> Iterator[None]:
-    """Start a bar after PROGRESS_DELAY, even if nothing has been done by then."""
-    if bar.disable:
-        yield
+    """Yield a progress bar, which appears after a moment, on a terminal only."""
+    if not (shown and sys.stderr.isatty()):
+        yield ProgressDisplay()
         return
-    timer = threading.Timer(PROGRESS_DELAY, bar.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
+    from fibsbot.cli import terminal  # noqa: PLC0415 - only a terminal needs rich
+
+    with terminal.progress_bar(what) as display:
+        yield display
 
 
 @contextlib.contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """Show a spinner after PROGRESS_DELAY, for work of unknown duration."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    """Show a spinner after a moment, on a terminal only, for work of unknown duration."""
+    if not sys.stderr.isatty():
         yield
         return
-    waiting = Progress(SpinnerColumn(), TextColumn(what), TimeElapsedColumn(), console=console, transient=True)
-    waiting.add_task(what, total=None)
-    with _start_later(waiting):
+    from fibsbot.cli import terminal  # noqa: PLC0415 - only a terminal needs rich
+
+    with terminal.spinner(what):
         yield
 
 
@@ -136,6 +87,9 @@ STDIO: Final = "-"
 @contextlib.contextmanager
 def saved_stdin() -> Iterator[Path]:
     """Yield the path of a temporary file with the contents of standard input."""
+    import shutil  # noqa: PLC0415 - see `tempfile`
+    import tempfile  # noqa: PLC0415 - slow to import, and most commands read no standard input
+
     with tempfile.TemporaryDirectory(prefix="fibsbot-") as folder:
         path = Path(folder) / "stdin"
         with path.open("wb") as file:

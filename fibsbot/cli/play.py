@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import datetime as dt
-import signal
-import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
-import structlog
 from attrs import evolve
 
-from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
-from fibsbot.bot.settings import RunSettings
-from fibsbot.cli import ConfigError, RunError, UserError
+from fibsbot.cli import UserError
 from fibsbot.cli.options import FOLDER, FiniteRange, PlayerName, load_config_file
-from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.client.settings import ServerSettings, connection_error_text
-from fibsbot.config import Config, ConfigProblemsError, UnknownAccountError
-from fibsbot.config.build import find_password, run_settings
-from fibsbot.config.checks import config_warnings, games_to_play
+from fibsbot.client.settings import ServerSettings
+from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.settings import DEFAULT_VARIABLE, AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.policy import Lengths
-from fibsbot.strategies import FALLBACK_STRATEGY
-from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, find, first_fault, load
-from fibsbot.strategies.pool import close_strategy_in_time
 
 DEFAULT_PORT: Final = ServerSettings().port
 """Port of a server that is named without one."""
-_log = structlog.get_logger(__name__)
 
 
 def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -133,7 +117,9 @@ def play(  # noqa: PLR0913 - one argument per option
     if max_length:
         chosen = evolve(chosen, policy=evolve(chosen.policy, lengths=_limit_lengths(chosen.policy.lengths, max_length)))
     configure_log(chosen.log.format, LogLevel.DEBUG if verbose else chosen.log.level)
-    _play_account(chosen)
+    from fibsbot.cli.play_session import play_account  # noqa: PLC0415 - the whole agent, which no help text needs
+
+    play_account(chosen)
 
 
 def _account(config: Config, name: str | None) -> AccountConfig:
@@ -161,102 +147,3 @@ def _limit_lengths(lengths: Lengths, longest: int) -> Lengths:
     """Return the lengths from the shortest accepted one up to this one."""
     shortest = min((least for least, _ in lengths.ranges), default=1)
     return evolve(lengths, ranges=((min(shortest, longest), longest),))
-
-
-def _play_account(config: Config) -> None:
-    """Play with the only account of a configuration until the end."""
-    (account,) = config.accounts
-    _find(config.bot.strategy)
-    try:
-        secret = find_password(account)
-    except ConfigProblemsError as error:
-        raise ConfigError(str(error)) from None
-    for warning in config_warnings(config, process=False):
-        _log.warning(warning)
-    # Unlike the names of finished files (fibsbot/records/finished_logs.py), so that `fibsbot run` leaves it alone.
-    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-    log_path = config.log.directory / f"{account.name}-{stamp}.jsonl"
-    settings = run_settings(config, account, secret.text, log_path)
-    _check_reachable(settings)
-    strategy = _load(config.bot.strategy, games_to_play(config))
-    fallback = None if config.bot.strategy == FALLBACK_STRATEGY else _load(FALLBACK_STRATEGY)
-    result = _run(settings, strategy, fallback)
-    counters = result.counters
-    if result.end is End.REFUSED:
-        hint = (
-            "" if settings.server.register else "; --register creates the account if the server has none of this name"
-        )
-        raise RunError(f"{settings.server.address} does not accept the name {account.name!r} with this password{hint}")
-    click.echo(f"{counters.matches} matches played, {counters.wins} won. Session log: {log_path}")
-    if result.end is not End.FINISHED:
-        raise RunError(result.reason)
-
-
-def _check_reachable(settings: RunSettings) -> None:
-    """Raise RunError if the server cannot be reached, before the engine starts, which may take half a minute."""
-    try:
-        address = settings.server.host, settings.server.port
-        socket.create_connection(address, settings.agent.timings.connect).close()
-    except (OSError, UnicodeError) as error:
-        raise RunError(f"cannot connect to {settings.server.address}: {connection_error_text(error)}") from None
-
-
-def _find(name: str) -> None:
-    """Raise UserError for a strategy that is not installed."""
-    try:
-        find(name)
-    except StrategyError as error:
-        raise UserError(str(error)) from None
-
-
-def _load(name: str, games: Iterable[str] = ()) -> Strategy:
-    try:
-        strategy = load(name)
-    except StrategyError as error:
-        raise UserError(str(error)) from None
-    if fault := first_fault(strategy, games):
-        raise UserError(f"strategy {name!r} does not work: {fault}")
-    return strategy
-
-
-def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:
-    try:
-        return asyncio.run(_play(settings, strategy, fallback))
-    except ConnectionFailedError as error:
-        raise RunError(f"cannot connect to {settings.server.address}: {error}") from None
-    except RegistrationError as error:
-        raise RunError(f"cannot register {settings.agent.name!r}: {error}") from None
-    except OSError as error:
-        raise ConfigError(f"cannot write {settings.log_path}: {error.strerror or error}") from None
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        raise click.Abort from None
-    finally:
-        for it in (strategy, fallback):
-            if it is not None:
-                close_strategy_in_time(it, type(it).__name__)
-
-
-async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:
-    runner = Runner(settings, strategy, fallback=fallback)
-    task = asyncio.current_task()
-    signals = 0
-
-    def on_signal(number: signal.Signals) -> None:
-        nonlocal signals
-        signals += 1
-        if signals == 1:
-            _log.info("asked to end", signal=number.name, what="the match is finished first; once more: leave at once")
-            runner.finish()
-        elif signals == 2:
-            _log.warning("asked to end at once", signal=number.name, what="the server saves the match")
-            runner.quit()
-        elif task is not None:
-            task.cancel()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal, number)
-    result = await runner.run()
-    if signals > 1:
-        raise asyncio.CancelledError  # the match was not finished, so this is not a success
-    return result

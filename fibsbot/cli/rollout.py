@@ -20,20 +20,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.engine import with_roll
-from fibsbot.cli.options import FiniteRange, WorkerOptions, worker_options
-from fibsbot.cli.output import sigterm_as_interrupt
-from fibsbot.cli.positions import (
+from fibsbot.cli.evaluations import (
     DEFAULT_PLIES,
     before_roll,
     check_may_double,
-    ids_of,
     json_option,
     networks_option,
     open_engine,
-    print_state,
     read_position,
     search_limits,
 )
+from fibsbot.cli.options import FiniteRange, WorkerOptions, worker_options
+from fibsbot.cli.output import sigterm_as_interrupt
+from fibsbot.cli.positions import ids_of, print_state
 from fibsbot.cli.rollout_output import OPENING_WITHIN, OpeningRollouts, RolloutOutput, running_result
 from fibsbot.engine import MAX_TRIALS
 from fibsbot.match import MatchState, Phase

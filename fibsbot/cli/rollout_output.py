@@ -12,15 +12,8 @@ import click
 from attrs import evolve, frozen
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.positions import (
-    chances_row,
-    equity_row,
-    format_equity,
-    format_match_chance,
-    ids_of,
-    round_number,
-    stakes_of,
-)
+from fibsbot.cli.evaluations import chances_row, equity_row, format_equity, format_match_chance, round_number, stakes_of
+from fibsbot.cli.positions import ids_of
 from fibsbot.files import os_errors_as
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Position

@@ -14,7 +14,8 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import FILE, FOLDER, laws_from, laws_options, tls_options, work_errors
 from fibsbot.cli.output import check_writable
 from fibsbot.log import configure_log
-from fibsbot.workers.pool import TlsFiles, cluster_imported
+from fibsbot.workers.errors import TlsFiles
+from fibsbot.workers.pool import cluster_imported
 from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
 
 if TYPE_CHECKING:

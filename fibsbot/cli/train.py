@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from fibsbot.cli import EXIT_INTERRUPTED, ConfigError, UserError
 from fibsbot.cli.options import FILE, FOLDER, GameName, WorkerOptions, check_options_with_game, worker_options
 from fibsbot.draw.plot import Series, curve_svg
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import WorkerPool
-from fibsbot.workers.processes import WorkerLostError
 
 if TYPE_CHECKING:
     from fibsbot.engine.training.optimizer import Backend

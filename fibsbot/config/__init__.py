@@ -7,9 +7,10 @@ The modules:
     checks.py    warns of what is valid but probably a mistake, and checks paths
     build.py     makes the settings of each account's run, with its password; applies a changed file
     document.py  writes the sample file and docs/configuration.md: python -m fibsbot.config.document
+
+This package itself imports the sections alone, as their defaults are in help texts; reading a file takes more.
 """
 
-from fibsbot.config.parser import load_config, parse_config
 from fibsbot.config.settings import Config, ConfigProblem, ConfigProblemsError
 from fibsbot.service.settings import UnknownAccountError
 
@@ -18,6 +19,4 @@ __all__ = [
     "ConfigProblem",
     "ConfigProblemsError",
     "UnknownAccountError",
-    "load_config",
-    "parse_config",
 ]

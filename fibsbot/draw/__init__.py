@@ -7,6 +7,7 @@ Boards of backgammon, and as far as `table_` says of other games:
     svg.py              the picture
     arrows.py           the arrows of a play
     board_text.py       the board as text, and sentences about it
+    coloured_board.py   its colours in a terminal
     table_svg.py        the picture of another game
     table_text.py       its board as text
 

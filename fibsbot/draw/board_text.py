@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from attrs import evolve
-from rich.text import Text
 
 from fibs_protocol.drawing import draw
 from fibs_protocol.words import Colour
@@ -14,12 +12,6 @@ from fibsbot.fibs_numbering import board_of
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, MatchGame, Seat, Stage
-
-COLOURS: Final = {"O": ("●", "bold yellow"), "X": ("○", "bold cyan")}
-"""Sign and style of each colour in a terminal; the signs differ also without colours."""
-
-_COLOUR: Final = re.compile(r"(?<= )[OX](?= |: |-\d)")
-"""A colour's letter: a checker, before a player's name, or before a count."""
 
 
 def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
@@ -42,20 +34,6 @@ def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]
     if state.turn is seat:
         return draw(evolve(board, dice=state.dice or (0, 0)))
     return draw(evolve(board, turn=Colour.X, opponent_dice=state.dice or (0, 0)))
-
-
-def styled_board(lines: list[str]) -> Text:
-    """Return a drawn board for a terminal, with signs and colours for the checkers."""
-    text = Text("\n").join(_styled(line) for line in lines)
-    text.no_wrap = True
-    return text
-
-
-def _styled(line: str) -> Text:
-    text = Text(_COLOUR.sub(lambda letter: COLOURS[letter[0]][0], line))
-    for sign, style in COLOURS.values():
-        text.highlight_regex(re.escape(sign), style)
-    return text
 
 
 def describe_state(state: MatchState) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ The modules:
     position_lists.py  lists of positions
     csv_table.py       a table of matches
     transcript_json.py our own format, with everything that a transcript has
+    transcript_values.py its values
 
 This module has what all formats share: errors, unpacking and decoding, and the detection of a file's format.
 """

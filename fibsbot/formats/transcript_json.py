@@ -6,29 +6,21 @@ that the text stays short; docs/formats.md shows an example.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-import math
 import re
 from collections.abc import Iterator
-from functools import cache, partial
-from typing import Any, Final, TypeVar
-
-from cattrs import ClassValidationError, Converter, transform_error
-from cattrs.strategies import configure_tagged_union, include_subclasses
+from typing import Final
 
 from fibsbot.formats import JSON_BEGINNING, FormatError, expected
-from fibsbot.formats.checked_game import HIGHEST_CUBE, HIGHEST_NUMBER
-from fibsbot.position import Flaw, Move, Play, Position
-from fibsbot.rules.laws import Level
-from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.formats.checked_game import HIGHEST_CUBE
+from fibsbot.position import Flaw
+from fibsbot.rules.state import GameState, Stage
 from fibsbot.transcript import Entry, Game, Gap, Transcript, TranscriptError, walk
 
 VERSION: Final = 1
 """Goes up when an older program would misunderstand what a newer one writes."""
 VERSION_KEY: Final = JSON_BEGINNING[2:-2]
 """The key of the version, the first one of every object."""
-_T = TypeVar("_T")
 _BLANK: Final = re.compile(r"\s*")
 
 
@@ -37,7 +29,9 @@ _BLANK: Final = re.compile(r"\s*")
 
 def write_json(transcript: Transcript) -> str:
     """Return a match as one line of JSON."""
-    values = {VERSION_KEY: VERSION, **_converter().unstructure(transcript)}
+    from fibsbot.formats.transcript_values import values_of  # noqa: PLC0415 - needs cattrs, and no other format does
+
+    values = {VERSION_KEY: VERSION, **values_of(transcript)}
     return json.dumps(values, separators=(",", ":"), allow_nan=False) + "\n"
 
 
@@ -83,11 +77,12 @@ def _read(values: object, number: int) -> Transcript:
     version = values.pop(VERSION_KEY)
     if version != VERSION:
         raise expected(f"a match as version {VERSION} writes it", str(version))
+    from fibsbot.formats.transcript_values import transcript_from  # noqa: PLC0415 - see `write_json`
+
     try:
-        transcript = _converter().structure(values, Transcript)
-    except ClassValidationError as error:
-        first = transform_error(error, path="match")[0].split("\n")[0][:200]
-        raise FormatError(f"match {number}: {first}") from None
+        transcript = transcript_from(values)
+    except FormatError as error:
+        raise FormatError(f"match {number}: {error}") from None
     for game in transcript.games:
         _check_game(transcript, game, number)
     return transcript
@@ -127,50 +122,3 @@ def _problem(state: GameState, length: int) -> str:
         "expected 0 turns or more": state.turns < 0,
     }
     return next((problem for problem, there in problems.items() if there), "")
-
-
-# -- classes and their JSON values ------------------------------------------------------------------------------------
-
-
-@cache
-def _converter() -> Converter:
-    """Return what turns transcripts into plain values and back, and takes nothing for what it only looks like."""
-    converter = Converter(omit_if_default=True, forbid_extra_keys=True)
-    for kind in (int, str, bool):
-        converter.register_structure_hook(kind, _checked_type)
-    converter.register_structure_hook(Level, lambda number, _: Level(_checked_type(number, int)))
-    converter.register_structure_hook(float, _read_float)
-    converter.register_unstructure_hook(float, lambda number: number if math.isfinite(number) else None)
-    converter.register_structure_hook(Seat, lambda name, _: Seat[_checked_type(name, str)])
-    converter.register_unstructure_hook(Seat, lambda seat: seat.name)
-    converter.register_structure_hook(Play, lambda rows, _: Play(tuple(map(_read_move, _checked_type(rows, list)))))
-    converter.register_unstructure_hook(Play, lambda play: [[move.source, move.target] for move in play.moves])
-    converter.register_structure_hook(Position, lambda row, _: Position(tuple(_read_numbers(row))))
-    converter.register_unstructure_hook(Position, lambda position: list(position.points))
-    converter.register_structure_hook(dt.datetime, lambda text, _: dt.datetime.fromisoformat(_checked_type(text, str)))
-    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
-    tagged = partial(configure_tagged_union, tag_name="kind", tag_generator=lambda kind: kind.__name__.lower())
-    include_subclasses(Entry, converter, union_strategy=tagged)
-    return converter
-
-
-def _checked_type(value: Any, kind: type[_T]) -> _T:
-    """Return a value of exactly this kind; a number has to be one that the rest of the program can bear."""
-    if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}, got {str(value)[:40]!r}")
-    if isinstance(value, int) and abs(value) > HIGHEST_NUMBER:
-        raise ValueError(f"expected numbers up to {HIGHEST_NUMBER}, got more")
-    return value
-
-
-def _read_float(value: Any, _: type[float]) -> float:
-    return float(value) if type(value) is float else _checked_type(value, int)
-
-
-def _read_numbers(row: Any) -> list[int]:
-    return [_checked_type(number, int) for number in _checked_type(row, list)]
-
-
-def _read_move(row: Any) -> Move:
-    source, target = _read_numbers(row)
-    return Move(source, target)

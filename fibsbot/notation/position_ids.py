@@ -43,6 +43,8 @@ def infer_post_crawford(length: int, score: tuple[int, int], *, crawford: bool) 
 
 CACHED_IDS: Final = 8
 """Number of cached positions: a player decides about the double and about the play in the same one."""
+CACHED_MATCH_IDS: Final = 128
+"""Number of cached Match IDs: those of a game differ in the dice and the player alone, until somebody doubles."""
 POSITION_BITS: Final = 80
 POSITION_LETTERS: Final = 14
 """The length of a Position ID."""
@@ -152,14 +154,19 @@ def _check_numbers(state: MatchState, side: int, sides: tuple[int, int]) -> None
     """Raise NotationError for numbers that an ID must not hold: it could not be read again, or as something else."""
     if side not in sides:
         raise notation_error(f"the player who decides as {sides[0]} or {sides[1]}", side)
-    if state.dice and tuple(sorted(state.dice, reverse=True)) not in ROLLS:
+    length, score = state.length, state.score
+    if state.dice and state.dice not in _DICE:
         raise notation_error("two dice, each 1 to 6", state.dice)
-    if not all(0 <= number < 1 << 15 for number in (state.length, *state.score)):
-        raise notation_error("length and scores from 0 to 32767", (state.length, *state.score))
-    if 0 < state.length <= max(state.score):
-        raise notation_error(f"scores below the match length {state.length}", state.score)
+    if min(length, *score) < 0 or max(length, *score) >> 15:
+        raise notation_error("length and scores from 0 to 32767", (length, *score))
+    if 0 < length <= max(score):
+        raise notation_error(f"scores below the match length {length}", score)
 
 
+_DICE: Final = frozenset(ROLLS) | {(low, high) for high, low in ROLLS}
+
+
+@lru_cache(CACHED_IDS)
 def _check_position(position: Position) -> None:
     try:
         position.check()
@@ -178,24 +185,30 @@ def format_gnubg_id(state: MatchState, player: int = 1) -> str:
     die1, die2 = sorted(state.dice, reverse=True) if state.dice else (0, 0)
     owner = CUBE_CENTRED if state.owner is Owner.CENTRED else player if state.owner is Owner.PLAYER else 1 - player
     score0, score1 = state.score if player == 0 else state.score[::-1]
-    key = MatchKey(
-        cube=cube_logarithm(state.cube, 15),
-        owner=owner,
-        on_roll=on_roll,
-        crawford=int(state.crawford),
-        game=GAME_PLAYING,
-        turn=player,
-        doubled=int(doubled),
-        resigned=state.resignation,
-        die1=die1,
-        die2=die2,
-        length=state.length,
-        score0=score0,
-        score1=score1,
-        no_jacoby=int(not state.jacoby),
+    match_id = _match_id(
+        cube_logarithm(state.cube, 15),
+        owner,
+        on_roll,
+        int(state.crawford),
+        GAME_PLAYING,
+        player,
+        int(doubled),
+        state.resignation,
+        die1,
+        die2,
+        state.length,
+        score0,
+        score1,
+        int(not state.jacoby),
     )
     position = state.position.swapped() if doubled else state.position
-    return f"{position_id(position)}:{key}"
+    return f"{position_id(position)}:{match_id}"
+
+
+@lru_cache(CACHED_MATCH_IDS)
+def _match_id(*fields: int) -> str:
+    """Return the Match ID with these fields of MatchKey, in their order."""
+    return str(MatchKey(*fields))
 
 
 def parse_gnubg_id(text: str) -> MatchState:
@@ -344,9 +357,8 @@ class Xgid:
 
     def __str__(self) -> str:
         """Write the XGID."""
-        board = "".join(map(_XGID_LETTERS.__getitem__, self.board.points))
-        numbers = (self.score_x, self.score_o, self.rules, self.length, self.max_cube)
-        return f"{XGID_PREFIX}{board}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{':'.join(map(str, numbers))}"
+        numbers = f"{self.score_x}:{self.score_o}:{self.rules}:{self.length}:{self.max_cube}"
+        return f"{XGID_PREFIX}{_letters(self.board)}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{numbers}"
 
     @classmethod
     def of(cls, state: MatchState, side: int = 1) -> Self:
@@ -425,6 +437,12 @@ def _xgid_number(name: str, field: str, least: int, most: int) -> int:
 
 _XGID_LETTERS: Final = dict(zip(range(-CHECKERS, CHECKERS + 1), "onmlkjihgfedcba-ABCDEFGHIJKLMNO", strict=True))
 """The letters for numbers of checkers."""
+
+
+@lru_cache(CACHED_IDS)
+def _letters(position: Position) -> str:
+    """Return the 26 letters of a position."""
+    return "".join(map(_XGID_LETTERS.__getitem__, position.points))
 
 
 def _xgid_board(letters: str) -> Position:

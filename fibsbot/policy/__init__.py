@@ -8,7 +8,6 @@ The modules:
 
 from fibsbot.policy.policy import (
     CHOUETTE,
-    LONGEST_MATCH,
     Direction,
     Lengths,
     MatchRequest,
@@ -25,7 +24,6 @@ from fibsbot.policy.rules import describe_policy, reasons_not_to_resume, reasons
 
 __all__ = [
     "CHOUETTE",
-    "LONGEST_MATCH",
     "Direction",
     "Lengths",
     "MatchRequest",

@@ -12,6 +12,7 @@ from typing import Final, Self
 from attrs import frozen
 
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset
+from fibsbot.match import LONGEST_MATCH
 from fibsbot.rules.law_words import LawWordsError, name_same_laws, parse_law_words
 from fibsbot.setting import DAY, MONTH, seconds, setting
 
@@ -84,8 +85,6 @@ def is_player_name(text: str) -> bool:
     return _PLAYER_NAME.fullmatch(text) is not None
 
 
-LONGEST_MATCH: Final = 99
-"""Length of the longest match on FIBS."""
 UNLIMITED_WORD: Final = "unlimited"
 _RANGE: Final = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
 

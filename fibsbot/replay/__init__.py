@@ -12,7 +12,8 @@ From bytes to events:
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
     chouette_games.py  the games of a chouette
-    events.py          the events, and places among them
+    events.py          the events
+    places.py          places among them
 
 From events to output:
 

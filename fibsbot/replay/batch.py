@@ -33,14 +33,13 @@ from fibsbot.replay.events import (
     GameEnded,
     MatchEnded,
     MatchEvent,
-    Place,
-    PlaceError,
     TableActionAdded,
     TableGameEnded,
     TableMatchEnded,
     events_from,
 )
 from fibsbot.replay.match_files import CaptureError, ReplaySource, SentContent, events_in
+from fibsbot.replay.places import Place, PlaceError
 from fibsbot.replay.writers import (
     ComparisonWriter,
     EventWriter,

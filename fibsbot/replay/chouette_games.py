@@ -128,7 +128,7 @@ class _SeatedGame:
         if (
             seat is not None
             and self.seat_of(board.opponent) is seat.other
-            and not self.match.matches_board(board, seat)
+            and not self.match.matches_board(board, seat, at)
         ):
             self.match.apply_board(BoardView.from_board(board, seat), at)
 

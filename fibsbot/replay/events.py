@@ -1,19 +1,16 @@
-"""Events of a match, one class per kind, in the order in which they happened.
-
-And places among them: match, game, turn.
-"""
+"""Events of a match, one class per kind, in the order in which they happened."""
 
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Final, Self, TypeAlias
+from typing import TypeAlias
 
 from attrs import frozen
 
 from fibsbot.bot.tracked_match import Difference
+from fibsbot.replay.places import Place, PlaceError
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Decision, Game, Step, Transcript, decisions
 
@@ -184,34 +181,6 @@ class TableMatchEnded:
 TableEvent: TypeAlias = TableMatchBegan | TableGameBegan | TableActionAdded | TableGameEnded | TableMatchEnded
 """The events of matches of other games, beside DifferenceFound."""
 MatchEvent: TypeAlias = MatchBegan | GameBegan | EntryAdded | DifferenceFound | GameEnded | MatchEnded | TableEvent
-
-
-_PLACE: Final = re.compile(r"([1-9]\d{0,8})(?:/([1-9]\d{0,8})(?:/([1-9]\d{0,8}))?)?")
-
-
-class PlaceError(ValueError):
-    """A place that is malformed or does not exist; the text is one line."""
-
-
-@frozen(order=True)
-class Place:
-    """A place in a replay; each number counts from 1, and 0 is before the first."""
-
-    match: int
-    game: int = 0
-    turn: int = 0
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read `MATCH`, `MATCH/GAME` or `MATCH/GAME/TURN`. Raises PlaceError."""
-        found = _PLACE.fullmatch(text.strip())
-        if not found:
-            raise PlaceError(f"expected MATCH/GAME/TURN as in 2, 2/1 or 2/1/14, got {text[:40]!r}")
-        return cls(*(int(number or 0) for number in found.groups()))
-
-    def __str__(self) -> str:
-        """Return the text that `parse` reads."""
-        return "/".join(str(number) for number in (self.match, self.game, self.turn) if number)
 
 
 def place_of(event: MatchEvent) -> Place | None:

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from fibs_protocol.board import BoardState
 from fibsbot.evolve import evolve
+from fibsbot.fibs_numbering import player_position
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import CHECKERS, Play
 from fibsbot.replay.board_view import BoardView, board_shows_state
@@ -392,6 +393,28 @@ class GameBuilder:
         if after.stage is not Stage.ROLL or not board_shows_state(board, seat, after):
             return False
         self._append(entry, after)
+        return True
+
+    def confirms_silent_play(self, board: BoardState, seat: Seat, at: dt.datetime | None) -> bool:
+        """Add the play of the user that only boards show, if the board shows just that; then no view of it is needed.
+
+        The tracked match infers the same play (session_tracker.py).
+        """
+        rolled, state = self.rolled, self.state
+        if rolled is None or not rolled.seat is seat is self.silent_seat or self.sent_play is not None:
+            return False
+        if board.turn is board.colour or board.double_pending or self._resignation is not None:
+            return False
+        play = find_play(state.position.points, rolled.dice, player_position(board).points)
+        if play is None:
+            return False
+        try:
+            after = rules.play(state, seat, play)
+        except RuleError:
+            return False
+        if after.stage is not Stage.ROLL or not board_shows_state(board, seat, after):
+            return False
+        self._append(evolve(rolled, play=play, at=at or rolled.at), after)
         return True
 
     def _final_play(self, seen: GameState) -> tuple[Entry, ...]:

@@ -210,8 +210,8 @@ class MatchBuilder:
             return False
         return any(new < old for new, old in zip(view.scores, start.scores, strict=True))
 
-    def matches_board(self, board: BoardState, seat: Seat) -> bool:
-        """Whether a board shows the known state or the sent play, as most boards do; then nothing is left to do."""
+    def matches_board(self, board: BoardState, seat: Seat, at: dt.datetime | None) -> bool:
+        """Whether a board shows the known state or the user's play, as most boards do; then nothing is left to do."""
         game = self.game
         return (
             game is not None
@@ -219,7 +219,11 @@ class MatchBuilder:
             and game.is_known
             and len(game.entries) < MAX_ENTRIES
             and self.length == game.start.length
-            and (board_shows_state(board, seat, game.state) or game.confirms_sent_play(board, seat))
+            and (
+                board_shows_state(board, seat, game.state)
+                or game.confirms_sent_play(board, seat)
+                or game.confirms_silent_play(board, seat, at)
+            )
         )
 
     def apply_board(self, view: BoardView, at: dt.datetime | None) -> None:

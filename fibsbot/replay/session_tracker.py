@@ -156,7 +156,7 @@ class SessionTracker:
         """Defer the tracking from here on, if a board has shown both the built game and the tracked match."""
         match, state = self.match, game.state
         if (
-            self.sees_own_moves
+            (self.sees_own_moves or game.silent_seat is Seat.A)
             and game.is_known
             and game.sent_play is None
             and state.stage in (Stage.ROLL, Stage.MOVE)

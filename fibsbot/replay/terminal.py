@@ -16,10 +16,12 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from fibsbot.draw.board_text import draw_game, styled_board
+from fibsbot.draw.board_text import draw_game
+from fibsbot.draw.coloured_board import styled_board
 from fibsbot.draw.markup import clean
 from fibsbot.replay import event_text, events
 from fibsbot.replay.keys import Key, KeyReader
+from fibsbot.replay.places import Place
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Gap, Step
 
@@ -50,7 +52,7 @@ class BoardFrame:
     names: tuple[str, str]
     bottom_seat: Seat
     """The player at the bottom of the board."""
-    place: events.Place
+    place: Place
     lines: tuple[str, ...]
     """New lines of history, each with the mark of its style."""
     state: GameState | None = None
@@ -66,9 +68,7 @@ def board_frames(replayed: Iterable[events.MatchEvent]) -> Iterator[BoardFrame]:
             frame = _first_frame(event)
         elif isinstance(event, events.TableMatchBegan):
             names = event_text.shown_player_names(event.players)
-            frame = BoardFrame(
-                event_text.table_match_text(event), names, Seat.A, events.Place(event.match), (), at=event.at
-            )
+            frame = BoardFrame(event_text.table_match_text(event), names, Seat.A, Place(event.match), (), at=event.at)
         elif frame is None:
             continue
         else:
@@ -83,7 +83,7 @@ def _first_frame(began: events.MatchBegan) -> BoardFrame:
     match = began.transcript
     heading = event_text.match_text(began)
     bottom_seat = Seat.A if match.user is None else match.user
-    return BoardFrame(heading, event_text.shown_names(match), bottom_seat, events.Place(began.match), (), at=began.at)
+    return BoardFrame(heading, event_text.shown_names(match), bottom_seat, Place(began.match), (), at=began.at)
 
 
 def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
@@ -92,11 +92,11 @@ def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
             line = f"  Game {game.number}{', Crawford game' if game.start.crawford else ''}"
             missing = event_text.missing_beginning_text(game)
             lines = (line, f"- missing: {missing}") if missing else (line,)
-            place = events.Place(match, game.number)
+            place = Place(match, game.number)
             return evolve(frame, place=place, state=game.start, lines=lines, begins_game=True)
         case events.EntryAdded(match=match, step=step):
             at = step.entry.at or frame.at
-            place = events.Place(match, step.game, step.turn)
+            place = Place(match, step.game, step.turn)
             return evolve(frame, place=place, state=step.after, at=at, lines=tuple(_entry_lines(step, frame.names)))
         case events.DifferenceFound(differences=differences):
             shown = (
@@ -270,7 +270,7 @@ class TerminalReplay:
     speed: float
     """Playback speed factor; 0: no pauses."""
     stepping: bool
-    start: events.Place | None = None
+    start: Place | None = None
     """The first place that is shown."""
 
     def run(self) -> bool:

@@ -153,7 +153,7 @@ class Transcriber:
         match, game = self._matches.current, regular.game
         if isinstance(message, m.Board):
             board = message.state
-            if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A):
+            if match and match.game is game and regular.goes_on(board) and match.matches_board(board, Seat.A, at):
                 match.touch(at)
                 return regular.take_board(message)
             self._on_board(message, at)
@@ -355,7 +355,7 @@ class Transcriber:
         seat = match.seat_of(board.player)
         if seat is None:
             return
-        if match.matches_board(board, seat):
+        if match.matches_board(board, seat, at):
             match.touch(at)
             return
         view = BoardView.from_board(board, seat)

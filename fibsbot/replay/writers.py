@@ -22,6 +22,7 @@ from fibsbot.notation import NotationError, format_gnubg_id
 from fibsbot.replay import events
 from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import MoveList, match_text, shown_names
+from fibsbot.replay.places import Place
 from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.text import plural
@@ -105,7 +106,10 @@ class JsonRows:
         step, state, answer = decision.step, decision.state, decision.text
         entry, playing = step.entry, state.phase is Phase.MOVE
         rolled = decision.answer is CubeAction.ROLL  # the entry's details are about the play
-        return self._row("decision", match) | {
+        return {
+            "kind": "decision",
+            "file": self.file,
+            "match": match,
             "game": step.game,
             "turn": step.turn,
             "who": _clipped(names[decision.seat]),
@@ -323,7 +327,7 @@ class WorstDecision:
     """A row of the table of decisions that differ from the strategy's."""
 
     gain: float
-    place: events.Place
+    place: Place
     file: str
     who: str
     done: str
@@ -377,7 +381,7 @@ class ComparisonWriter:
             yield self._line(compared, entry)
 
     def _entry(self, began: events.MatchBegan, compared: ComparedDecision, row: Row) -> WorstDecision:
-        place = events.Place(compared.match, row["game"], row["turn"])
+        place = Place(compared.match, row["game"], row["turn"])
         who = shown_names(began.transcript)[compared.decision.seat]
         dice = compared.decision.state.dice
         done = f"{max(dice)}{min(dice)}: {compared.decision.text}" if dice else compared.decision.text

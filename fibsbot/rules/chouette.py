@@ -23,11 +23,9 @@ from fibsbot.rules.errors import (
     NotYourTurnError,
     RuleError,
 )
-from fibsbot.rules.laws import Laws, Level
+from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS, Laws, Level
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 
-FEWEST_PLAYERS: Final = 3
-MOST_PLAYERS: Final = 6
 LAWS_CHOUETTE: Final = Laws("chouette")
 """One cube without limit, gammons and backgammons; no Jacoby rule, no instant redoubles."""
 BOX: Final = Seat.A

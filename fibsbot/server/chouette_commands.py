@@ -11,7 +11,8 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
-from fibsbot.rules.chouette import FEWEST_PLAYERS, MOST_PLAYERS, TEAM
+from fibsbot.rules.chouette import TEAM
+from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.server import chat, chouette_flow, game_commands, match_commands
 from fibsbot.server.chouette_table import ChouetteTable
 from fibsbot.server.users import User

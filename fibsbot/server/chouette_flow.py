@@ -15,8 +15,9 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, YOU, Colour
 from fibsbot.rules import chouette as rules
-from fibsbot.rules.chouette import BOX, FEWEST_PLAYERS, TEAM, Chouette
+from fibsbot.rules.chouette import BOX, TEAM, Chouette
 from fibsbot.rules.errors import RuleError
+from fibsbot.rules.laws import FEWEST_PLAYERS
 from fibsbot.rules.state import Ending, Seat, Stage
 from fibsbot.server import game_flow, watchers
 from fibsbot.server.accounts import Account

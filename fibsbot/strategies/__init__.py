@@ -27,6 +27,8 @@ DEFAULT_STRATEGY: Final = "engine"
 """The strategy that plays and evaluates unless another one is named."""
 FALLBACK_STRATEGY: Final = "heuristic"
 """The strategy that decides if the chosen one fails: fast, and without files or programs that might be missing."""
+DEFAULT_TABLE_STRATEGY: Final = "engine"
+"""What plays other games for strategies that know backgammon only."""
 FAST_ENGINE: Final = "engine:0"
 """The engine without looking ahead."""
 

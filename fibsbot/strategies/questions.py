@@ -23,6 +23,7 @@ from fibsbot.rules.errors import PlayError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
+from fibsbot.strategies import DEFAULT_TABLE_STRATEGY
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, RejectsRolls, Strategy
 from fibsbot.strategies.table_games import BackgammonTableStrategy, TableStrategy, load_table_strategy
 from fibsbot.text import describe_error, one_line
@@ -239,10 +240,6 @@ class LastResort:
 
     def close(self) -> None:
         """Release nothing."""
-
-
-DEFAULT_TABLE_STRATEGY: Final = "engine"
-"""Plays for strategies that know backgammon only."""
 
 
 @lru_cache(1)

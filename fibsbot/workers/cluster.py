@@ -33,9 +33,9 @@ from distributed.security import Security
 
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.workers.cluster_worker import Envelope, do_pieces, open_envelope, pass_on
+from fibsbot.workers.errors import TlsFiles, UnusableSchedulerError, WorkError
 from fibsbot.workers.fingerprint import fingerprint
-from fibsbot.workers.pool import Piece, PoolSession, TlsFiles, UnusableSchedulerError, WorkerPool
-from fibsbot.workers.processes import WorkError
+from fibsbot.workers.pool import Piece, PoolSession, WorkerPool
 
 PER_WORKER: Final = 3
 """Batches of pieces in flight per worker: one at work, the others on their way."""

@@ -19,8 +19,8 @@ from typing import Any, Final, TypeAlias
 from attrs import frozen
 
 from fibsbot.text import describe_error
+from fibsbot.workers.errors import WorkError
 from fibsbot.workers.fingerprint import differing_parts, fingerprint
-from fibsbot.workers.processes import WorkError
 
 Envelope: TypeAlias = tuple[str, Any]
 """What a worker returns: `result` or `error` with pickled bytes, `refused` with a text."""

@@ -20,7 +20,7 @@ from typing import IO, Any, Final, Self
 
 from fibsbot.files import PRIVATE, make_private, private_opener, replacing
 from fibsbot.text import one_line
-from fibsbot.workers.processes import WorkError
+from fibsbot.workers.errors import WorkError
 
 _LINE: Final = re.compile(rb"([0-9a-f]+):[^ \n]+ [A-Za-z0-9+/]+={0,2}\n")
 _CUT_LINE: Final = re.compile(rb"([0-9a-f]+):([^ \n]+( [A-Za-z0-9+/]*={0,2})?)?")

@@ -11,13 +11,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from attrs import define, field, frozen
 
+from fibsbot.workers.errors import MissingClusterError, TlsFiles
 from fibsbot.workers.journal import Journal
-from fibsbot.workers.processes import WorkerProcesses, WorkError, usable_cores
+from fibsbot.workers.processes import WorkerProcesses, usable_cores
 
 Result = TypeVar("Result")
 AHEAD: Final = 64
@@ -284,23 +284,6 @@ class _InProcessSession:
             return []
         (number, piece), self.waiting = self.waiting, None
         return [(number, self.function(self.shared, piece.arguments))]
-
-
-@frozen
-class TlsFiles:
-    """The certificates of a cluster. What is None is taken from Dask's own configuration."""
-
-    ca: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-
-
-class UnusableSchedulerError(WorkError):
-    """The address of a scheduler, or the certificates for it, can never be used, whatever runs there."""
-
-
-class MissingClusterError(WorkError):
-    """The extra `cluster` is not installed."""
 
 
 @contextmanager

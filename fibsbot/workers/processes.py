@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define
 
+from fibsbot.workers.errors import WorkerLostError
+
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
@@ -29,19 +31,6 @@ GRACEFUL_STOP: Final = signal.SIGUSR1
 """Lets a worker process end its generator before it exits."""
 CONTEXT: SpawnContext | ForkServerContext = multiprocessing.get_context("spawn")
 """How they are started. A fork would copy the locks of our threads."""
-
-
-class WorkError(RuntimeError):
-    """Work that cannot be begun or finished, for a reason outside of it; the text is one line."""
-
-
-class WorkerLostError(WorkError):
-    """A worker ended before its work was done; the text says how."""
-
-    def __init__(self, item: Any, status: int | None) -> None:
-        """Create the error from the item that the worker had, and its exit status."""
-        super().__init__(f"was killed by signal {-status}" if status and status < 0 else f"ended with status {status}")
-        self.item = item
 
 
 def usable_cores() -> int:

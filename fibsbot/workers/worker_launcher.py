@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from attrs import define, field, frozen
 
-from fibsbot.workers.pool import TlsFiles
+from fibsbot.workers.errors import TlsFiles
 from fibsbot.workers.processes import EXIT_TIMEOUT, signals_held_back, single_threaded_libraries
 
 LOOPBACK: Final = "127.0.0.1"

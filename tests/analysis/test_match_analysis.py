@@ -31,7 +31,7 @@ from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.transcript import Cube, Game, Player, Throw, Transcript, TranscriptError, walk
-from fibsbot.workers import processes as worker_processes
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import InProcessPool, LocalPool, PoolSession, WorkerPool
 from tests.formats.simulated_matches import simulate
 
@@ -79,7 +79,7 @@ def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatc
 
     def start(pool: LocalPool, *_: object) -> AbstractContextManager[PoolSession]:
         asked.append(pool.jobs)
-        raise worker_processes.WorkerLostError(None, 1)
+        raise WorkerLostError(None, 1)
 
     monkeypatch.setattr(LocalPool, "_open", start)
     assert isinstance(next(analyse_matches([short(3)], "heuristic", luck=False)), MatchAnalysis)

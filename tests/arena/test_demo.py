@@ -135,8 +135,10 @@ class Raising(RandomStrategy):
 
 
 def test_a_decision_that_the_strategy_could_not_make_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("fibsbot.cli.demo.load", lambda name: Raising() if name == "raising" else RandomStrategy())
-    monkeypatch.setattr("fibsbot.cli.demo.first_fault", lambda *_: None)  # as if it failed in the match only
+    monkeypatch.setattr(
+        "fibsbot.cli.demo_games.load", lambda name: Raising() if name == "raising" else RandomStrategy()
+    )
+    monkeypatch.setattr("fibsbot.cli.demo_games.first_fault", lambda *_: None)  # as if it failed in the match only
     arguments = ["--strategy", "raising", "--opponent-strategy", "random", "--length", "1", "--log-dir", str(tmp_path)]
     result = CliRunner().invoke(main, ["demo", *arguments])
     assert 0 == result.exit_code, result.output

@@ -93,8 +93,8 @@ def test_a_length_that_no_bot_accepts_is_a_usage_error() -> None:
 
 
 def test_the_command_prints_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.cli.demo.load", lambda _: Raising())
-    monkeypatch.setattr("fibsbot.cli.demo.first_fault", lambda *_: None)  # as if it failed in the match only
+    monkeypatch.setattr("fibsbot.cli.soak_matches.load", lambda _: Raising())
+    monkeypatch.setattr("fibsbot.cli.soak_matches.first_fault", lambda *_: None)  # as if it failed in the match only
     result = CliRunner().invoke(main, ["soak", "--matches", "1", "--opponent-strategy", "random"])
     assert result.exit_code == 1
     assert "Not everything went well" in result.stdout

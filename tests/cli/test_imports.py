@@ -1,4 +1,4 @@
-"""Imports of each command: those that need no engine start quickly."""
+"""Imports of each command and of light packages: what needs no engine starts quickly."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ IMPORTED: Final = {
     "convert --help": "",
     "cube --help": "",
     "db --help": "",
-    "demo --help": "asyncio fibs_protocol.messages structlog telnetlib3",
+    "demo --help": "",
     "duel --help": "",
     "eval --help": "",
     "explain-invite --help": "",
@@ -46,15 +46,15 @@ IMPORTED: Final = {
     "order --help": "",
     "parse --help": "",
     "perft --help": "",
-    "play --help": "asyncio fibs_protocol.messages structlog telnetlib3",
+    "play --help": "",
     "report --help": "",
-    "replay --help": "fibs_protocol.messages",
+    "replay --help": "",
     "rollout --help": "",
     "rules --help": "",
-    "run --help": "asyncio fibs_protocol.messages sqlalchemy structlog telnetlib3",
+    "run --help": "",
     "serve --help": "",
     "show --help": "",
-    "soak --help": "asyncio fibs_protocol.messages structlog telnetlib3",
+    "soak --help": "",
     "stats --help": "",
     "status --help": "",
     "strategies --help": "",
@@ -119,3 +119,54 @@ def test_nothing_slow_is_imported_that_is_not_in_the_table(tmp_path: Path) -> No
 
 def test_the_table_has_every_command() -> None:
     assert COMMANDS.keys() == {line.removesuffix(" --help") for line in IMPORTED if line.endswith(" --help")}
+
+
+LIGHT: Final = (
+    "fibs_protocol",
+    "fibsbot.rules",
+    "fibsbot.games",
+    "fibsbot.notation",
+    "fibsbot.formats",
+    "fibsbot.draw",
+)
+"""Packages that other programs import, and that need attrs alone."""
+COLOURS: Final = "fibsbot.draw.coloured_board"
+VALUES: Final = "fibsbot.formats.transcript_values"
+LIGHT_SCRIPT: Final = """
+import importlib, pkgutil, sys
+
+heavier, packages, left_out = (words.split() for words in sys.argv[1:])
+for package in map(importlib.import_module, packages):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.name not in left_out:
+            importlib.import_module(module.name)
+            found = [name for name in heavier if name in sys.modules]
+            assert not found, f"{module.name} imports {found}"
+"""
+
+
+@pytest.mark.slow
+def test_rules_notation_formats_drawing_and_protocol_need_attrs_alone() -> None:
+    """The modules that need rich and cattrs are imported where they are used."""
+    heavier = "aiohttp cattrs click llvmlite numba numpy prometheus_client rich sqlalchemy structlog telnetlib3"
+    command: list[str] = [sys.executable, "-c", LIGHT_SCRIPT, heavier, " ".join(LIGHT), f"{COLOURS} {VALUES}"]
+    path = os.pathsep.join((str(ROOT), str(ROOT / "protocol")))
+    done = subprocess.run(
+        command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": path}, text=True, timeout=120
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+@pytest.mark.slow
+def test_a_help_text_needs_neither_rich_nor_cattrs(tmp_path: Path) -> None:
+    lines = ["demo --help", "legal --help", "play --help", "replay --help", "run --help", "show --help", f"show {XGID}"]
+    script = SCRIPT.replace("import attrs, cattrs, click, rich.console, rich.progress, rich.table", "import click")
+    command: list[str] = [sys.executable, "-c", script, "cattrs", "rich", "--", *lines]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, capture_output=True, check=True, cwd=tmp_path, env=environment, text=True, timeout=120
+    )
+    assert [f"{line}: " for line in lines] == done.stdout.splitlines()
+
+
+XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"

@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.cli import EXIT_USAGE, UserError, main, output
+from fibsbot.cli import EXIT_USAGE, UserError, main, output, terminal
 from fibsbot.cli.output import check_writable
 
 
@@ -37,12 +37,12 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_shown_before_anything_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(output, "PROGRESS_DELAY", 0.001)
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(terminal, "PROGRESS_DELAY", 0.001)
     monkeypatch.setenv("TERM", "xterm")
     with output.progress_bar("decisions"):
-        assert terminal.written.wait(30)
+        assert screen.written.wait(30)
 
 
 MATCH = Path(__file__).parent.parent / "data/formats/mat/match.mat"

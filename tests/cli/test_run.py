@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_CONFIG, EXIT_FAILED, main
-from fibsbot.cli.run import REGISTER_HINT
+from fibsbot.cli.run_service import REGISTER_HINT
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
 from fibsbot.server.server import Server
@@ -65,7 +65,7 @@ Agent.handle = crash
 """A module that Python imports before the program: an error in the middle of a match."""
 HASTE: Final = """
 import importlib, os, signal
-command = importlib.import_module("fibsbot.cli.run")
+command = importlib.import_module("fibsbot.cli.run_service")
 check = command.check
 
 def hurried(path, **options):

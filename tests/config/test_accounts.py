@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, UnknownAccountError, parse_config
+from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, UnknownAccountError
+from fibsbot.config.parser import parse_config
 from fibsbot.policy import Lengths
 
 KNOWN = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, load_config, parse_config
-from fibsbot.config.parser import PASSWORD_HELP, config_from_tables
+from fibsbot.config import Config, ConfigProblem, ConfigProblemsError
+from fibsbot.config.parser import PASSWORD_HELP, config_from_tables, load_config, parse_config
 from fibsbot.log import LogFormat
 from fibsbot.policy import Lengths, NamePattern
 

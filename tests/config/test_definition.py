@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from fibsbot.bot.settings import AgentSettings, RunSettings
 from fibsbot.client.settings import BackoffSettings
-from fibsbot.config import Config, load_config
+from fibsbot.config import Config
 from fibsbot.config.build import account_settings, run_settings
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file, settings_page
-from fibsbot.config.parser import config_from_tables
+from fibsbot.config.parser import config_from_tables, load_config
 from fibsbot.config.settings import AccountConfig, SettingField, sections_of, settings_of
 from fibsbot.policy import Lengths, NamePattern
 from fibsbot.records.session_log import Rotation

@@ -23,9 +23,9 @@ import pytest
 from fibs_protocol.commands import Login
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Connected, SendSecret, SettingsChanged
-from fibsbot.config import parse_config
 from fibsbot.config.build import account_settings, compare_configs
 from fibsbot.config.checks import check
+from fibsbot.config.parser import parse_config
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fibsbot.bot.settings import AgentSettings, RunSettings
-from fibsbot.cli import main
-from fibsbot.cli import play as command
+from fibsbot.cli import main, play_session
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.policy import Lengths
 from tests.forked import run
@@ -44,8 +43,8 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[RunSettings]:
         seen.append(settings)
         raise ConnectionFailedError("nobody is there")
 
-    monkeypatch.setattr(command, "_play", refuse)
-    monkeypatch.setattr(command, "_check_reachable", lambda _: None)
+    monkeypatch.setattr(play_session, "_play", refuse)
+    monkeypatch.setattr(play_session, "_check_reachable", lambda _: None)
     return seen
 
 

@@ -186,7 +186,9 @@ def test_a_missing_keyring_package_is_reported_with_a_remedy(monkeypatch: pytest
 @pytest.mark.slow
 def test_keyring_is_imported_only_if_it_is_used() -> None:
     """Nor is it by what the process has imported that this one is forked from."""
-    imported = start("tests.config.imported_modules", "fibsbot.cli.play", "fibsbot.cli.configuration").finish().stdout
+    imported = (
+        start("tests.config.imported_modules", "fibsbot.cli.play_session", "fibsbot.cli.configuration").finish().stdout
+    )
     assert "fibsbot.config.build" in imported.splitlines()
     assert "keyring" not in imported.splitlines()
 

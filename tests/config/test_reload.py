@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.config import Config, parse_config
+from fibsbot.config import Config
 from fibsbot.config.build import ConfigChanges, compare_configs
-from fibsbot.config.parser import config_from_tables
+from fibsbot.config.parser import config_from_tables, parse_config
 from fibsbot.config.settings import sections_of, settings_of
 from tests.examples import examples
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.config import Config, parse_config
+from fibsbot.config import Config
 from fibsbot.config.checks import config_warnings
 from fibsbot.config.document import TWO_ACCOUNTS
+from fibsbot.config.parser import parse_config
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +120,7 @@ def test_a_full_disk_is_no_mistake_in_a_file_of_settings(monkeypatch: pytest.Mon
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("fibsbot.files.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
     assert () == config_warnings(parse_config(f'log.directory = "{tmp_path}"'))
 
 

@@ -10,7 +10,8 @@ from attrs import evolve
 from hypothesis import given
 from rich.console import Console
 
-from fibsbot.draw.board_text import describe_state, draw_game, draw_state, styled_board
+from fibsbot.draw.board_text import describe_state, draw_game, draw_state
+from fibsbot.draw.coloured_board import styled_board
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid
 from fibsbot.position import Position

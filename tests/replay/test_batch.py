@@ -24,8 +24,8 @@ from fibsbot.replay.batch import ReplayTask, SourceResult, replay_all, replay_co
 from fibsbot.replay.comparison import ComparisonOptions
 from fibsbot.replay.match_files import ReplaySource, find_sources
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import LocalPool, WorkerPool
-from fibsbot.workers.processes import WorkerLostError
 
 DATA: Final = Path(__file__).parent.parent / "data"
 WATCHED: Final = (DATA / "protocol" / "session_watch.txt").read_bytes()

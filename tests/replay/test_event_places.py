@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.replay.events import (
-    EntryAdded,
-    GameBegan,
-    GameEnded,
-    MatchBegan,
-    MatchEnded,
-    Place,
-    PlaceError,
-    events_from,
-    place_of,
-)
+from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, events_from, place_of
+from fibsbot.replay.places import Place, PlaceError
 from tests.replay.sample_match import sample_events, sample_transcript
 
 NUMBERS = st.integers(1, 999_999_999)

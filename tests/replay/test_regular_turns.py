@@ -41,15 +41,17 @@ WRONG = ("-1", "0", "1", "2", "5", "6", "You")
 
 @contextmanager
 def every_message_tracked() -> Iterator[None]:
-    """Have no turn skipped meanwhile."""
+    """Have no turn skipped meanwhile, and no board compared with the user's play alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SessionTracker, "begin_regular_turns", lambda *_: None)
+        patch.setattr(GameBuilder, "confirms_silent_play", lambda *_: False)
         yield
 
 
-def as_log(lines: list[dict[str, Any]]) -> bytes:
-    """Return a session log with these records."""
-    return b"".join(json.dumps(record).encode() + b"\n" for record in [RECORDS[0], *lines])
+def as_log(lines: list[dict[str, Any]], *, silent: bool = False) -> bytes:
+    """Return a session log with these records; a silent one has only what was received, as a raw capture."""
+    chosen = [line for line in lines if "sent" not in line] if silent else lines
+    return b"".join(json.dumps(record).encode() + b"\n" for record in [RECORDS[0], *chosen])
 
 
 def backwards(line: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def damaged_logs(draw: st.DrawFn) -> bytes:
                 lines[place] = changed(line, draw(st.integers(0, 60)), draw(st.sampled_from(WRONG)))
             case "backwards":
                 lines[place] = backwards(line)
-    return as_log(lines)
+    return as_log(lines, silent=draw(st.booleans()))
 
 
 @pytest.mark.slow
@@ -99,7 +101,8 @@ def test_a_damaged_log_tells_the_same_as_with_every_message_tracked(log: bytes) 
         assert events_of_bytes(log) == skipping
 
 
-def test_nearly_all_turns_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("silent", [False, True])
+def test_nearly_all_turns_are_skipped(monkeypatch: pytest.MonkeyPatch, *, silent: bool) -> None:
     tracked: list[object] = []
 
     def counted(match: TrackedMatch, message: Message) -> TrackedMatch:
@@ -107,10 +110,10 @@ def test_nearly_all_turns_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
         return apply_message(match, message)
 
     monkeypatch.setattr(session_tracker, "apply_message", counted)
-    events: list[MatchEvent] = events_of_bytes(as_log(LINES))
+    events: list[MatchEvent] = events_of_bytes(as_log(LINES, silent=silent))
     few = sum(type(it).__name__ == "Board" for it in tracked)
     with every_message_tracked():
-        events_of_bytes(as_log(LINES))
+        assert events == events_of_bytes(as_log(LINES, silent=silent))
     assert differences_in(events) == []
     assert 10 * few < sum(type(it).__name__ == "Board" for it in tracked) - few
 

@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from fibsbot.replay.events import MatchBegan, Place
+from fibsbot.replay.events import MatchBegan
 from fibsbot.replay.keys import Key, KeyReader
+from fibsbot.replay.places import Place
 from fibsbot.replay.terminal import (
     DEFAULT_PAUSE,
     LONGEST_PAUSE,

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fibsbot.bot.tracked_match import Difference
 from fibsbot.replay.event_text import MoveList
-from fibsbot.replay.events import DifferenceFound, MatchBegan, MatchEvent, Place, place_of
+from fibsbot.replay.events import DifferenceFound, MatchBegan, MatchEvent, place_of
 from fibsbot.replay.match_files import events_of_transcript
+from fibsbot.replay.places import Place
 from fibsbot.replay.terminal import board_frames
 from fibsbot.replay.writers import JsonRows, JsonWriter
 from fibsbot.rules.state import Seat

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.cli import main, rules
-from fibsbot.cli.rules import count_with
+from fibsbot.cli import main, perft
+from fibsbot.cli.perft import count_with
 from fibsbot.notation import parse_state
 from fibsbot.position import Position
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
@@ -86,7 +86,7 @@ def test_show_leaves_out_a_gnubg_id_that_cannot_be_written() -> None:
 
 def test_perft_prints_the_counts_of_each_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
-    monkeypatch.setattr(rules, "PERFT_START", {closed.points: 1})
+    monkeypatch.setattr(perft, "PERFT_START", {closed.points: 1})
     second = perft_count(perft_level({closed.points: 1}).items())
     lines = run("perft", "--depth", "2").stdout.splitlines()
     expected = [["1", "21", "21"], ["2", f"{second.positions:,}", f"{second.without_play:,}"]]

@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 from attrs import define, field
 
-from fibsbot.workers.pool import TlsFiles
+from fibsbot.workers.errors import TlsFiles
 from fibsbot.workers.worker_launcher import MALLOC
 
 ROOT: Final = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from fibsbot.cli import EXIT_INTERRUPTED, main
 from fibsbot.position import Position
 from fibsbot.workers import cluster_worker, fingerprint
-from fibsbot.workers.pool import Piece, PoolProgress, TlsFiles, open_pool
-from fibsbot.workers.processes import WorkError
+from fibsbot.workers.errors import TlsFiles, WorkError
+from fibsbot.workers.pool import Piece, PoolProgress, open_pool
 from fibsbot.workers.worker_launcher import MALLOC
 from tests import forked
 from tests.workers.conftest import SOON, Cluster, certificates, free_port, running_cluster
@@ -154,7 +154,7 @@ def test_a_command_says_in_one_line_that_a_worker_differs(cluster: Cluster, monk
     ours = {**fingerprint.fingerprint(), "networks and data": "abc"}
     monkeypatch.setattr("fibsbot.workers.cluster.fingerprint", lambda: ours)
     few = Position.from_sides(own=[0] * 24 + [1], opponent=[2, 2, 2, 2, 2, 2] + [0] * 19)
-    monkeypatch.setattr("fibsbot.cli.rules.PERFT_START", {few.points: 1})  # or this process counts for a second first
+    monkeypatch.setattr("fibsbot.cli.perft.PERFT_START", {few.points: 1})  # or this process counts for a second first
     result = CliRunner().invoke(main, ["perft", "--depth", "3", "--scheduler", cluster.address, *cluster.options])
     assert result.exit_code
     assert 1 == len(result.stderr.splitlines())

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.journal import Journal, JournalError
 from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, WorkerPool, open_pool
-from fibsbot.workers.processes import WorkerLostError, usable_cores
+from fibsbot.workers.processes import usable_cores
 from tests.workers.pieces import Shared, add, count, die, fail
 
 POOLS = [InProcessPool(), LocalPool(1), LocalPool(3)]

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.processes import (
     THREAD_VARIABLES,
-    WorkerLostError,
     WorkerProcesses,
     signals_held_back,
     single_threaded_libraries,

@@ -15,7 +15,7 @@ from fibsbot.arena.duel.games import DuelPlan
 from fibsbot.arena.duel.pairs import play_pairs
 from fibsbot.arena.duel.results import TimeHistogram
 from fibsbot.arena.duel.table_games import TableDuelPlan, play_table_duel
-from fibsbot.cli.rules import count_with
+from fibsbot.cli.perft import count_with
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import write_tables
 from fibsbot.engine.rollout import RolloutPlan, position_candidate, rollout

@@ -27,7 +27,7 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import questions
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.transcript import Cube, Entry, Game, RejectedRoll, Resign, Throw, apply
-from fibsbot.workers.processes import WorkerLostError
+from fibsbot.workers.errors import WorkerLostError
 
 MONEY_CUBE_LIMIT: Final = 4096
 """Limit of the cube in money games: strategies that always double and take could make one game outweigh all others."""

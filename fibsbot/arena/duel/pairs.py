@@ -33,8 +33,8 @@ from fibsbot.strategies.questions import (
     StrategyFailedError,
 )
 from fibsbot.transcript import Player, Transcript
+from fibsbot.workers.errors import WorkError
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
-from fibsbot.workers.processes import WorkError
 
 START_TIMEOUT: Final = 300.0
 """Seconds for a strategy to be made: it may load networks and compile."""

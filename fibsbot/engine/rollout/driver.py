@@ -22,8 +22,9 @@ from fibsbot.engine.engine import Engine, check_state
 from fibsbot.engine.rollout.games import BLOCK, COLUMNS, EQUITY, BlockPlayer, Candidate, RolloutPlan, Trials
 from fibsbot.files import os_errors_as
 from fibsbot.text import one_line
+from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import LocalPool, Piece, ProgressCallback, WorkerPool
-from fibsbot.workers.processes import WorkerLostError, usable_cores
+from fibsbot.workers.processes import usable_cores
 
 
 class RolloutError(Exception):

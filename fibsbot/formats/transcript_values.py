@@ -1,0 +1,83 @@
+"""Transcripts as plain values of JSON, and back. The only module of the package that needs cattrs.
+
+The names are those of the classes of fibsbot/transcript and fibsbot/rules. What has its usual value is left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from cattrs import ClassValidationError, Converter, transform_error
+from cattrs.strategies import configure_tagged_union, include_subclasses
+
+from fibsbot.formats import FormatError
+from fibsbot.formats.checked_game import HIGHEST_NUMBER
+from fibsbot.position import Move, Play, Position
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Entry, Transcript
+
+_T = TypeVar("_T")
+
+
+def values_of(transcript: Transcript) -> dict[str, Any]:
+    """Return a match as values of JSON."""
+    values: dict[str, Any] = _CONVERTER.unstructure(transcript)
+    return values
+
+
+def transcript_from(values: dict[str, Any]) -> Transcript:
+    """Return the match that values describe, which may break the rules of the game. Raises FormatError."""
+    try:
+        return _CONVERTER.structure(values, Transcript)
+    except ClassValidationError as error:
+        raise FormatError(transform_error(error, path="match")[0].split("\n")[0][:200]) from None
+
+
+def _make_converter() -> Converter:
+    """Return what turns transcripts into plain values and back, and takes nothing for what it only looks like."""
+    converter = Converter(omit_if_default=True, forbid_extra_keys=True)
+    for kind in (int, str, bool):
+        converter.register_structure_hook(kind, _checked_type)
+    converter.register_structure_hook(Level, lambda number, _: Level(_checked_type(number, int)))
+    converter.register_structure_hook(float, _read_float)
+    converter.register_unstructure_hook(float, lambda number: number if math.isfinite(number) else None)
+    converter.register_structure_hook(Seat, lambda name, _: Seat[_checked_type(name, str)])
+    converter.register_unstructure_hook(Seat, lambda seat: seat.name)
+    converter.register_structure_hook(Play, lambda rows, _: Play(tuple(map(_read_move, _checked_type(rows, list)))))
+    converter.register_unstructure_hook(Play, lambda play: [[move.source, move.target] for move in play.moves])
+    converter.register_structure_hook(Position, lambda row, _: Position(tuple(_read_numbers(row))))
+    converter.register_unstructure_hook(Position, lambda position: list(position.points))
+    converter.register_structure_hook(dt.datetime, lambda text, _: dt.datetime.fromisoformat(_checked_type(text, str)))
+    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
+    tagged = partial(configure_tagged_union, tag_name="kind", tag_generator=lambda kind: kind.__name__.lower())
+    include_subclasses(Entry, converter, union_strategy=tagged)
+    return converter
+
+
+def _checked_type(value: Any, kind: type[_T]) -> _T:
+    """Return a value of exactly this kind; a number has to be one that the rest of the program can bear."""
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}, got {str(value)[:40]!r}")
+    if isinstance(value, int) and abs(value) > HIGHEST_NUMBER:
+        raise ValueError(f"expected numbers up to {HIGHEST_NUMBER}, got more")
+    return value
+
+
+def _read_float(value: Any, _: type[float]) -> float:
+    return float(value) if type(value) is float else _checked_type(value, int)
+
+
+def _read_numbers(row: Any) -> list[int]:
+    return [_checked_type(number, int) for number in _checked_type(row, list)]
+
+
+def _read_move(row: Any) -> Move:
+    source, target = _read_numbers(row)
+    return Move(source, target)
+
+
+_CONVERTER: Final = _make_converter()
