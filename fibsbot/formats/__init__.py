@@ -12,6 +12,7 @@ The modules:
     sgf_properties.py  SGF: what nodes say
     sgf_trees.py       SGF: the syntax
     oldmoves.py        the text of the server's command `oldmoves`
+    oldmoves_lists.py  its lists of games, and which of them make a match
     oldmoves_game.py   its lines of a game
     position_lists.py  lists of positions
     csv_table.py       a table of matches

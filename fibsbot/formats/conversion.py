@@ -113,7 +113,8 @@ def lost_details(kind: Format, transcript: Transcript) -> list[str]:
 
 
 def reading_remarks(transcript: Transcript) -> Iterator[str]:
-    """Yield a line for each problem of a file that was read: impossible points, and gaps."""
+    """Yield a line for each problem of a file that was read: what was unclear, impossible points, and gaps."""
+    yield from transcript.remarks
     for game in transcript.games:
         if points := transcript.tags.get(f"Points {game.number}"):
             yield f"game {game.number}: points {points}"

@@ -161,6 +161,8 @@ class Transcript:
     """The match ID in a file."""
     tags: Mapping[str, str] = field(factory=dict, hash=False)
     """The other headers of a file."""
+    remarks: tuple[str, ...] = field(default=(), eq=False)
+    """How the reader of a file took what the file leaves unclear, a line each; no part of the match."""
 
     @property
     def scores(self) -> tuple[int, int]:
