@@ -4,6 +4,7 @@ The modules:
 
     conversion.py      the reader and the writer of each format
     checked_game.py    a game read entry by entry, each checked by the rules core
+    player_names.py    spellings of the same name
     mat.py             `.mat`: the writer
     mat_reader.py      `.mat`: the reader
     mat_headers.py     `.mat`: the headers above games

@@ -16,6 +16,7 @@ from fibsbot.formats import FormatError, expected
 from fibsbot.formats.checked_game import CheckedGame, resigned_level, with_beavers_allowed
 from fibsbot.formats.mat_game import MatGameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
+from fibsbot.formats.player_names import Names, order_of_names
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws, Level
@@ -118,7 +119,7 @@ class _Match:
     laws: Laws = field(init=False)
     jacoby_unknown: bool = field(init=False)
     """Whether the file leaves the Jacoby rule open."""
-    names: tuple[str, str] = ("", "")
+    names: Names = ("", "")
     ratings: tuple[str, str] = ("", "")
     games: list[Game] = field(factory=list)
     past_crawford: bool = False
@@ -129,6 +130,8 @@ class _Match:
     """The first error."""
     invalid_points: str = ""
     """The impossible points of the last game in the file; empty if they are possible."""
+    remarks: dict[Names, str] = field(factory=dict)
+    """How names were taken that are not those of the first game, by the names."""
 
     def __attrs_post_init__(self) -> None:
         self.laws, self.jacoby_unknown = self.headers.laws(self.length, self.start_line)
@@ -158,17 +161,28 @@ class _Match:
         if not self.games:
             self.names = pairs[0][0], pairs[1][0]
             self.ratings = pairs[0][1], pairs[1][1]
-        elif self.names != (pairs[0][0], pairs[1][0]):
-            raise expected(f"the scores of {self.names[0]} and {self.names[1]}", line.strip(), number)
+        order = self._order_of((pairs[0][0], pairs[1][0]), line.strip(), number)
         game, self.scores_due = self.scores_due, None
-        points = int(scores[2]), int(scores[4])
+        columns = int(scores[2]), int(scores[4])
+        points = columns[order[0]], columns[order[1]]
         self._fix_last_result(points)
         start = self._start(game, points, number)
         checked = CheckedGame.of(game, start, first=not self.games)
         gap, rethrown = (self.headers.note(key, game) for key in ("Gap", "Rethrown"))
         rejected = [(Seat(int(it[1]) - 1), (int(it[2]), int(it[3]))) for it in _REJECTED_ROLL.finditer(rethrown or "")]
-        self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected)
+        self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected, left=Seat(order[0]))
         return True
+
+    def _order_of(self, names: Names, scores: str, line: int) -> tuple[int, int]:
+        """Return the columns of the players. Raises FormatError if none of them has a name of theirs."""
+        if names == self.names:
+            return 0, 1
+        order = order_of_names(self.names, names)
+        if order is None:
+            raise expected(f"the scores of {self.names[0]} and {self.names[1]}", scores, line)
+        told = f"{self.names[order[0]]} and {self.names[order[1]]}"
+        self.remarks.setdefault(names, f"line {line}: {names[0]} and {names[1]} are taken for {told}")
+        return order
 
     def _check_scores(self, line: str, number: int) -> None:
         if self.scores_due is not None:
@@ -249,7 +263,8 @@ class _Match:
         if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
             raise self.problem
         games = with_beavers_allowed(self.games, least=int(self.headers.beavers))
-        return evolve(self.headers.transcript(self.names, self.ratings, self.length), games=games)
+        match = self.headers.transcript(self.names, self.ratings, self.length)
+        return evolve(match, games=games, remarks=tuple(self.remarks.values()))
 
 
 def _name_and_rating(name: str) -> tuple[str, str]:

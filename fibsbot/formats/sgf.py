@@ -15,6 +15,7 @@ from attrs import define, evolve, field
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats import sgf_properties as properties
 from fibsbot.formats.checked_game import HIGHEST_CUBE, CheckedGame, only_one, resigned_level, with_beavers_allowed
+from fibsbot.formats.player_names import Names, likeness
 from fibsbot.formats.sgf_properties import BACKGAMMON, RootInfo, read_match_details, write_root
 from fibsbot.formats.sgf_trees import Node, Tree, escape_value, parse_trees
 from fibsbot.match import CubeAction
@@ -191,14 +192,23 @@ class _MatchReader:
     games: list[Game] = field(factory=list)
     problem: FormatError | None = None
     """The first error."""
+    remarks: dict[Names, str] = field(factory=dict)
+    """How names were taken that are not those of the first game."""
 
     def continues(self, head: RootInfo) -> bool:
         """Whether a game is the next one of this match."""
-        same = (self.head.names, self.head.length) == (head.names, head.length)
-        return same and (head.number is None or head.number > self.games[-1].number)
+        if self.head.length != head.length:
+            return False
+        if head.number is None:
+            return self.head.names == head.names and sum(head.start.scores) >= sum(self.games[-1].start.scores)
+        same = all(likeness(*names) for names in zip(self.head.names, head.names, strict=True))
+        return same and head.number > self.games[-1].number
 
     def add(self, head: RootInfo, tree: Tree) -> None:
         """Read a game."""
+        if head.names != self.head.names:
+            meant = " and ".join(self.head.names)
+            self.remarks[head.names] = f"line {tree[0].line}: {' and '.join(head.names)} are taken for {meant}"
         number = head.number or len(self.games) + 1
         game = _SgfGameReader(CheckedGame.of(number, head.start, first=not self.games))
         self.games.append(game.read(tree))
@@ -208,7 +218,8 @@ class _MatchReader:
         """Return the match. Raises FormatError where no turn of it can be read."""
         if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
             raise self.problem
-        return evolve(self.details, length=self.head.length, games=with_beavers_allowed(self.games))
+        games, remarks = with_beavers_allowed(self.games), tuple(self.remarks.values())
+        return evolve(self.details, length=self.head.length, games=games, remarks=remarks)
 
 
 @define
