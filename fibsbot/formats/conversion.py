@@ -12,11 +12,13 @@ from typing import Final
 
 from fibsbot.formats import Format
 from fibsbot.formats.csv_table import csv_lines
+from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import read_mats, write_mat
 from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
 from fibsbot.formats.position_lists import write_positions
 from fibsbot.formats.sgf import iter_sgf, write_sgf
 from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
+from fibsbot.formats.text_analysis import iter_text_analysis
 from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.rules.law_words import is_by_other_laws
 from fibsbot.rules.state import Stage
@@ -27,6 +29,8 @@ READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
     Format.SGF: iter_sgf,
     Format.OLDMOVES: iter_oldmoves,
     Format.JSON: iter_json,
+    Format.ANALYSIS: iter_text_analysis,
+    Format.JAVAFIBS: iter_javafibs,
 }
 WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
     Format.MAT: write_mat,
@@ -57,7 +61,7 @@ def write_matches(kind: Format, transcripts: Iterable[Transcript]) -> Iterator[s
         yield from csv_lines(transcripts)
         return
     if kind not in WRITERS:
-        raise ValueError(f"expected one of the formats {', '.join(map(str, Format))}, got {kind!r}")
+        raise ValueError(f"expected one of the formats {', '.join(map(str, (*WRITERS, Format.CSV)))}, got {kind!r}")
     for transcript in transcripts:
         yield WRITERS[kind](transcript)
 

@@ -166,7 +166,7 @@ class _GameReader:
     def _line(self, seat: Seat, words: str, number: int) -> None:
         offer, self.resigning = self.resigning, None
         if play := _PLAY.fullmatch(words):
-            moves = _read_moves(play[3], number)
+            moves = read_moves(play[3], number)
             self.checked.throw(seat, (int(play[1]), int(play[2])), moves, number)
         elif rejected := _REJECTED_ROLL.fullmatch(words):
             self.checked.add(RejectedRoll(seat=seat, dice=(int(rejected[1]), int(rejected[2]))), number)
@@ -184,7 +184,7 @@ class _GameReader:
             self.checked.resign(offer, Level.SINGLE, number, accepted=False)
 
 
-def _read_moves(text: str, line: int) -> list[tuple[int, int]]:
+def read_moves(text: str, line: int) -> list[tuple[int, int]]:
     """Return moves in the numbers of who makes them, whichever player's numbers the text uses. Raises FormatError."""
     if text.strip() in CANNOT_MOVE_TEXTS:
         return []
