@@ -4,6 +4,7 @@ The modules:
 
     conversion.py      the reader and the writer of each format
     checked_game.py    a game read entry by entry, each checked by the rules core
+    setups.py          other set-ups than the usual one
     player_names.py    spellings of the same name
     mat.py             `.mat`: the writer
     mat_reader.py      `.mat`: the reader
@@ -17,7 +18,7 @@ The modules:
     oldmoves_game.py   its lines of a game
     text_analysis.py   analyses as text: the reader
     javafibs.py        matches of JavaFIBS: the reader
-    foreign.py         files that hold no match that can be read
+    foreign.py         files that have no match to read
     position_lists.py  lists of positions
     csv_table.py       a table of matches
     transcript_json.py our own format, with everything that a transcript has

@@ -16,6 +16,7 @@ from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import read_mats, write_mat
 from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
 from fibsbot.formats.position_lists import write_positions
+from fibsbot.formats.setups import unusual_setup
 from fibsbot.formats.sgf import iter_sgf, write_sgf
 from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
 from fibsbot.formats.text_analysis import iter_text_analysis
@@ -82,6 +83,7 @@ _UNPLAYED_ROLLS: Final = "throws that were not played"
 _LAWS: Final = "other laws than those of FIBS"
 _GAPS: Final = "what follows a gap"
 _MIDDLE: Final = "games that were first seen in their middle"
+_SETUP: Final = "the set-up"
 _HEADERS: Final = "other headers"
 _OTHER_FORMATS: Final = "headers of other formats"
 
@@ -98,6 +100,7 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _LAWS: lambda it: any(is_by_other_laws(game.start.laws) for game in it.games),
     _GAPS: _any_entry(lambda entry: isinstance(entry, Gap)),
     _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
+    _SETUP: lambda it: any(unusual_setup(game.start) for game in it.games),
     _HEADERS: lambda it: bool(it.tags),
     _OTHER_FORMATS: lambda it: bool(set(it.tags) - {*TAG_NAMES.values(), DATE_TAG}),
 }

@@ -7,16 +7,20 @@ a gap; reading goes on with the next game.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import Factory, define, evolve, field
 
 from fibsbot.formats import FormatError, expected
 from fibsbot.formats.checked_game import CheckedGame, resigned_level, with_beavers_allowed
 from fibsbot.formats.mat_game import MatGameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
 from fibsbot.formats.player_names import Names, order_of_names
+from fibsbot.formats.setups import named_setups, with_setup
+from fibsbot.notation.position_ids import NotationError, parse_xgid_board
+from fibsbot.position import Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws, Level
@@ -34,15 +38,45 @@ _SCORES: Final = re.compile(r"(.*?) ?: ?([0-9]{1,9}) ?(.*?) ?: ?([0-9]{1,9})")
 """Of a line without runs of blanks. After a long name gnubg leaves no blank at all between the two halves."""
 _NAME_WITH_RATING: Final = re.compile(r"(.*?),[ ]*([0-9]{1,5}(?:\.[0-9]{1,6})?)")
 _REJECTED_ROLL: Final = re.compile("player ([12]) rejected ([1-6])([1-6]) and doubled the cube")
-_START_NOTE: Final = re.compile(r"(?:cube ([0-9]{1,7}))?(?:, )?(?:(after |before )?(Crawford))?")
+_START_NOTE: Final = re.compile(
+    r"(?:cube ([0-9]{1,7}))?(?:, )?(?:(after |before )?(Crawford))?(?:, )?(?:set-up ([-a-oA-O]{26}))?"
+)
 
 
 def read_mats(text: str) -> list[Transcript]:
-    """Return the matches of a text, in which one may stand below the other. Raises FormatError."""
-    reader = _Reader()
+    """Return the matches of a text, in which one may stand below the other. Raises FormatError.
+
+    A file that names no variation may be one from another set-up: it is, if that alone makes all its plays legal.
+    """
+    try:
+        matches = _read(text)
+    except FormatError:
+        if other := _from_other_setup(text):
+            return other
+        raise
+    if any(isinstance(entry, Gap) for match in matches for game in match.games for entry in game.entries[-1:]):
+        return _from_other_setup(text) or matches
+    return matches
+
+
+def _read(text: str, setup: Position | None = None) -> list[Transcript]:
+    reader = _Reader(setup)
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), 1):
         reader.line(line, number)
     return reader.finished()
+
+
+def _from_other_setup(text: str) -> list[Transcript] | None:
+    """Return the matches if all their plays are legal from a set-up that has a name; None if not."""
+    if "[Variation " in text:
+        return None
+    for name, setup in named_setups().items():
+        with contextlib.suppress(FormatError):
+            matches = _read(text, setup)
+            if not any(isinstance(entry, Gap) for match in matches for game in match.games for entry in game.entries):
+                remark = f"read as {name}, as its plays are not legal from the usual set-up"
+                return [evolve(match, remarks=(*match.remarks, remark)) for match in matches]
+    return None
 
 
 def read_mat(text: str) -> Transcript:
@@ -57,8 +91,10 @@ def read_mat(text: str) -> Transcript:
 class _Reader:
     """A file that is being read, one match after another."""
 
+    setup: Position | None = None
+    """The set-up of matches whose headers name none."""
     matches: list[Transcript] = field(factory=list)
-    headers: Headers = field(factory=Headers)
+    headers: Headers = field(default=Factory(lambda it: Headers(setup=it.setup), takes_self=True))
     """The headers since the last line of a game."""
     match: _Match | None = None
     first: tuple[str, int] = ("", 1)
@@ -81,7 +117,7 @@ class _Reader:
         if length := _LENGTH.match(head):
             self._end()
             self.match = _Match(self.headers, int(length[1] or 0), number)
-            self.headers = Headers()
+            self.headers = Headers(setup=self.setup)
         elif self.match and len(line) > LONGEST_LINE:
             raise expected(f"a line of up to {LONGEST_LINE} characters", head, number)
         elif self.match and (game := _GAME.match(head)):
@@ -194,6 +230,8 @@ class _Match:
             start = start_match(self.laws, self.length, scores, post_crawford=self.past_crawford)
         except RuleError as error:
             raise FormatError(f"line {line}: game {game}: {error}") from None
+        if self.headers.setup:
+            start = with_setup(start, self.headers.setup)
         note = _START_NOTE.fullmatch(self.headers.note("Start", game) or "")
         if not note:
             return start
@@ -201,6 +239,11 @@ class _Match:
             start = evolve(start, cube=int(note[1]))
         if note[3]:
             start = evolve(start, crawford=not note[2], post_crawford=note[2] == "after ")
+        if note[4]:
+            try:
+                start = with_setup(start, parse_xgid_board(note[4]))
+            except NotationError as error:
+                raise FormatError(f"line {line}: game {game}: {error}") from None
         return start
 
     def _end(self) -> None:

@@ -28,16 +28,19 @@ from fibsbot.formats.oldmoves_game import (
     SEATS_BY_LETTER,
     STARTING_CUBES,
     SWAPPED_SEATS,
+    beginning,
     game_of_lines,
     laws_of_lines,
     laws_of_points,
     read_game,
 )
 from fibsbot.formats.oldmoves_lists import GameList, Header, Scores, find_matches
+from fibsbot.formats.setups import USUAL, name_of_setup, named_setups, unusual_setup
 from fibsbot.match import CubeAction
+from fibsbot.position import Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.laws import FIBS, Laws, Level
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import (
     Cube,
@@ -65,7 +68,8 @@ def iter_oldmoves(text: str) -> Iterator[Transcript]:
     if not matches:
         raise expected("`Score is 0-0 in a 3 point match.` and below it `A is X - B is O`", text.lstrip()[:40])
     for match in matches:
-        yield evolve(_transcript(match.lists, after=match.scored_after), remarks=tuple(match.remarks))
+        transcript = _transcript(match.lists, after=match.scored_after)
+        yield evolve(transcript, remarks=(*match.remarks, *transcript.remarks))
 
 
 # -- a match ----------------------------------------------------------------------------------------------------------
@@ -131,13 +135,13 @@ def _transcript(blocks: Sequence[GameList], *, after: bool) -> Transcript:
     first = blocks[0].header
     laws = laws_of_lines((line for block in blocks for line in block.lines), first.length)
     laws = laws_of_points((block.lines for block in blocks), laws, first.length)
-    reads, problems = [], []
-    for number, block in enumerate(blocks, 1):
-        same = block.header.names == first.names
-        seats = SEATS_BY_LETTER if same else SWAPPED_SEATS
-        game, problem = read_game(block.lines, laws, first.length, number, seats)
-        problems += [problem] if problem else []
-        reads.append(_ReadGame(block.header, game, block.header.scores if same else block.header.scores[::-1]))
+    reads, problems = _read_games(blocks, laws, USUAL)
+    remarks: tuple[str, ...] = ()
+    for name, setup in named_setups().items() if problems else ():
+        others, problems_there = _read_games(blocks, laws, setup)
+        if not problems_there:
+            reads, problems = others, []
+            remarks = (f"line {first.line}: read as {name}, as the plays are not legal from the usual set-up",)
     if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
         raise problems[0]
     # The server lists a game that is over under the score after it, other programs under the one before.
@@ -146,7 +150,21 @@ def _transcript(blocks: Sequence[GameList], *, after: bool) -> Transcript:
     starts = later if after else before
     players = (Player(first.names[0]), Player(first.names[1]))
     games = with_beavers_allowed(list(_with_scores(reads, starts, after=after)))
-    return Transcript(players, first.length, games)
+    return Transcript(players, first.length, games, remarks=remarks)
+
+
+def _read_games(blocks: Sequence[GameList], laws: Laws, setup: Position) -> tuple[list[_ReadGame], list[FormatError]]:
+    """Return the games from a set-up, and what could not be read of them."""
+    first = blocks[0].header
+    start = beginning(laws, first.length, setup)
+    reads, problems = [], []
+    for number, block in enumerate(blocks, 1):
+        same = block.header.names == first.names
+        seats = SEATS_BY_LETTER if same else SWAPPED_SEATS
+        game, problem = read_game(block.lines, start, number, seats)
+        problems += [problem] if problem else []
+        reads.append(_ReadGame(block.header, game, block.header.scores if same else block.header.scores[::-1]))
+    return reads, problems
 
 
 def _start_scores(reads: Sequence[_ReadGame], *, after: bool) -> list[Scores]:
@@ -183,7 +201,7 @@ def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after:
         except RuleError as error:
             raise FormatError(f"line {read.header.line}: {error}") from None
         played = start.crawford or start.post_crawford
-        yield _with_start(game, evolve(start, cube=game.start.cube))
+        yield _with_start(game, evolve(start, cube=game.start.cube, position=game.start.position))
 
 
 def _with_start(game: Game, start: GameState) -> Game:
@@ -224,7 +242,8 @@ def _write_game(transcript: Transcript, game: Game) -> list[str]:
 
 
 def _move_lines(game: Game) -> Iterator[str]:
-    if game.start.stage is not Stage.OPENING:
+    setup = unusual_setup(game.start)
+    if game.start.stage is not Stage.OPENING or (setup and not name_of_setup(setup)):
         return
     for entry in game.entries:
         if isinstance(entry, Gap):
@@ -258,7 +277,7 @@ def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
         return
     wins = f"{COLOURS[result.winner].name}: wins"
     try:
-        again = game_of_lines([(1, line) for line in (*moves, wins)], length)
+        again = game_of_lines([(1, line) for line in (*moves, wins)], length, unusual_setup(game.start) or USUAL)
     except FormatError:  # a match by laws that the server has not
         again = None
     stated = again.result.points if again and again.result else None

@@ -340,11 +340,11 @@ class Xgid:
             raise notation_error(
                 f"scores below the match length {length} in fields 6 and 7 of the XGID", (score_x, score_o)
             )
-        return cls(_xgid_board(fields[0]), cube, owner, turn, dice, score_x, score_o, rules, length, max_cube)
+        return cls(parse_xgid_board(fields[0]), cube, owner, turn, dice, score_x, score_o, rules, length, max_cube)
 
     def __str__(self) -> str:
         """Write the XGID."""
-        board = "".join(map(_XGID_LETTERS.__getitem__, self.board.points))
+        board = format_xgid_board(self.board)
         numbers = (self.score_x, self.score_o, self.rules, self.length, self.max_cube)
         return f"{XGID_PREFIX}{board}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{':'.join(map(str, numbers))}"
 
@@ -427,7 +427,13 @@ _XGID_LETTERS: Final = dict(zip(range(-CHECKERS, CHECKERS + 1), "onmlkjihgfedcba
 """The letters for numbers of checkers."""
 
 
-def _xgid_board(letters: str) -> Position:
+def format_xgid_board(position: Position) -> str:
+    """Write the 26 letters of a position in an XGID."""
+    return "".join(map(_XGID_LETTERS.__getitem__, position.points))
+
+
+def parse_xgid_board(letters: str) -> Position:
+    """Parse the 26 letters of a position in an XGID. Raises NotationError."""
     if not re.fullmatch(r"[-a-oA-O]{26}", letters):
         raise notation_error("26 letters from A to O, a to o or - in field 1 of the XGID", letters)
     position = Position(tuple(_xgid_count(letter) for letter in letters))

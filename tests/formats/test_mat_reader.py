@@ -304,8 +304,8 @@ def test_several_matches_in_one_text() -> None:
         (" Game 1\n", " Game 1\n; Set Pos=-b----E-C---eE---c-e----B-/0\n", "line 4: expected games from the opening"),
         (
             " 3 point",
-            '; [Variation "NackGammon"]\n 3 point',
-            "line 2: expected a match of backgammon, got one of 'Nack",
+            '; [Variation "HyperGammon"]\n 3 point',
+            "line 2: expected a match of backgammon, got one of 'Hyper",
         ),
         ("  2)  Doubles", "  2) 42: " + "8/4 " * 400 + "\n  2)  Doubles", "line 6: expected a line of up to 1000 char"),
     ],

@@ -305,7 +305,7 @@ def test_games_without_numbers_are_of_another_match_where_the_score_falls() -> N
             "(;GM[6]MI[length:3][ws:3])",
             "line 1: expected scores from 0 to below the length of the match, got (3, 0)",
         ),
-        ("(;GM[6]RU[Nackgammon])", "line 1: expected backgammon, got Nackgammon"),
+        ("(;GM[6]RU[Hypergammon1])", "line 1: expected backgammon, got Hypergammon1"),
         (f"{ROOT}\n;W[41]?)", "line 2: expected a node, a property or a value of SGF, got '?)'"),
     ],
 )
