@@ -46,25 +46,29 @@ ONE_MATCH_FORMATS: Final = (Format.MAT, Format.SGF, Format.OLDMOVES)
 """Formats with one match per file: other programs would merge several, or read only the first."""
 
 
-def read_matches(kind: Format, text: str) -> Iterator[Transcript]:
-    """Yield the matches of a text, at least one. Raises FormatError; ValueError for a format that cannot be read."""
-    if kind not in READERS:
-        raise ValueError(f"expected one of the formats {', '.join(map(str, READERS))} to read, got {kind!r}")
-    yield from READERS[kind](text)
+def read_matches(kind: Format | str, text: str) -> Iterator[Transcript]:
+    """Return the matches of a text, at least one; `kind` is a format or its name.
 
-
-def write_matches(kind: Format, transcripts: Iterable[Transcript]) -> Iterator[str]:
-    """Yield the pieces of a file of this format with these matches.
-
-    Raises TranscriptError for positions of a match that breaks the rules, and ValueError for what is no format.
+    Reading raises FormatError. Raises ValueError for a format that cannot be read.
     """
-    if kind is Format.CSV:
-        yield from csv_lines(transcripts)
-        return
-    if kind not in WRITERS:
-        raise ValueError(f"expected one of the formats {', '.join(map(str, (*WRITERS, Format.CSV)))}, got {kind!r}")
-    for transcript in transcripts:
-        yield WRITERS[kind](transcript)
+    return iter(READERS[_one_of(READERS, kind)](text))
+
+
+def write_matches(kind: Format | str, transcripts: Iterable[Transcript]) -> Iterator[str]:
+    """Return the pieces of a file with these matches; `kind` is a format or its name.
+
+    Writing raises TranscriptError for positions of a match that breaks the rules. Raises ValueError for what is no
+    format that can be written.
+    """
+    kind = _one_of((*WRITERS, Format.CSV), kind)
+    return csv_lines(transcripts) if kind is Format.CSV else map(WRITERS[kind], transcripts)
+
+
+def _one_of(known: Iterable[Format], kind: Format | str) -> Format:
+    found = next((it for it in known if kind in {it, it.value}), None)
+    if found is None:
+        raise ValueError(f"expected one of the formats {', '.join(it.value for it in known)}, got {kind!r}")
+    return found
 
 
 def _any_entry(holds: Callable[[Entry], object]) -> Callable[[Transcript], bool]:
