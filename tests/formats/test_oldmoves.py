@@ -154,13 +154,14 @@ def test_the_crawford_game_is_the_first_at_one_away() -> None:
     assert read_oldmoves(with_double).games[0].start.post_crawford
 
 
-def test_automatic_doubles_are_found_by_what_the_game_counted() -> None:
-    start = evolve(start_match(FIBS, 0), cube=4)
+@pytest.mark.parametrize("cube", [2, 4, 8, 16, 32, 64])
+def test_automatic_doubles_are_found_by_what_the_game_counted(cube: int) -> None:
+    start = evolve(start_match(FIBS, 0), cube=cube)
     entries = (*MOVES[:3], Cube(seat=Seat.B, action=CubeAction.PASS))
-    match = match_of(Game(1, start, entries, Result(Seat.A, 4, Level.SINGLE, Ending.DROPPED)), length=0)
+    match = match_of(Game(1, start, entries, Result(Seat.A, cube, Level.SINGLE, Ending.DROPPED)), length=0)
     text = write_oldmoves(match)
     assert text.startswith("Score is 0-0 in an unlimited match.\n")
-    assert text.endswith("O: rejects\nX: wins 4 points\n")
+    assert text.endswith(f"O: rejects\nX: wins {cube} points\n")
     assert match == read_oldmoves(text)
 
 
