@@ -92,7 +92,11 @@ def test_reading_changes_no_mode(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read", [read_toml, read_json])
 def test_what_nobody_can_read_is_one_line(read: Callable[[bytes], object]) -> None:
     digits = b"[1" + b"1" * 5000 + b"]"
-    for value, why in ((digits, "4300 digits"), (b"[" * 100_000, "nested too deep"), (b"{", "")):
+    for value, why in (
+        (digits, "4300 digits"),
+        (b"[" * 100_000, "nested too deep"),
+        (b"{", "expected|Expecting|Invalid|Unclosed"),
+    ):
         data = b"value = " + value if read is read_toml else value
         with pytest.raises(DocumentError, match=why) as error:
             read(data)
