@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 PRIVATE: Final = 0o600
 """Mode of a file that only its owner may read and write."""
@@ -25,6 +26,38 @@ _LASTING: Final = frozenset(
         errno.EROFS,
     }
 )
+
+
+class DocumentError(ValueError):
+    """A text is no TOML or JSON that can be read; the text is one line."""
+
+
+def read_toml(data: bytes) -> dict[str, Any]:
+    """Return the tables of a file that anybody may have written. Raises DocumentError; UnicodeDecodeError."""
+    import tomllib  # noqa: PLC0415 - few commands read TOML
+
+    tables: dict[str, Any] = _guarded(tomllib.loads, _decoded(data))
+    return tables
+
+
+def read_json(data: bytes) -> Any:
+    """Return the value of a file that anybody may have written. Raises DocumentError; UnicodeDecodeError."""
+    return _guarded(json.loads, _decoded(data))
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8-sig")  # Windows' editors write a byte order mark
+
+
+def _guarded(parse: Callable[[str], Any], text: str) -> Any:
+    try:
+        return parse(text)
+    except RecursionError:
+        raise DocumentError("values that are nested too deep") from None
+    except ValueError as error:  # also of a number that has thousands of digits
+        raise DocumentError(" ".join(str(error).split()).partition(";")[0]) from None
+
+
 UNFINISHED: Final = ".part"
 """How the name of a file ends that `replacing` has not finished."""
 

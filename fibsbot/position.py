@@ -120,8 +120,16 @@ class Position:
 
     @classmethod
     def from_sides(cls, own: Iterable[int], opponent: Iterable[int]) -> Self:
-        """Build a position from two rows of 25 counts (points 1 to 24, then the bar), each from its own side's view."""
+        """Build a position from two rows of 25 counts (points 1 to 24, then the bar), each from its own side's view.
+
+        Raises ValueError for rows of another length.
+        """
         mine, theirs = tuple(own), tuple(opponent)
+        if (len(mine), len(theirs)) != (BAR, BAR):
+            raise ValueError(
+                f"expected {BAR} counts of checkers for each side, points 1 to 24 and the bar, "
+                f"got {len(mine)} and {len(theirs)}"
+            )
         cells = [0] * 26
         cells[0] = -theirs[24]
         cells[BAR] = mine[24]

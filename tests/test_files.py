@@ -3,12 +3,12 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from fibsbot.files import make_private, private_opener
+from fibsbot.files import DocumentError, make_private, private_opener, read_json, read_toml
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import backup_store, export_store
@@ -87,3 +87,21 @@ def test_reading_changes_no_mode(tmp_path: Path) -> None:
         assert {"notes.txt": "0o644"} == open_files(tmp_path)
     make_private(path)
     assert {} == open_files(tmp_path)
+
+
+@pytest.mark.parametrize("read", [read_toml, read_json])
+def test_what_nobody_can_read_is_one_line(read: Callable[[bytes], object]) -> None:
+    digits = b"[1" + b"1" * 5000 + b"]"
+    for value, why in (
+        (digits, "4300 digits"),
+        (b"[" * 100_000, "nested too deep"),
+        (b"{", "expected|Expecting|Invalid|Unclosed"),
+    ):
+        data = b"value = " + value if read is read_toml else value
+        with pytest.raises(DocumentError, match=why) as error:
+            read(data)
+        assert "\n" not in str(error.value)
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    assert {"a": 1} == read_toml(b"\xef\xbb\xbfa = 1\r\n") == read_json(b'\xef\xbb\xbf{"a": 1}')

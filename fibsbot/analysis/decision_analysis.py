@@ -9,7 +9,14 @@ from typing import Final
 from attrs import evolve
 
 from fibsbot.analysis.luck import RollValues, check_finite, equity_of_points, high_die_first
-from fibsbot.analysis.model import AnalysedDecision, PlayOption, ResignationValues
+from fibsbot.analysis.model import (
+    CLOSE_CUBE_DECISION,
+    AnalysedDecision,
+    PlayOption,
+    ResignationValues,
+    differ,
+    loss_against,
+)
 from fibsbot.engine.match_equity import GamePoints
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
@@ -29,10 +36,6 @@ from fibsbot.strategies.base import (
 )
 from fibsbot.transcript import Decision
 
-CLOSE_CUBE_DECISION: Final = 0.2
-"""A cube decision counts if its actions differ by no more than this, or if it was wrong; all others are obvious."""
-EQUITY_TOLERANCE: Final = 1e-9
-"""Equities that differ by less are equal."""
 LISTED_PLAYS: Final = 5
 """Maximum number of plays listed for a decision, besides the one that was made."""
 FORESEEN_REDOUBLES: Final = 2
@@ -75,7 +78,7 @@ class DecisionAnalyser:
         if state.phase is Phase.MOVE:
             value = self.rolls.valued(state).best
         elif state.phase is Phase.DOUBLED:
-            value = max(self._answers(*_double_to_answer(state, game)).values())
+            value = max(self.answers(*_double_to_answer(state, game)).values())
         else:
             value = self._evaluator.value(state)
         return value if seat is on_move else -value
@@ -96,14 +99,14 @@ class DecisionAnalyser:
         ranked = sorted(zip(plays, values, strict=True), key=_deepest_first, reverse=True)
         options = _options(position, ranked, own)
         best = ranked[0][1].equity
-        wrong = best - made.equity > EQUITY_TOLERANCE
+        loss = loss_against(best, made.equity)
         return AnalysedDecision(
             decision,
             made.equity,
-            loss=best - made.equity if wrong else 0.0,
-            best=options[0].text if wrong else own.text,
+            loss=loss,
+            best=options[0].text if loss else own.text,
             options=options,
-            counts=best - min(value.equity for value in values) > EQUITY_TOLERANCE,
+            counts=differ(best, min(value.equity for value in values)),
         )
 
     def _values(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:
@@ -123,7 +126,7 @@ class DecisionAnalyser:
     def _offer(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
         state = decision.state
         values = self._value_cube(state)
-        answers = self._answers(state, -1, state.redoubles)
+        answers = self.answers(state, -1, state.redoubles)
         worth = {CubeAction.ROLL.value: values.no_double, CubeAction.DOUBLE.value: -max(answers.values())}
         dead = 0 < state.length <= state.score[0] + state.cube
         return _compared(decision, action.value, worth, cube=values, close=0.0 if dead else CLOSE_CUBE_DECISION)
@@ -131,9 +134,9 @@ class DecisionAnalyser:
     def _response(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
         doubled = _double_to_answer(decision.state, decision.step.before)
         values = self._value_cube(doubled[0])
-        return _compared(decision, action.value, self._answers(*doubled), cube=values, close=CLOSE_CUBE_DECISION)
+        return _compared(decision, action.value, self.answers(*doubled), cube=values, close=CLOSE_CUBE_DECISION)
 
-    def _answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[str, float]:
+    def answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[str, float]:
         """Return the equity of each answer to a double, for the player who has to answer.
 
         `state` is seen by the player on roll, with the cube before the double. `sign` is -1 if the opponent has to
@@ -148,7 +151,7 @@ class DecisionAnalyser:
         worth = {CubeAction.TAKE.value: sign * taken.double_take, CubeAction.PASS.value: passed}
         if redoubles:
             left = min(redoubles - 1, FORESEEN_REDOUBLES)
-            answers = self._answers(evolve(state, cube=2 * state.cube), -sign, left)
+            answers = self.answers(evolve(state, cube=2 * state.cube), -sign, left)
             worth[CubeAction.BEAVER.value] = -2 * max(answers.values())
         return worth
 
@@ -198,7 +201,7 @@ def _deepest_first(valued: tuple[Play, PlayValue]) -> tuple[int, float]:
 
 
 def _double_to_answer(state: MatchState, game: GameState) -> tuple[MatchState, int, int]:
-    """Return the arguments of `DecisionAnalyser._answers`; `state` is seen by the player who has to answer."""
+    """Return the arguments of `DecisionAnalyser.answers`; `state` is seen by the player who has to answer."""
     on_roll = game.answering is game.turn
     before = evolve(state if on_roll else state.swapped(), phase=Phase.ROLL)
     return before, 1 if on_roll else -1, state.redoubles
@@ -234,9 +237,9 @@ def _compared(  # noqa: PLR0913 - the values of a cube decision, or of a resigna
     check_finite(worth.values())
     best, second, *_ = sorted(worth, key=worth.__getitem__, reverse=True)
     margin = worth[best] - worth[second]
-    if worth[best] - worth[made] <= EQUITY_TOLERANCE:
+    loss = loss_against(worth[best], worth[made])
+    if not loss:
         best = made
-    loss = worth[best] - worth[made]
     counts = loss > 0 or margin < close
     return AnalysedDecision(decision, worth[made], loss, best=best, cube=cube, resigning=resigning, counts=counts)
 

@@ -29,6 +29,23 @@ LUCK_THRESHOLD: Final = 0.3
 """Minimum luck, good or bad, of a roll that is marked; normalised equity."""
 
 
+CLOSE_CUBE_DECISION: Final = 0.2
+"""A cube decision counts if its actions differ by no more than this, or if it was wrong; all others are obvious."""
+EQUITY_TOLERANCE: Final = 1e-7
+"""Equities that differ by no more are equal: networks calculate with 24 bits, so that a position that is evaluated
+among others may get another last digit."""
+
+
+def loss_against(best: float, made: float) -> float:
+    """Return what a choice loses against the best one; 0 for equal ones."""
+    return best - made if best - made > EQUITY_TOLERANCE else 0.0
+
+
+def differ(best: float, worst: float) -> bool:
+    """Return whether it matters which of several choices is made."""
+    return best - worst > EQUITY_TOLERANCE
+
+
 def grade(loss: float) -> Grade | None:
     """Return the grade of a loss; None for a small one."""
     # Tolerate floating-point error: 0.3 - 0.26 is less than 0.04.

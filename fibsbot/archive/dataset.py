@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 from attrs import define, field, frozen
 
 from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, TableSchema
-from fibsbot.files import os_errors_as, replacing, write_to_disk
+from fibsbot.files import os_errors_as, read_json, replacing, write_to_disk
 from fibsbot.text import one_line
 
 if TYPE_CHECKING:
@@ -389,12 +389,12 @@ def check_folder(folder: Path) -> int:
     """Return the version of an archive; raise ArchiveError if a folder is none, or one of an unknown version."""
     _check_path(folder)
     try:
-        found = json.loads((folder / MARK).read_text())[_VERSION_KEY]
+        found = read_json((folder / MARK).read_bytes())[_VERSION_KEY]
     except FileNotFoundError:
         raise ArchiveError(f"{folder}: expected an archive, found none; `fibsbot archive add` makes one") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise ArchiveError(f"{folder / MARK}: expected the version of an archive") from None
-    if found not in VERSIONS:
+    if type(found) is not int or found not in VERSIONS:
         raise ArchiveError(f"{folder}: expected an archive of version 1 to {SCHEMA_VERSION}, got version {found}")
     return int(found)
 

@@ -6,7 +6,7 @@ were judged before it, nor by which worker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +14,8 @@ import numpy.typing as npt
 from attrs import evolve, field, frozen
 
 from fibsbot import __version__
+from fibsbot.analysis.decision_analysis import DecisionAnalyser
+from fibsbot.analysis.model import CLOSE_CUBE_DECISION, differ, loss_against
 from fibsbot.archive.columns import Boards, TableData, boards_of_ids, count_rows
 from fibsbot.archive.play_arrays import dice_of, play_change, play_text, successors_of_rolls
 from fibsbot.archive.position_classes import position_classes
@@ -34,11 +36,7 @@ from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
-
-EQUITY_TOLERANCE: Final = 1e-7
-"""Equities that differ by less are equal: a play may be found in several orders."""
-CLOSE_CUBE_DECISION: Final = 0.2
-"""A cube decision counts if its actions differ by no more than this, or if it was wrong."""
+from fibsbot.strategies.engine_strategy import EngineStrategy
 
 LUCK_FILTER: Final = PlayFilter(0.25, 5)
 """The plays of each roll that are evaluated for luck. With all of them it differs by 0.009, and takes three times as
@@ -251,8 +249,8 @@ class _MatchJudgement:
     ) -> None:
         self.equity[row] = values[chosen]
         self.chances[row] = other_side(outcomes)
-        self.loss[row] = _loss(values[best], values[chosen])
-        self.counts[row] = len(values) > 1 and values.max() - values.min() > EQUITY_TOLERANCE
+        self.loss[row] = loss_against(values[best], values[chosen])
+        self.counts[row] = len(values) > 1 and differ(values.max(), values.min())
         if self.loss[row]:
             self.best[row] = play_text(self._boards[row], dice, after_best)
 
@@ -279,9 +277,9 @@ class _MatchJudgement:
             best = ranking.best
             self.equity[row] = min(chosen.equity, best.equity)
             self.chances[row] = chosen.outcomes
-            self.loss[row] = _loss(best.equity, chosen.equity)
+            self.loss[row] = loss_against(best.equity, chosen.equity)
             worst = min(it.equity for it in ranking.plays)
-            self.counts[row] = len(every) > 1 and best.equity - worst > EQUITY_TOLERANCE
+            self.counts[row] = len(every) > 1 and differ(best.equity, worst)
             if self.loss[row]:
                 self.best[row] = format_play(best.play, position)
 
@@ -321,7 +319,7 @@ class _MatchJudgement:
     # -- the cube -----------------------------------------------------------------------------------------------------
 
     def _judge_cubes(self, rows: npt.NDArray[np.int64]) -> None:
-        """Judge doubles and their answers. A raccoon is judged as if no further redouble followed."""
+        """Judge doubles and their answers; where beavers are allowed, one by one, as `analyse` does."""
         groups: dict[tuple[_Context, bool], list[int]] = {}
         boards = self._boards[rows]
         for place, row in enumerate(rows.tolist()):
@@ -330,6 +328,7 @@ class _MatchJudgement:
             if answers_opponent:
                 boards[place] = swapped(boards[place])
         network = None if self._judge.plies else self._evaluate(boards)
+        analyser = DecisionAnalyser(EngineStrategy(str(self._judge.plies), engine=self._judge.engine))
         for (context, answers_opponent), places in groups.items():
             on_roll = context.swapped if answers_opponent else context
             members = rows[places].tolist()
@@ -339,19 +338,29 @@ class _MatchJudgement:
             state = on_roll.state(Position.start())
             for place, row in enumerate(members):
                 no_double, take = values[place]
+                sign = -1 if answers_opponent or self._kinds[row] == DOUBLE else 1
                 verdict = CubeVerdict.of(cubes.stakes(0, 0), state.owner, no_double, take)
                 self.cube[row] = no_double, take, verdict.double_pass
                 self.chances[row] = other_side(outcomes[place]) if answers_opponent else outcomes[place]
-                self._note_cube(row, context, float(no_double), float(take), verdict, answers_opponent=answers_opponent)
+                passed = -float(verdict.double_pass) if sign < 0 else -1.0
+                answers: Mapping[str, float] = {"take": sign * float(take), "pass": passed}
+                if context.redoubles and not context.length:
+                    position = Position(tuple(boards[places[place]].tolist()))
+                    answers = analyser.answers(on_roll.state(position), sign, context.redoubles)
+                self._note_cube(row, context, float(no_double), answers)
 
     def _answers_opponent(self, row: int) -> bool:
-        """Return whether a decision is the answer to a double by the player on roll, not to a beaver."""
+        """Return whether a decision answers the player on roll, whose double or raccoon it is, and not a beaver."""
         if self._kinds[row] != TAKE:
             return False
-        before = row - 1
-        while before >= 0 and self._kinds[before] in RESIGNATIONS:
-            before -= 1
-        return not (before >= 0 and self._kinds[before] == TAKE and self._rows["action"][before] == "beaver")
+        redoubles = 0
+        for before in range(row - 1, -1, -1):
+            if self._kinds[before] in RESIGNATIONS:
+                continue
+            if self._kinds[before] != TAKE or self._rows["action"][before] != "beaver":
+                break
+            redoubles += 1
+        return redoubles % 2 == 0
 
     def _cube_values(self, context: _Context, boards: Boards, outcomes: Outcomes | None) -> tuple[Outcomes, Floats64]:
         """Return the outcomes of positions, unless they are known, and their values without and after a double."""
@@ -366,35 +375,19 @@ class _MatchJudgement:
         ]
         return np.concatenate([it.outcomes for it in found]), np.concatenate([it.equities for it in found])
 
-    def _note_cube(  # noqa: PLR0913 - what is known of a cube decision
-        self,
-        row: int,
-        context: _Context,
-        no_double: float,
-        take: float,
-        verdict: CubeVerdict,
-        *,
-        answers_opponent: bool,
-    ) -> None:
-        passed = verdict.double_pass
-        beaver = bool(context.redoubles) and not context.length
-        if self._kinds[row] == DOUBLE:
-            answer = min(take, passed, 2 * take if beaver else take)
-            worth = {"roll": no_double, "double": answer}
-        else:
-            sign = -1.0 if answers_opponent else 1.0
-            worth = {"take": sign * take, "pass": -passed if answers_opponent else -1.0}
-            if beaver:
-                worth["beaver"] = sign * 2 * take
+    def _note_cube(self, row: int, context: _Context, no_double: float, answers: Mapping[str, float]) -> None:
+        """Note a cube decision; `answers` has the equity of each answer to a double for the player who gives it."""
+        doubles = self._kinds[row] == DOUBLE
+        worth = {"roll": no_double, "double": -max(answers.values())} if doubles else answers
         action = self._rows["action"][row]
         if action not in worth:
             return
         best = max(worth, key=lambda it: worth[it])
         others = max(value for it, value in worth.items() if it != best)
         self.equity[row] = worth[action]
-        self.loss[row] = _loss(worth[best], worth[action])
+        self.loss[row] = loss_against(worth[best], worth[action])
         self.best[row] = best if self.loss[row] else action
-        dead = self._kinds[row] == DOUBLE and 0 < context.length - context.own_score <= context.cube
+        dead = doubles and 0 < context.length - context.own_score <= context.cube
         self.counts[row] = self.loss[row] > 0 or (not dead and worth[best] - others < CLOSE_CUBE_DECISION)
 
     # -- resignations -------------------------------------------------------------------------------------------------
@@ -429,11 +422,6 @@ class _MatchJudgement:
 
 _START: Final = np.array(Position.start().points, np.int8)
 _ROLL_INDEX: Final = {dice: number for number, dice in enumerate(ROLLS)}
-
-
-def _loss(best: float, chosen: float) -> float:
-    """Return what a choice loses against the best one."""
-    return best - chosen if best - chosen > EQUITY_TOLERANCE else 0.0
 
 
 def _rounded(values: Floats64) -> npt.NDArray[Any]:

@@ -25,10 +25,17 @@ PIECE_BYTES: Final = 1 << 18
 """Bytes that are read in one piece, at least: one to some seconds of work."""
 LARGEST_SOURCE: Final = LARGEST_FILE
 """Bytes of a file on disk, at most: it has to fit into memory."""
+LARGEST_RATIO: Final = 200
+"""How much longer than its packed form a large member of a zip file may be; texts of matches shrink to a tenth."""
+LARGE_MEMBER: Final = 1 << 24
+"""Bytes up to which a member may have any ratio."""
 
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_RATIO: Final = 8
 """How much longer the text of a compressed log is, about."""
+_REFUSED: Final = (
+    f"expected at most {LARGEST_SOURCE >> 20} MiB, and at most {LARGEST_RATIO} times the packed size, got more"
+)
 _TAR_SUFFIXES: Final = (".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _PACKED_ERRORS: Final = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError)
 """What damaged tar and zip files raise, besides OSError; RuntimeError: a zip file with a password."""
@@ -126,7 +133,9 @@ def _damage_reported(path: Path, members: Iterator[tuple[tuple[str, ...], tuple[
         for names, parts in members:
             name = f"{path}/{names[0]}"
             size = sum(map(len, parts))
-            if size > LARGEST_SOURCE:
+            if not parts:
+                yield Source(name, problem=_REFUSED, explicit=False)
+            elif size > LARGEST_SOURCE:
                 yield _too_large(name, size, explicit=False, progress=0)
             else:
                 yield Source(name, parts, explicit=False)
@@ -142,11 +151,17 @@ def _zip_members(path: Path) -> Iterator[tuple[tuple[str, ...], tuple[bytes, ...
     with zipfile.ZipFile(path) as packed:
         names = [it.filename for it in packed.infolist() if not it.is_dir()]
         for group in group_log_parts(map(Path, names)):
-            parts = []
-            for name in group:
+            parts: list[bytes] = []
+            for name in () if any(_is_bomb(packed.getinfo(str(name))) for name in group) else group:
                 with packed.open(str(name)) as file:
-                    parts.append(_read(file))
+                    parts.append(_read(file, LARGEST_SOURCE - sum(map(len, parts))))
             yield tuple(map(str, group)), tuple(parts)
+
+
+def _is_bomb(member: zipfile.ZipInfo) -> bool:
+    """Whether a member would fill the memory: it is too large, or no text shrinks so far."""
+    size = member.file_size
+    return size > LARGEST_SOURCE or size > max(LARGE_MEMBER, LARGEST_RATIO * member.compress_size)
 
 
 def _tar_members(path: Path) -> Iterator[tuple[tuple[str, ...], tuple[bytes, ...]]]:
@@ -157,18 +172,22 @@ def _tar_members(path: Path) -> Iterator[tuple[tuple[str, ...], tuple[bytes, ...
     waiting: dict[PurePath, bytes] = {}
     with tarfile.open(path) as packed:  # again from the beginning: a compressed file cannot go back
         for member in packed:
+            if member.isfile() and member.size > LARGEST_SOURCE:
+                yield (member.name,), ()
+                continue
             file = packed.extractfile(member) if member.isfile() else None
             if file is None:
                 continue
-            waiting[Path(member.name)] = _read(file)
+            waiting[Path(member.name)] = _read(file, LARGEST_SOURCE - sum(map(len, waiting.values())))
             group = group_of[Path(member.name)]
             if all(name in waiting for name in group):
                 yield tuple(map(str, group)), tuple(waiting.pop(name) for name in dict.fromkeys(group))
 
 
-def _read(file: IO[bytes]) -> bytes:
+def _read(file: IO[bytes], most: int) -> bytes:
+    """Read a member up to `most` bytes, and one more that shows that it has more."""
     with contextlib.closing(file):
-        return file.read(LARGEST_SOURCE + 1)
+        return file.read(max(most, 0) + 1)
 
 
 def _too_large(name: str, size: int, *, explicit: bool, progress: int) -> Source:

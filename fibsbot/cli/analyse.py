@@ -77,13 +77,14 @@ def analyse(  # noqa: PLR0913 - one argument per option
     """Analyse the errors and the luck of both players.
 
     FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON; `-` is the
-    standard input. Each match gets a table of both players' errors, luck and performance rating (PR) and a list of the
-    worst errors, with the position, what was played and what was best. The exit status is 1 if a match had to be left
-    out.
+    standard input, a folder means all files below it. Each match gets a table of both players' errors, luck and
+    performance rating (PR) and a list of the worst errors, with the position, what was played and what was best. The
+    exit status is 1 if a match or a file had to be left out.
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()
     remarks: list[str] = []
+    listed = False
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
@@ -93,6 +94,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
         for it, analysis in work.analyses(every):
             remarks += (f"{it.name}, {remark}" for remark in reading_remarks(analysis.transcript))
             if as_json:
+                listed = True
                 click.echo(json.dumps(match_row(it.name, it.number, analysis, luck=luck)))
                 continue
             if sums.matches:
@@ -104,9 +106,9 @@ def analyse(  # noqa: PLR0913 - one argument per option
         console.print()
         console.print(totals_table(sums, luck=luck, width=console.width), crop=False)
     print_lines(remarks, err=True)
-    if not (sums.matches or as_json or work.failed):
+    if not (sums.matches or work.failed) and (selection.skipped if as_json and not listed else not as_json):
         raise selection.none_found()
-    sys.exit(1 if work.failed else 0)
+    sys.exit(work.exit_status(selection))
 
 
 NAME_WIDTH: Final = 20

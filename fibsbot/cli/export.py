@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fibs_protocol.stream import MessageReader, ParsedMessage
 
 
-FORMATS: Final = click.Choice([kind.value for kind in Format])
+FORMATS: Final = click.Choice([kind.value for kind in Format if kind.writable])
 READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
 
 
@@ -73,9 +73,10 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
 ) -> None:
     """Export matches to other formats.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON; `-` is the
-    standard input. Without FILE the matches come from the store. mat, sgf, oldmoves and json hold whole matches,
-    gnubg-ids, xgid and snowie one position per decision, csv one row per match. A mat, sgf or oldmoves file holds one
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, an analysis of
+    GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come from the
+    store. mat, sgf, oldmoves and json hold whole matches, gnubg-ids, xgid and snowie one position per decision, csv
+    one row per match. A mat, sgf or oldmoves file holds one
     match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on stderr.
     """
     if source is not None and (place or config):
@@ -101,8 +102,9 @@ def convert(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Convert between match formats.
 
-    IN contains matches: .mat, SGF, oldmoves, our own JSON, a session log, a capture of any client. Several matches are
-    written as by `fibsbot export`. `-` is the standard input or output.
+    IN contains matches: .mat, SGF, oldmoves, our own JSON, an analysis of GNU Backgammon as text, a match of JavaFIBS,
+    a session log, a capture of any client. Several matches are written as by `fibsbot export`. `-` is the standard
+    input or output.
     """
     wanted = _kind(kind, target, "--to")
     _write(_select(_from_file(source, Format(given) if given else None), number, source), wanted, target, force=force)

@@ -11,21 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 import click
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
 from fibsbot.cli.options import FILE, WorkerOptions, configured_store, store_errors
-from fibsbot.cli.output import STDIO, ProgressDisplay, progress_bar, saved_stdin
+from fibsbot.cli.output import STDIO, ProgressDisplay, print_lines, progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import os_errors_as
 from fibsbot.formats import FormatError
 from fibsbot.records.stored_rows import StoredMatch
-from fibsbot.replay.match_files import CaptureError
+from fibsbot.replay.match_files import (
+    CaptureError,
+    ReplaySource,
+    find_sources,
+    load_transcripts,
+    transcripts_of_capture,
+)
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
+from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 from fibsbot.workers.journal import Journal, JournalError
 from fibsbot.workers.pool import WorkerPool
@@ -47,6 +54,8 @@ class MatchSelection:
     """Location of the store; None if the matches are in files."""
     player: str | None
     last: int | None
+    skipped: list[str] = field(factory=list)
+    """Which files could not be read, and why, as far as they have been tried."""
 
     @classmethod
     def of(  # noqa: PLR0913 - one argument per option
@@ -66,13 +75,16 @@ class MatchSelection:
             raise UserError(
                 "expected FILE, or a match of the store with --match, or the store with --store or --config"
             )
-        for path in files:
-            _check_readable(path)
+        if len(files) == 1:
+            _check_readable(files[0])
         location = None if files else store or configured_store(config)
         return cls(files, number, location, player, last or (None if files else DEFAULT_LAST))
 
     def none_found(self) -> UserError:
         """Return the error for a selection without a match that can be analysed."""
+        if self.skipped:
+            more = f", and {plural(len(self.skipped) - 1, 'more file')}" if len(self.skipped) > 1 else ""
+            return UserError(f"{self.skipped[0]}{more}")
         wanted = [f"--match {self.match}"] * (self.match is not None) + [f"--player {self.player}"] * bool(self.player)
         of = f" for {' and '.join(wanted)}" if wanted else ""
         return UserError(f"expected at least one match{of}, found none that can be analysed")
@@ -80,7 +92,7 @@ class MatchSelection:
 
 def _check_readable(path: Path) -> None:
     """Raise UserError for a file that cannot be read, before the engine gets ready."""
-    if str(path) == STDIO:
+    if str(path) == STDIO or path.is_dir():
         return
     with os_errors_as(UserError, f"cannot read {path}"):
         path.open("rb").close()
@@ -185,20 +197,31 @@ def checked_matches(selection: MatchSelection, judge: str) -> Iterator[SelectedM
 
 
 def _of_files(selection: MatchSelection) -> Iterator[SelectedMatch]:
-    from fibsbot.replay.match_files import load_transcripts  # noqa: PLC0415 - slow to import: all that a server can say
-
     number = 0
     for path in selection.files:
-        try:
-            with saved_stdin() if str(path) == STDIO else contextlib.nullcontext(path) as file:
-                for place, transcript in enumerate(load_transcripts(file), start=1):
+        for source in find_sources([path]) if path.is_dir() else [ReplaySource((path,))]:
+            name = source.name
+            try:
+                for place, transcript in enumerate(_transcripts_in(source), start=1):
                     number += 1
                     if _is_wanted(selection, number, transcript):
-                        yield SelectedMatch(f"{path}, match {place}", number, transcript)
-        except (FormatError, CaptureError) as error:
-            raise UserError(f"{path}: {error}") from None
-        except OSError as error:
-            raise UserError(f"cannot read {path}: {error.strerror}") from None
+                        yield SelectedMatch(f"{name}, match {place}", number, transcript)
+            except (FormatError, CaptureError) as error:
+                selection.skipped.append(f"{name}: {error}")
+            except OSError as error:
+                selection.skipped.append(f"cannot read {name}: {error.strerror}")
+
+
+def _transcripts_in(source: ReplaySource) -> Iterator[Transcript]:
+    """Yield the matches in a file, or in the parts of a log."""
+    first = source.paths[0]
+    if len(source.paths) == 1:
+        with saved_stdin() if str(first) == STDIO else contextlib.nullcontext(first) as file:
+            yield from load_transcripts(file)
+        return
+    from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: all that a server can say
+
+    yield from transcripts_of_capture(read_captures(source.paths))
 
 
 def _is_wanted(selection: MatchSelection, number: int, transcript: Transcript) -> bool:
@@ -281,6 +304,11 @@ class AnalysisRun:
                 yield cls(evaluator, luck, progress, pool, kept)
         except StrategyError as error:
             raise UserError(str(error)) from None
+
+    def exit_status(self, selection: MatchSelection) -> int:
+        """List the files that were skipped, and return the exit status: 1 if anything was left out."""
+        print_lines([f"skipped: {clean(it, 300)}" for it in selection.skipped], err=True)
+        return 1 if self.failed or selection.skipped else 0
 
     def analyses(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
         """Yield each match with its analysis; one that cannot be analysed is reported on stderr.

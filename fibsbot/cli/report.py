@@ -69,8 +69,9 @@ def report(  # noqa: PLR0913 - one argument per option
     """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
 
     FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON; `-` is the
-    standard input. The page needs no network and no other file. The engine evaluates every decision of both players.
-    The exit status is 1 if a match had to be left out.
+    standard input, a folder means all files below it. The page needs no network and no other file. The engine
+    evaluates every decision of both players.
+    The exit status is 1 if a match or a file had to be left out.
     """
     to_stdout = str(target) == STDIO
     single = to_stdout or target.suffix.lower() in {".html", ".htm"}
@@ -80,7 +81,7 @@ def report(  # noqa: PLR0913 - one argument per option
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         written = (_write_page if single else _write_folder)(target, selection, work)
     click.echo(written, err=to_stdout)
-    sys.exit(1 if work.failed else 0)
+    sys.exit(work.exit_status(selection))
 
 
 def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:

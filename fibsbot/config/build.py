@@ -307,7 +307,7 @@ def _from_keyring(service: str, name: str) -> FoundPassword:
 
 
 def _first_line(data: bytes) -> str:
-    return (data.decode("utf-8", "replace").splitlines() or [""])[0]
+    return (data.decode("utf-8-sig", "replace").splitlines() or [""])[0]
 
 
 def _checked_password(text: str, where: str) -> str:

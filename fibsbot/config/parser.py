@@ -16,6 +16,7 @@ from cattrs import ClassValidationError, Converter
 from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, override
 
+from fibsbot import files
 from fibsbot.config.settings import (
     DEFAULT_VARIABLE,
     AccountConfig,
@@ -149,8 +150,8 @@ def config_from_tables(tables: dict[str, Any]) -> Config:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read the tables of a file. Raises ConfigProblemsError."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        return files.read_toml(path.read_bytes())
+    except files.DocumentError as error:
         problem = ConfigProblem(str(path), "a TOML file", one_line(error))
     except UnicodeDecodeError:
         problem = ConfigProblem(str(path), "text in UTF-8", "other bytes")

@@ -170,7 +170,7 @@ DEFAULT_LIMITS: Final = SearchLimits()
 _OPENING: Final = MatchState(Position.start(), length=7)
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Engine:
     """Evaluates positions, ranks plays and analyses cube decisions."""
 
@@ -218,8 +218,10 @@ class Engine:
         """Return the outcomes for the player on roll without lookahead, shape (n, 6); see `engine.arrays`.
 
         Positions may be given as boards, shape (n, 26) and int8. Raises ValueError for other arrays and for impossible
-        positions.
+        positions, TypeError for a position alone.
         """
+        if isinstance(positions, Position):
+            raise TypeError("expected several positions, got a single one: evaluate([position])")
         boards = check_boards(positions) if isinstance(positions, np.ndarray) else boards_of(positions)
         check_possible(boards)
         return self.evaluator.evaluate(boards)
@@ -250,9 +252,11 @@ class Engine:
     def analyse_cube(self, state: MatchState, limits: SearchLimits = DEFAULT_LIMITS) -> CubeAnalysis:
         """Return the equity of the position before the roll and the cube decision; the state is in phase ROLL.
 
-        Raises ValueError if the state is impossible.
+        Raises ValueError if the state is impossible, or if the dice have been rolled.
         """
         check_state(state)
+        if state.phase is Phase.MOVE:
+            raise ValueError(f"expected a state before the roll, got one with the dice {state.dice}")
         return self.searcher.analyse_cube(state, limits)
 
     def equities_by_roll(self, state: MatchState) -> list[float]:
@@ -262,6 +266,10 @@ class Engine:
         """
         check_state(state)
         return self.searcher.equities_by_roll(state)
+
+    def __repr__(self) -> str:
+        """Return the name of the networks, which are far too long to be shown."""
+        return f"<Engine {self.name}>"
 
     def warm_up(self) -> None:
         """Compile or load the functions that decisions need."""

@@ -4,6 +4,8 @@ The modules:
 
     conversion.py      the reader and the writer of each format
     checked_game.py    a game read entry by entry, each checked by the rules core
+    setups.py          other set-ups than the usual one
+    player_names.py    spellings of the same name
     mat.py             `.mat`: the writer
     mat_reader.py      `.mat`: the reader
     mat_headers.py     `.mat`: the headers above games
@@ -12,7 +14,11 @@ The modules:
     sgf_properties.py  SGF: what nodes say
     sgf_trees.py       SGF: the syntax
     oldmoves.py        the text of the server's command `oldmoves`
+    oldmoves_lists.py  its lists of games, and which of them make a match
     oldmoves_game.py   its lines of a game
+    text_analysis.py   analyses as text: the reader
+    javafibs.py        matches of JavaFIBS: the reader
+    foreign.py         files that have no match to read
     position_lists.py  lists of positions
     csv_table.py       a table of matches
     transcript_json.py our own format, with everything that a transcript has
@@ -141,7 +147,7 @@ def decode_text(data: bytes) -> str:
 
 
 class Format(enum.Enum):
-    """A format that transcripts can be written in; the value is its name on the command line."""
+    """A format of matches; the value is its name on the command line."""
 
     MAT = "mat"
     SGF = "sgf"
@@ -151,6 +157,8 @@ class Format(enum.Enum):
     GNUBG_IDS = "gnubg-ids"
     XGID = "xgid"
     SNOWIE = "snowie"
+    ANALYSIS = "analysis"
+    JAVAFIBS = "javafibs"
 
     @property
     def extension(self) -> str:
@@ -162,8 +170,14 @@ class Format(enum.Enum):
         """Whether matches can be read from it."""
         return self in READABLE
 
+    @property
+    def writable(self) -> bool:
+        """Whether matches can be written in it."""
+        return self not in READ_ONLY
 
-READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON)
+
+READ_ONLY: Final = (Format.ANALYSIS, Format.JAVAFIBS)
+READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON, *READ_ONLY)
 _SGF_CHARSET: Final = re.compile(
     rb"\(\s*;(?:[^\[\]();]|\[(?:\\.|[^\]\\])*\])*?(?<![a-z])CA\s*\[\s*([a-z0-9_.:-]{1,40})\s*\]",
     re.DOTALL | re.IGNORECASE,
@@ -176,7 +190,7 @@ Others, such as Punycode, take minutes for a long text, or make control characte
 """
 _SGF_HEAD: Final = 2000
 """Bytes in which it is looked for."""
-EXTENSIONS: Final = {kind.extension: kind for kind in Format}
+EXTENSIONS: Final = {kind.extension: kind for kind in Format if kind.writable}
 """The formats by file name extension."""
 
 JSON_BEGINNING: Final = '{"fibsbot_transcript":'
@@ -186,6 +200,8 @@ _BEGINNINGS: Final = {
     Format.JSON: re.compile(re.escape(JSON_BEGINNING)),
     Format.SGF: re.compile(r"\(\s*;(?=[^()]{0,400}?(?:GM\s*\[\s*6|FF\s*\[))"),
     Format.MAT: re.compile(r"(?:\s*;[^\n]*\n|\s*\n)*\s*\d{1,9}\s+point\s+match\b", re.IGNORECASE),
+    Format.ANALYSIS: re.compile(r"The score \(after [0-9]+ games?\) is: "),
+    Format.JAVAFIBS: re.compile(r"JavaFIBS internal match representation", re.IGNORECASE),
     Format.OLDMOVES: re.compile(r"[^\n]{0,200}?Score is \d+-\d+ in an? [^\n]*match\.?\s+[^\n]* is X - [^\n]* is O"),
 }
 """The beginning of a text in each format, without blanks and a byte order mark."""

@@ -17,7 +17,7 @@ from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import FIBS, UNLIMITED_REDOUBLES, Laws, Level
 from fibsbot.rules.plays import can_move, check_play
-from fibsbot.rules.state import GameState, Result, Seat, Stage
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import (
     Cube,
     Entry,
@@ -103,6 +103,16 @@ class CheckedGame:
     def resign(self, seat: Seat, level: Level, line: int, *, accepted: bool = True) -> None:
         """Add an offer to resign with its answer."""
         self.add(Resign(seat=seat, level=level, accepted=accepted), line)
+
+    def win(self, winner: Seat, points: int, line: int) -> Result:
+        """Return the result that a file states; if nothing else has ended the game, the loser has resigned."""
+        level = resigned_level(points, self.state.cube)
+        if not self.over and not self.unreadable:
+            self.resign(winner.other, level, line)
+        found = self.state.result
+        if found and (found.winner, found.points) == (winner, points):
+            return found
+        return Result(winner, points, level, Ending.RESIGNED)
 
     def give_up(self, error: FormatError) -> None:
         """Give up the rest of the game, because something in it cannot be read."""

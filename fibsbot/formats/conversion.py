@@ -12,11 +12,14 @@ from typing import Final
 
 from fibsbot.formats import Format
 from fibsbot.formats.csv_table import csv_lines
+from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import read_mats, write_mat
 from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
 from fibsbot.formats.position_lists import write_positions
+from fibsbot.formats.setups import unusual_setup
 from fibsbot.formats.sgf import iter_sgf, write_sgf
 from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
+from fibsbot.formats.text_analysis import iter_text_analysis
 from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.rules.law_words import is_by_other_laws
 from fibsbot.rules.state import Stage
@@ -27,6 +30,8 @@ READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
     Format.SGF: iter_sgf,
     Format.OLDMOVES: iter_oldmoves,
     Format.JSON: iter_json,
+    Format.ANALYSIS: iter_text_analysis,
+    Format.JAVAFIBS: iter_javafibs,
 }
 WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
     Format.MAT: write_mat,
@@ -41,25 +46,29 @@ ONE_MATCH_FORMATS: Final = (Format.MAT, Format.SGF, Format.OLDMOVES)
 """Formats with one match per file: other programs would merge several, or read only the first."""
 
 
-def read_matches(kind: Format, text: str) -> Iterator[Transcript]:
-    """Yield the matches of a text, at least one. Raises FormatError; ValueError for a format that cannot be read."""
-    if kind not in READERS:
-        raise ValueError(f"expected one of the formats {', '.join(map(str, READERS))} to read, got {kind!r}")
-    yield from READERS[kind](text)
+def read_matches(kind: Format | str, text: str) -> Iterator[Transcript]:
+    """Return the matches of a text, at least one; `kind` is a format or its name.
 
-
-def write_matches(kind: Format, transcripts: Iterable[Transcript]) -> Iterator[str]:
-    """Yield the pieces of a file of this format with these matches.
-
-    Raises TranscriptError for positions of a match that breaks the rules, and ValueError for what is no format.
+    Reading raises FormatError. Raises ValueError for a format that cannot be read.
     """
-    if kind is Format.CSV:
-        yield from csv_lines(transcripts)
-        return
-    if kind not in WRITERS:
-        raise ValueError(f"expected one of the formats {', '.join(map(str, Format))}, got {kind!r}")
-    for transcript in transcripts:
-        yield WRITERS[kind](transcript)
+    return iter(READERS[_one_of(READERS, kind)](text))
+
+
+def write_matches(kind: Format | str, transcripts: Iterable[Transcript]) -> Iterator[str]:
+    """Return the pieces of a file with these matches; `kind` is a format or its name.
+
+    Writing raises TranscriptError for positions of a match that breaks the rules. Raises ValueError for what is no
+    format that can be written.
+    """
+    kind = _one_of((*WRITERS, Format.CSV), kind)
+    return csv_lines(transcripts) if kind is Format.CSV else map(WRITERS[kind], transcripts)
+
+
+def _one_of(known: Iterable[Format], kind: Format | str) -> Format:
+    found = next((it for it in known if kind in {it, it.value}), None)
+    if found is None:
+        raise ValueError(f"expected one of the formats {', '.join(it.value for it in known)}, got {kind!r}")
+    return found
 
 
 def _any_entry(holds: Callable[[Entry], object]) -> Callable[[Transcript], bool]:
@@ -78,6 +87,7 @@ _UNPLAYED_ROLLS: Final = "throws that were not played"
 _LAWS: Final = "other laws than those of FIBS"
 _GAPS: Final = "what follows a gap"
 _MIDDLE: Final = "games that were first seen in their middle"
+_SETUP: Final = "the set-up"
 _HEADERS: Final = "other headers"
 _OTHER_FORMATS: Final = "headers of other formats"
 
@@ -94,6 +104,7 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _LAWS: lambda it: any(is_by_other_laws(game.start.laws) for game in it.games),
     _GAPS: _any_entry(lambda entry: isinstance(entry, Gap)),
     _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
+    _SETUP: lambda it: any(unusual_setup(game.start) for game in it.games),
     _HEADERS: lambda it: bool(it.tags),
     _OTHER_FORMATS: lambda it: bool(set(it.tags) - {*TAG_NAMES.values(), DATE_TAG}),
 }
@@ -113,7 +124,8 @@ def lost_details(kind: Format, transcript: Transcript) -> list[str]:
 
 
 def reading_remarks(transcript: Transcript) -> Iterator[str]:
-    """Yield a line for each problem of a file that was read: impossible points, and gaps."""
+    """Yield a line for each problem of a file that was read: what was unclear, impossible points, and gaps."""
+    yield from transcript.remarks
     for game in transcript.games:
         if points := transcript.tags.get(f"Points {game.number}"):
             yield f"game {game.number}: points {points}"

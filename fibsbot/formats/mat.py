@@ -11,9 +11,11 @@ from typing import Final, TypeAlias
 from attrs import define, evolve, field
 
 from fibsbot.formats.checked_game import raised_cube, scores_before
-from fibsbot.formats.mat_headers import column_name, write_headers
+from fibsbot.formats.mat_headers import column_name, variation_of, write_headers
 from fibsbot.formats.mat_reader import read_mat, read_mats
+from fibsbot.formats.setups import USUAL, setup_of_name, unusual_setup
 from fibsbot.match import CubeAction
+from fibsbot.notation.position_ids import format_xgid_board
 from fibsbot.position import CHECKERS, OFF, Play, Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
@@ -210,8 +212,9 @@ def _is_cube(entry: Entry, action: CubeAction) -> bool:
 def _notes(transcript: Transcript) -> Iterator[tuple[str, str]]:
     """Yield what the games cannot say, by our own keys."""
     past_crawford = False
+    variation = setup_of_name(variation_of(transcript))
     for game in transcript.games:
-        if start := _start_note(game, past_crawford=past_crawford):
+        if start := _start_note(game, variation, past_crawford=past_crawford):
             yield f"Start {game.number}", start
         past_crawford |= game.start.crawford or game.start.post_crawford
         if gap := _gap_note(game):
@@ -222,8 +225,8 @@ def _notes(transcript: Transcript) -> Iterator[tuple[str, str]]:
             yield f"Rethrown {game.number}", rethrown
 
 
-def _start_note(game: Game, *, past_crawford: bool) -> str:
-    """Return what a reader would not see in the scores."""
+def _start_note(game: Game, variation: Position | None, *, past_crawford: bool) -> str:
+    """Return what a reader would not see in the scores; `variation` is the set-up that the headers name."""
     start = game.start
     try:
         taken = start_match(start.laws, start.length, scores_before(game), post_crawford=past_crawford)
@@ -236,6 +239,8 @@ def _start_note(game: Game, *, past_crawford: bool) -> str:
     if (start.crawford, start.post_crawford) != (taken.crawford, taken.post_crawford):
         place = "" if start.crawford else "after " if start.post_crawford else "before "
         words.append(f"{place}Crawford")
+    if start.stage is Stage.OPENING and (setup := unusual_setup(start)) != variation:
+        words.append(f"set-up {format_xgid_board(setup or USUAL)}")
     return ", ".join(words)
 
 

@@ -33,6 +33,14 @@ _UNPLAYED: Final = re.compile(r"\?+")
 _POSITION_DUMP: Final = re.compile(r"\([^()]*;[^()]*\)")
 """A position, as gnubg and XG write it after an illegal play; it is not part of the row's words."""
 _ILLEGAL: Final = re.compile(r"illegal play *(?:\((.*)\))?", re.IGNORECASE)
+_MOVE: Final = r"(?:bar|off|[0-9]{1,2})(?:[/-](?:bar|off|[0-9]{1,2})\*?)+(?:\([2-4]\))?"
+_PLAY_AND_REST: Final = re.compile(
+    rf"({_MOVE}(?:[ ]+{_MOVE}){{0,15}}|(?:cannot|can't|can not)[ ]move|no[ ](?:moves?|plays?)|\?+)[ ]+(.*)",
+    re.IGNORECASE,
+)
+"""A play and what stands to its right."""
+_OTHER_MOVE: Final = re.compile(r"[0-9r][/-]|[/-][0-9bo]", re.IGNORECASE)
+"""A part of a move, which belongs to the play before it."""
 _SECOND_ROW_NUMBER: Final = re.compile(r"(?<=[ ])[0-9]{1,6}\)[ ]")
 """The number of a row in the line of the row before it."""
 RIGHT_HALF: Final = 10
@@ -51,6 +59,8 @@ class MatGameReader:
     jacoby_unknown: bool
     rejected: list[tuple[Seat, Dice]]
     """The first rolls that were rejected, by our own note; each comes before the roll of its player that follows."""
+    left: Seat = Seat.A
+    """The player of the left column."""
     stated: Result | None = None
     """The result in the file."""
     loser: Seat | None = None
@@ -59,6 +69,8 @@ class MatGameReader:
     """The text after that word."""
     unplayed: tuple[int, str] | None = None
     """Line and text of a roll whose play was not seen; it must be the last one of the game."""
+    unknown: FormatError | None = None
+    """The error for a word that is none of the format, if nothing has come after it: it may end the game."""
     problem: FormatError | None = None
     """The error that makes the rest of the game unreadable."""
     invalid_points: str = ""
@@ -77,17 +89,29 @@ class MatGameReader:
         """Process a part of a line: a row from its number up to the next row's number."""
         actions = list(_ACTION.finditer(masked, begin))
         before = masked[begin : actions[0].start() if actions else None].strip()
-        if before or not (actions or numbered):
+        if before and numbered:
+            self._take_unknown(before, number)
+        elif before or not (actions or numbered):
             self._give_up(expected("a row such as '1) 31: 8/5 6/5   42: 8/4 6/4'", line.strip(), number))
         ends = [*(action.start() for action in actions[1:]), len(masked)]
         for place, (action, end) in enumerate(zip(actions, ends, strict=False)):
             right = place > 0 or (numbered and action.start() - begin >= RIGHT_HALF)
-            seat = Seat.B if right else Seat.A
-            rest = _SECOND_ROW_NUMBER.sub("", line[action.end() : end] + " ").strip()
+            seat = self.left.other if right else self.left
+            rest = _SECOND_ROW_NUMBER.sub("", line[action.end() : end] + " ").rstrip()
+            rest, unknown = _split_unknown(rest) if action["dice"] and end == len(masked) else (rest.strip(), "")
             try:
                 self._act(action, rest, seat, number, numbered=numbered)
             except FormatError as error:
-                self._give_up(error)
+                self._give_up(self.unknown or error)
+            if action["dice"]:
+                self.unknown = None
+            if unknown:
+                self._take_unknown(unknown, number)
+
+    def _take_unknown(self, word: str, line: int) -> None:
+        """Process an unknown word, such as `Concedes`; it ends the game unless a legal action follows."""
+        if not (self.stated or self.checked.over):
+            self.unknown = expected("a roll, a cube action or the result", word, line)
 
     def _give_up(self, error: FormatError) -> None:
         self.checked.give_up(error)
@@ -96,7 +120,7 @@ class MatGameReader:
     def _act(self, action: re.Match[str], rest: str, seat: Seat, line: int, *, numbered: bool) -> None:
         text = f"{action[0]} {rest}".strip()
         if action["win"]:
-            self._win(Seat.B if action.start() >= RIGHT_WINS else Seat.A, rest, line)
+            self._win(self.left.other if action.start() >= RIGHT_WINS else self.left, rest, line)
             return
         if action["lose"]:  # where the row has no number, the word may stand in either column
             self.loser, self.lost_points = (seat, rest) if numbered else (None, "")
@@ -201,8 +225,21 @@ class MatGameReader:
         """Return the game; the result in the file takes precedence over that of the rules."""
         if self.loser is not None and not (self.stated or self.checked.over):
             self._win(self.loser.other, self.lost_points, 0)
+        if self.unknown and not (self.stated or self.checked.over):
+            self._give_up(self.unknown)
         game = self.checked.finished(self.stated)
         return evolve(game, result=self.stated) if self.stated else game
+
+
+def _split_unknown(text: str) -> tuple[str, str]:
+    """Split what follows a roll into its play and what stands to the right of it, in the other player's column."""
+    words = text.strip()
+    if len(text) - len(words) >= RIGHT_HALF:
+        return "", words
+    found = _PLAY_AND_REST.fullmatch(words)
+    if found is None or _OTHER_MOVE.search(found[2]):
+        return words, ""
+    return found[1], found[2]
 
 
 def _is_possible_count(points: int, cube: int, need: int) -> bool:

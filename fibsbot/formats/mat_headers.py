@@ -6,7 +6,7 @@ keys are our own, for what the games cannot say:
 | key | value |
 |---|---|
 | `Transcript ID` | the match's own number, where it is none that XG could read from `Match ID` |
-| `Start N` | what is not seen in game N's scores: `cube 2`, `Crawford`, `before Crawford`, `after Crawford` |
+| `Start N` | what is not seen in game N's scores: `cube 2`, `Crawford`, `after Crawford`, `set-up -b--...` |
 | `Points N` | points that a file says and no cube and level make; game N counts what they can mean |
 | `Gap N` | what is missing in game N, which has only its result then |
 | `Rejected N` | resignations that were rejected |
@@ -26,8 +26,11 @@ from attrs import define, evolve, field
 
 from fibsbot.formats import FormatError, single_line
 from fibsbot.formats.checked_game import reading_laws, with_named_laws
+from fibsbot.formats.setups import name_of_setup, setup_of_name, unusual_setup
+from fibsbot.position import Position
 from fibsbot.rules.law_words import is_by_other_laws, law_words
 from fibsbot.rules.laws import Laws
+from fibsbot.rules.state import Stage
 from fibsbot.transcript import Player, Transcript
 
 COMMENT: Final = "Comment"
@@ -45,6 +48,7 @@ _TIME: Final = re.compile(r"([0-9]{1,2})[.:]([0-9]{2})")
 _ELO: Final = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,6})?)(?:/([0-9]{1,9}))?")
 _XG_NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 _VARIATIONS: Final = ("", "backgammon", "standard")
+USUAL_VARIATION: Final = "Backgammon"
 
 
 def column_name(name: str) -> str:
@@ -96,12 +100,19 @@ def _standard_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
         yield "EventDate", f"{started.year:04}.{started.month:02}.{started.day:02}"
         if (time := f"{started.hour:02}.{started.minute:02}") != "00.00":  # midnight: only the day is known
             yield "EventTime", time
-    yield "Variation", "Backgammon"
+    yield "Variation", variation_of(transcript)
     if laws := next((game.start.laws for game in transcript.games if is_by_other_laws(game.start.laws)), None):
         yield "Laws", law_words(laws)
     yield from _law_headers(transcript)
     if _xg_match_number(number) != number:
         yield "Transcript ID", number
+
+
+def variation_of(transcript: Transcript) -> str:
+    """Return the variation of a match: that of its games, if the set-up of all is the same and has a name."""
+    setups = {unusual_setup(game.start) for game in transcript.games if game.start.stage is Stage.OPENING}
+    (setup,) = setups if len(setups) == 1 else (None,)
+    return (name_of_setup(setup) if setup else None) or USUAL_VARIATION
 
 
 def _law_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
@@ -137,6 +148,8 @@ class Headers:
     comments: list[str] = field(factory=list)
     beavers: bool = False
     """Whether the file allows instant redoubles."""
+    setup: Position | None = None
+    """The set-up of all games; None for the usual one."""
 
     def add(self, line: str) -> None:
         """Add a line, without its `;`."""
@@ -154,10 +167,12 @@ class Headers:
     def laws(self, length: int, line: int) -> tuple[Laws, bool]:
         """Return the laws, and whether an unlimited match may turn out to be played with the Jacoby rule.
 
-        `line` is where the games begin. Raises FormatError for another game than backgammon.
+        Sets `setup`, too. `line` is where the games begin. Raises FormatError for another game than backgammon.
         """
         variation = self.tags.pop("Variation", "")
         if variation.strip().lower() not in _VARIATIONS:
+            self.setup = setup_of_name(variation)
+        if variation.strip().lower() not in _VARIATIONS and self.setup is None:
             raise FormatError(f"line {line}: expected a match of backgammon, got one of {variation[:80]!r}")
         crawford, jacoby, beaver = (self._switch(key) for key in ("Crawford", "Jacoby", "Beaver"))
         limit = self._limit()

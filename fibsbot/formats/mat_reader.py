@@ -7,15 +7,20 @@ a gap; reading goes on with the next game.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import Factory, define, evolve, field
 
 from fibsbot.formats import FormatError, expected
 from fibsbot.formats.checked_game import CheckedGame, resigned_level, with_beavers_allowed
 from fibsbot.formats.mat_game import MatGameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
+from fibsbot.formats.player_names import Names, order_of_names
+from fibsbot.formats.setups import named_setups, with_setup
+from fibsbot.notation.position_ids import NotationError, parse_xgid_board
+from fibsbot.position import Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws, Level
@@ -33,15 +38,45 @@ _SCORES: Final = re.compile(r"(.*?) ?: ?([0-9]{1,9}) ?(.*?) ?: ?([0-9]{1,9})")
 """Of a line without runs of blanks. After a long name gnubg leaves no blank at all between the two halves."""
 _NAME_WITH_RATING: Final = re.compile(r"(.*?),[ ]*([0-9]{1,5}(?:\.[0-9]{1,6})?)")
 _REJECTED_ROLL: Final = re.compile("player ([12]) rejected ([1-6])([1-6]) and doubled the cube")
-_START_NOTE: Final = re.compile(r"(?:cube ([0-9]{1,7}))?(?:, )?(?:(after |before )?(Crawford))?")
+_START_NOTE: Final = re.compile(
+    r"(?:cube ([0-9]{1,7}))?(?:, )?(?:(after |before )?(Crawford))?(?:, )?(?:set-up ([-a-oA-O]{26}))?"
+)
 
 
 def read_mats(text: str) -> list[Transcript]:
-    """Return the matches of a text, in which one may stand below the other. Raises FormatError."""
-    reader = _Reader()
+    """Return the matches of a text, in which one may stand below the other. Raises FormatError.
+
+    A file that names no variation may be one from another set-up: it is, if that alone makes all its plays legal.
+    """
+    try:
+        matches = _read(text)
+    except FormatError:
+        if other := _from_other_setup(text):
+            return other
+        raise
+    if any(isinstance(entry, Gap) for match in matches for game in match.games for entry in game.entries[-1:]):
+        return _from_other_setup(text) or matches
+    return matches
+
+
+def _read(text: str, setup: Position | None = None) -> list[Transcript]:
+    reader = _Reader(setup)
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), 1):
         reader.line(line, number)
     return reader.finished()
+
+
+def _from_other_setup(text: str) -> list[Transcript] | None:
+    """Return the matches if all their plays are legal from a set-up that has a name; None if not."""
+    if "[Variation " in text:
+        return None
+    for name, setup in named_setups().items():
+        with contextlib.suppress(FormatError):
+            matches = _read(text, setup)
+            if not any(isinstance(entry, Gap) for match in matches for game in match.games for entry in game.entries):
+                remark = f"read as {name}, as its plays are not legal from the usual set-up"
+                return [evolve(match, remarks=(*match.remarks, remark)) for match in matches]
+    return None
 
 
 def read_mat(text: str) -> Transcript:
@@ -56,8 +91,10 @@ def read_mat(text: str) -> Transcript:
 class _Reader:
     """A file that is being read, one match after another."""
 
+    setup: Position | None = None
+    """The set-up of matches whose headers name none."""
     matches: list[Transcript] = field(factory=list)
-    headers: Headers = field(factory=Headers)
+    headers: Headers = field(default=Factory(lambda it: Headers(setup=it.setup), takes_self=True))
     """The headers since the last line of a game."""
     match: _Match | None = None
     first: tuple[str, int] = ("", 1)
@@ -80,7 +117,7 @@ class _Reader:
         if length := _LENGTH.match(head):
             self._end()
             self.match = _Match(self.headers, int(length[1] or 0), number)
-            self.headers = Headers()
+            self.headers = Headers(setup=self.setup)
         elif self.match and len(line) > LONGEST_LINE:
             raise expected(f"a line of up to {LONGEST_LINE} characters", head, number)
         elif self.match and (game := _GAME.match(head)):
@@ -118,7 +155,7 @@ class _Match:
     laws: Laws = field(init=False)
     jacoby_unknown: bool = field(init=False)
     """Whether the file leaves the Jacoby rule open."""
-    names: tuple[str, str] = ("", "")
+    names: Names = ("", "")
     ratings: tuple[str, str] = ("", "")
     games: list[Game] = field(factory=list)
     past_crawford: bool = False
@@ -129,6 +166,8 @@ class _Match:
     """The first error."""
     invalid_points: str = ""
     """The impossible points of the last game in the file; empty if they are possible."""
+    remarks: dict[Names, str] = field(factory=dict)
+    """How names were taken that are not those of the first game, by the names."""
 
     def __attrs_post_init__(self) -> None:
         self.laws, self.jacoby_unknown = self.headers.laws(self.length, self.start_line)
@@ -158,17 +197,28 @@ class _Match:
         if not self.games:
             self.names = pairs[0][0], pairs[1][0]
             self.ratings = pairs[0][1], pairs[1][1]
-        elif self.names != (pairs[0][0], pairs[1][0]):
-            raise expected(f"the scores of {self.names[0]} and {self.names[1]}", line.strip(), number)
+        order = self._order_of((pairs[0][0], pairs[1][0]), line.strip(), number)
         game, self.scores_due = self.scores_due, None
-        points = int(scores[2]), int(scores[4])
+        columns = int(scores[2]), int(scores[4])
+        points = columns[order[0]], columns[order[1]]
         self._fix_last_result(points)
         start = self._start(game, points, number)
         checked = CheckedGame.of(game, start, first=not self.games)
         gap, rethrown = (self.headers.note(key, game) for key in ("Gap", "Rethrown"))
         rejected = [(Seat(int(it[1]) - 1), (int(it[2]), int(it[3]))) for it in _REJECTED_ROLL.finditer(rethrown or "")]
-        self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected)
+        self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected, left=Seat(order[0]))
         return True
+
+    def _order_of(self, names: Names, scores: str, line: int) -> tuple[int, int]:
+        """Return the columns of the players. Raises FormatError if none of them has a name of theirs."""
+        if names == self.names:
+            return 0, 1
+        order = order_of_names(self.names, names)
+        if order is None:
+            raise expected(f"the scores of {self.names[0]} and {self.names[1]}", scores, line)
+        told = f"{self.names[order[0]]} and {self.names[order[1]]}"
+        self.remarks.setdefault(names, f"line {line}: {names[0]} and {names[1]} are taken for {told}")
+        return order
 
     def _check_scores(self, line: str, number: int) -> None:
         if self.scores_due is not None:
@@ -180,6 +230,8 @@ class _Match:
             start = start_match(self.laws, self.length, scores, post_crawford=self.past_crawford)
         except RuleError as error:
             raise FormatError(f"line {line}: game {game}: {error}") from None
+        if self.headers.setup:
+            start = with_setup(start, self.headers.setup)
         note = _START_NOTE.fullmatch(self.headers.note("Start", game) or "")
         if not note:
             return start
@@ -187,6 +239,11 @@ class _Match:
             start = evolve(start, cube=int(note[1]))
         if note[3]:
             start = evolve(start, crawford=not note[2], post_crawford=note[2] == "after ")
+        if note[4]:
+            try:
+                start = with_setup(start, parse_xgid_board(note[4]))
+            except NotationError as error:
+                raise FormatError(f"line {line}: game {game}: {error}") from None
         return start
 
     def _end(self) -> None:
@@ -249,7 +306,8 @@ class _Match:
         if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
             raise self.problem
         games = with_beavers_allowed(self.games, least=int(self.headers.beavers))
-        return evolve(self.headers.transcript(self.names, self.ratings, self.length), games=games)
+        match = self.headers.transcript(self.names, self.ratings, self.length)
+        return evolve(match, games=games, remarks=tuple(self.remarks.values()))
 
 
 def _name_and_rating(name: str) -> tuple[str, str]:

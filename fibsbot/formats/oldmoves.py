@@ -10,11 +10,10 @@ only as far as `wins`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from fibs_protocol.words import Colour, FibsMove
 from fibsbot.fibs_numbering import DIRECTIONS, to_fibs
@@ -29,16 +28,19 @@ from fibsbot.formats.oldmoves_game import (
     SEATS_BY_LETTER,
     STARTING_CUBES,
     SWAPPED_SEATS,
-    Line,
+    beginning,
     game_of_lines,
     laws_of_lines,
     laws_of_points,
     read_game,
 )
+from fibsbot.formats.oldmoves_lists import GameList, Header, Scores, find_matches
+from fibsbot.formats.setups import USUAL, name_of_setup, named_setups, unusual_setup
 from fibsbot.match import CubeAction
+from fibsbot.position import Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.laws import FIBS, Laws, Level
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import (
     Cube,
@@ -54,87 +56,20 @@ from fibsbot.transcript import (
     end_game,
 )
 
-Scores: TypeAlias = tuple[int, int]
-
-LONGEST_LINE: Final = 400
-"""Characters of a line that says anything."""
-_SCORE_LINE: Final = re.compile(r"Score is ([0-9]{1,9})-([0-9]{1,9}) in an? (?:([0-9]{1,9}) point|unlimited) match")
-_NAMES_LINE: Final = re.compile(
-    r"(?P<x>.*?\S) is X - (?P<o>.*\S) is O\.?|(?P<first_o>.*?\S) is O - (?P<second_x>.*\S) is X\.?"
-)
-_ACTION: Final = re.compile(r"(?:> *)*([XO]): *(.*)")
-
-
-@frozen
-class _Header:
-    """The two lines above a game."""
-
-    line: int
-    scores: Scores
-    """Of X and O, as the text says them."""
-    length: int
-    names: tuple[str, str]
-    """Of X and O."""
-
-
-@define
-class _GameText:
-    """The lines of a game."""
-
-    header: _Header
-    lines: list[Line] = field(factory=list)
-
 
 def iter_oldmoves(text: str) -> Iterator[Transcript]:
     """Yield the matches of a text, at least one. Raises FormatError.
 
     Other output of the server may surround the lists, and they may use either player's numbers or both. A score that
-    is the wrong way round, or is the one after the game, is corrected by the games around it.
+    is the wrong way round, or is the one after the game, is corrected by the games around it. oldmoves_lists.py says
+    which lists make a match.
     """
-    blocks: list[_GameText] = []
-    for block in _game_texts(text):
-        if blocks and not _goes_on(blocks[0].header, block.header):
-            yield _transcript(blocks)
-            blocks = []
-        blocks.append(block)
-    if not blocks:
+    matches = find_matches(text)
+    if not matches:
         raise expected("`Score is 0-0 in a 3 point match.` and below it `A is X - B is O`", text.lstrip()[:40])
-    yield _transcript(blocks)
-
-
-def _game_texts(text: str) -> Iterator[_GameText]:
-    """Yield the games; a line that is no player's ends one, once it has begun."""
-    block: _GameText | None = None
-    score: re.Match[str] | None = None
-    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        line = raw[-LONGEST_LINE:].strip()
-        action = _ACTION.fullmatch(line)
-        if found := _SCORE_LINE.search(line):
-            score = found
-        elif score and (colours := _NAMES_LINE.fullmatch(line)):
-            if block:
-                yield block
-            block, score = _GameText(_header(number - 1, score, colours)), None
-        elif block and action:
-            block.lines.append((number, f"{action[1]}: {action[2]}"))
-        elif line:
-            score = None
-        if block and block.lines and not action:
-            yield block
-            block = None
-    if block:
-        yield block
-
-
-def _header(line: int, score: re.Match[str], colours: re.Match[str]) -> _Header:
-    x, o = colours["x"] or colours["second_x"], colours["o"] or colours["first_o"]
-    names = (single_line(x, "?"), single_line(o, "?"))
-    return _Header(line, (int(score[1]), int(score[2])), int(score[3] or 0), names)
-
-
-def _goes_on(first: _Header, header: _Header) -> bool:
-    """Whether a game belongs to the match that began with this header."""
-    return first.length == header.length and sorted(first.names) == sorted(header.names)
+    for match in matches:
+        transcript = _transcript(match.lists, after=match.scored_after)
+        yield evolve(transcript, remarks=(*match.remarks, *transcript.remarks))
 
 
 # -- a match ----------------------------------------------------------------------------------------------------------
@@ -144,7 +79,7 @@ def _goes_on(first: _Header, header: _Header) -> bool:
 class _ReadGame:
     """A game that has been read, and the possible meanings of its score."""
 
-    header: _Header
+    header: Header
     game: Game
     stated: Scores
     """The scores in the text, seat A's first."""
@@ -195,25 +130,41 @@ class _ReadGame:
         return evolve(self.game, entries=(*entries, resigned), result=evolve(result, points=points, level=level))
 
 
-def _transcript(blocks: Sequence[_GameText]) -> Transcript:
+def _transcript(blocks: Sequence[GameList], *, after: bool) -> Transcript:
+    """Return the match of these lists; `after`: they are known to have the scores after games that are over."""
     first = blocks[0].header
     laws = laws_of_lines((line for block in blocks for line in block.lines), first.length)
     laws = laws_of_points((block.lines for block in blocks), laws, first.length)
+    reads, problems = _read_games(blocks, laws, USUAL)
+    remarks: tuple[str, ...] = ()
+    for name, setup in named_setups().items() if problems else ():
+        others, problems_there = _read_games(blocks, laws, setup)
+        if not problems_there:
+            reads, problems = others, []
+            remarks = (f"line {first.line}: read as {name}, as the plays are not legal from the usual set-up",)
+    if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
+        raise problems[0]
+    # The server lists a game that is over under the score after it, other programs under the one before.
+    before, later = _start_scores(reads, after=False), _start_scores(reads, after=True)
+    after = after or _count_misfits(reads, later) < _count_misfits(reads, before)
+    starts = later if after else before
+    players = (Player(first.names[0]), Player(first.names[1]))
+    games = with_beavers_allowed(list(_with_scores(reads, starts, after=after)))
+    return Transcript(players, first.length, games, remarks=remarks)
+
+
+def _read_games(blocks: Sequence[GameList], laws: Laws, setup: Position) -> tuple[list[_ReadGame], list[FormatError]]:
+    """Return the games from a set-up, and what could not be read of them."""
+    first = blocks[0].header
+    start = beginning(laws, first.length, setup)
     reads, problems = [], []
     for number, block in enumerate(blocks, 1):
         same = block.header.names == first.names
         seats = SEATS_BY_LETTER if same else SWAPPED_SEATS
-        game, problem = read_game(block.lines, laws, first.length, number, seats)
+        game, problem = read_game(block.lines, start, number, seats)
         problems += [problem] if problem else []
         reads.append(_ReadGame(block.header, game, block.header.scores if same else block.header.scores[::-1]))
-    if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
-        raise problems[0]
-    # The server lists a game that is over under the score after it, other programs under the one before.
-    before, after = _start_scores(reads, after=False), _start_scores(reads, after=True)
-    starts = after if _count_misfits(reads, after) < _count_misfits(reads, before) else before
-    players = (Player(first.names[0]), Player(first.names[1]))
-    games = with_beavers_allowed(list(_with_scores(reads, starts, after=starts is after)))
-    return Transcript(players, first.length, games)
+    return reads, problems
 
 
 def _start_scores(reads: Sequence[_ReadGame], *, after: bool) -> list[Scores]:
@@ -250,7 +201,7 @@ def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after:
         except RuleError as error:
             raise FormatError(f"line {read.header.line}: {error}") from None
         played = start.crawford or start.post_crawford
-        yield _with_start(game, evolve(start, cube=game.start.cube))
+        yield _with_start(game, evolve(start, cube=game.start.cube, position=game.start.position))
 
 
 def _with_start(game: Game, start: GameState) -> Game:
@@ -291,7 +242,8 @@ def _write_game(transcript: Transcript, game: Game) -> list[str]:
 
 
 def _move_lines(game: Game) -> Iterator[str]:
-    if game.start.stage is not Stage.OPENING:
+    setup = unusual_setup(game.start)
+    if game.start.stage is not Stage.OPENING or (setup and not name_of_setup(setup)):
         return
     for entry in game.entries:
         if isinstance(entry, Gap):
@@ -325,7 +277,7 @@ def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
         return
     wins = f"{COLOURS[result.winner].name}: wins"
     try:
-        again = game_of_lines([(1, line) for line in (*moves, wins)], length)
+        again = game_of_lines([(1, line) for line in (*moves, wins)], length, unusual_setup(game.start) or USUAL)
     except FormatError:  # a match by laws that the server has not
         again = None
     stated = again.result.points if again and again.result else None

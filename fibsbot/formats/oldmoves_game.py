@@ -14,11 +14,12 @@ from fibsbot.formats.checked_game import (
     reading_laws,
     resigned_level,
 )
+from fibsbot.formats.setups import USUAL, with_setup
 from fibsbot.match import CubeAction
-from fibsbot.position import BAR, OFF
+from fibsbot.position import BAR, OFF, Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws, Level
-from fibsbot.rules.state import Ending, Result, Seat
+from fibsbot.rules.state import Ending, GameState, Result, Seat
 from fibsbot.transcript import Game, RejectedRoll
 
 Line: TypeAlias = tuple[int, str]
@@ -44,11 +45,9 @@ _MOVE: Final = re.compile(r"((?:bar|[0-9]{1,2})(?:[-/](?:off|[0-9]{1,2})\*?)+)(?
 _WINS: Final = re.compile(r"wins(?: ([0-9]{1,9}) points?)?\b.*")
 
 
-def game_of_lines(
-    lines: Sequence[Line], length: int, number: int = 1, seats: Mapping[str, Seat] = SEATS_BY_LETTER
-) -> Game:
+def game_of_lines(lines: Sequence[Line], length: int, setup: Position = USUAL) -> Game:
     """Return the game of these lines, at no particular score. Raises FormatError if a line cannot be read."""
-    game, problem = read_game(lines, laws_of_lines(lines, length), length, number, seats)
+    game, problem = read_game(lines, beginning(laws_of_lines(lines, length), length, setup))
     if problem:
         raise problem
     return game
@@ -87,7 +86,7 @@ def _counts(lines: Sequence[Line], laws: Laws, length: int, stated: int) -> bool
 
 def _points(lines: Sequence[Line], laws: Laws, length: int, stated: int | None = None, cube: int = 1) -> int | None:
     """Return what a game counts by these laws; None if it cannot be read to its end."""
-    game, problem = _GameReader.of(cube, laws, length, 1, SEATS_BY_LETTER).read(lines, stated)
+    game, problem = _GameReader.of(cube, beginning(laws, length), 1, SEATS_BY_LETTER).read(lines, stated)
     return None if problem or game.result is None else game.result.points
 
 
@@ -96,8 +95,13 @@ def _stated_points(lines: Iterable[Line]) -> int | None:
     return next((int(found[1]) for _, line in lines if (found := _WINS.fullmatch(line[3:])) and found[1]), None)
 
 
+def beginning(laws: Laws, length: int, setup: Position = USUAL) -> GameState:
+    """Return the beginning of a game at no particular score, in which nothing forbids to double."""
+    return with_setup(start_match(laws, length, post_crawford=True), setup)
+
+
 def read_game(
-    lines: Sequence[Line], laws: Laws, length: int, number: int, seats: Mapping[str, Seat]
+    lines: Sequence[Line], start: GameState, number: int = 1, seats: Mapping[str, Seat] = SEATS_BY_LETTER
 ) -> tuple[Game, FormatError | None]:
     """Return the game of these lines, at no particular score; from the first unreadable line on it is a gap.
 
@@ -105,7 +109,7 @@ def read_game(
     stood higher from the beginning.
     """
     stated = _stated_points(lines)
-    games = (_GameReader.of(cube, laws, length, number, seats).read(lines, stated) for cube in STARTING_CUBES)
+    games = (_GameReader.of(cube, start, number, seats).read(lines, stated) for cube in STARTING_CUBES)
     first, problem = next(games)
     if problem or stated is None or first.result is None or first.result.points == stated:
         return first, problem
@@ -127,9 +131,8 @@ class _GameReader:
     """The error that makes the rest of the game unreadable."""
 
     @classmethod
-    def of(cls, cube: int, laws: Laws, length: int, number: int, seats: Mapping[str, Seat]) -> Self:
-        """Begin a game in which nothing forbids to double."""
-        start = start_match(laws, length, post_crawford=True)
+    def of(cls, cube: int, start: GameState, number: int, seats: Mapping[str, Seat]) -> Self:
+        """Begin a game from a state of `beginning`, with this cube."""
         return cls(CheckedGame.of(number, evolve(start, cube=cube)), seats)
 
     def read(self, lines: Sequence[Line], stated: int | None) -> tuple[Game, FormatError | None]:
@@ -166,7 +169,7 @@ class _GameReader:
     def _line(self, seat: Seat, words: str, number: int) -> None:
         offer, self.resigning = self.resigning, None
         if play := _PLAY.fullmatch(words):
-            moves = _read_moves(play[3], number)
+            moves = read_moves(play[3], number)
             self.checked.throw(seat, (int(play[1]), int(play[2])), moves, number)
         elif rejected := _REJECTED_ROLL.fullmatch(words):
             self.checked.add(RejectedRoll(seat=seat, dice=(int(rejected[1]), int(rejected[2]))), number)
@@ -184,7 +187,7 @@ class _GameReader:
             self.checked.resign(offer, Level.SINGLE, number, accepted=False)
 
 
-def _read_moves(text: str, line: int) -> list[tuple[int, int]]:
+def read_moves(text: str, line: int) -> list[tuple[int, int]]:
     """Return moves in the numbers of who makes them, whichever player's numbers the text uses. Raises FormatError."""
     if text.strip() in CANNOT_MOVE_TEXTS:
         return []

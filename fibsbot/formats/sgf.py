@@ -15,6 +15,8 @@ from attrs import define, evolve, field
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats import sgf_properties as properties
 from fibsbot.formats.checked_game import HIGHEST_CUBE, CheckedGame, only_one, resigned_level, with_beavers_allowed
+from fibsbot.formats.player_names import Names, likeness
+from fibsbot.formats.setups import NACKGAMMON, name_of_setup, unusual_setup, with_setup
 from fibsbot.formats.sgf_properties import BACKGAMMON, RootInfo, read_match_details, write_root
 from fibsbot.formats.sgf_trees import Node, Tree, escape_value, parse_trees
 from fibsbot.match import CubeAction
@@ -36,6 +38,8 @@ from fibsbot.transcript import (
 
 REBUILT: Final = "rebuilt"
 """The comment on what was not seen, but is the only thing that can have happened."""
+SETUP: Final = "set-up"
+"""The comment on a board from which a game begins with its opening roll."""
 GAP_PREFIX: Final = "gap: "
 """How the comment begins on a board that was seen after something unknown had happened."""
 UNKNOWN_REASON: Final = "unknown"
@@ -66,13 +70,23 @@ def write_sgf(transcript: Transcript) -> str:
 
 def _write_game(transcript: Transcript, game: Game, *, first: bool) -> str:
     head = write_root(transcript, game, _result(game), first=first)
-    nodes = [head] if game.start.stage is Stage.OPENING else [head, *_setup_nodes(game.start, game.entries)]
+    nodes = [head, *_setup_nodes(game.start, game.entries)] if _is_set_up(game) else [head]
+    if len(nodes) > 1 and game.start.stage is Stage.OPENING:
+        nodes[1] += f"C[{SETUP}]"
     for index, entry in enumerate(game.entries):
         written = _write_entry(entry, game.entries[index + 1 :])
         if entry.rebuilt and written:
             written[0] += f"C[{REBUILT}]"
         nodes += written
     return "(;" + "\n;".join(nodes) + ")\n"
+
+
+def _is_set_up(game: Game) -> bool:
+    """Whether a game needs nodes that set up its board: RU does not say where it begins."""
+    if game.start.stage is not Stage.OPENING:
+        return True
+    setup = unusual_setup(game.start)
+    return setup is not None and name_of_setup(setup) != NACKGAMMON
 
 
 def _write_entry(entry: Entry, rest: tuple[Entry, ...]) -> list[str]:
@@ -191,14 +205,23 @@ class _MatchReader:
     games: list[Game] = field(factory=list)
     problem: FormatError | None = None
     """The first error."""
+    remarks: dict[Names, str] = field(factory=dict)
+    """How names were taken that are not those of the first game."""
 
     def continues(self, head: RootInfo) -> bool:
         """Whether a game is the next one of this match."""
-        same = (self.head.names, self.head.length) == (head.names, head.length)
-        return same and (head.number is None or head.number > self.games[-1].number)
+        if self.head.length != head.length:
+            return False
+        if head.number is None:
+            return self.head.names == head.names and sum(head.start.scores) >= sum(self.games[-1].start.scores)
+        same = all(likeness(*names) for names in zip(self.head.names, head.names, strict=True))
+        return same and head.number > self.games[-1].number
 
     def add(self, head: RootInfo, tree: Tree) -> None:
         """Read a game."""
+        if head.names != self.head.names:
+            meant = " and ".join(self.head.names)
+            self.remarks[head.names] = f"line {tree[0].line}: {' and '.join(head.names)} are taken for {meant}"
         number = head.number or len(self.games) + 1
         game = _SgfGameReader(CheckedGame.of(number, head.start, first=not self.games))
         self.games.append(game.read(tree))
@@ -208,7 +231,8 @@ class _MatchReader:
         """Return the match. Raises FormatError where no turn of it can be read."""
         if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
             raise self.problem
-        return evolve(self.details, length=self.head.length, games=with_beavers_allowed(self.games))
+        games, remarks = with_beavers_allowed(self.games), tuple(self.remarks.values())
+        return evolve(self.details, length=self.head.length, games=games, remarks=remarks)
 
 
 @define
@@ -252,6 +276,9 @@ class _SgfGameReader:
         if dice and rolled and not properties.has_board(node):
             checked.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
             self.after_setup = False
+            return
+        if not checked.entries and comment == SETUP:
+            checked.restart(with_setup(checked.start, state.position_for(Seat.A)))
             return
         if not checked.entries and not comment.startswith(GAP_PREFIX):
             checked.restart(state)

@@ -25,6 +25,7 @@ from fibsbot.formats.checked_game import (
     scores_before,
     with_named_laws,
 )
+from fibsbot.formats.setups import NACKGAMMON, named_setups, unusual_setup, with_setup
 from fibsbot.formats.sgf_trees import Node, escape_value
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Flaw, Position
@@ -226,6 +227,8 @@ class RootInfo:
         return cls(node.line, (names[0], names[1]), length, number, _start_state(node, length, scores))
 
 
+_NACKGAMMON: Final = "Nackgammon"
+"""In RU, as GNU Backgammon spells it."""
 _INFO_PAIR: Final = re.compile(r"(\w+):([0-9]{1,12})")
 _LAWS_COMMENT: Final = re.compile(rf"{LAWS_COMMENT}([^.]*)\.?\s*(.*)")
 _RATING: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?:/([0-9]{1,12}))?")
@@ -234,7 +237,7 @@ _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 
 def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
     rules = {rule.strip() for rule in (node.value("RU") or "").split(":")}
-    other = next((rule for rule in rules if rule.startswith(("Nackgammon", "Hypergammon"))), None)
+    other = next((rule for rule in rules if rule.startswith("Hypergammon")), None)
     if other:
         raise FormatError(f"line {node.line}: expected backgammon, got {other[:40]}")
     crawford_game = "CrawfordGame" in rules
@@ -252,6 +255,8 @@ def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
     one_away = length > 1 and length - 1 in scores
     past = laws.crawford and one_away and not crawford_game
     cube = read_number(node, "CV", 1, HIGHEST_CUBE)
+    if _NACKGAMMON in rules:
+        start = with_setup(start, named_setups()[NACKGAMMON])
     return evolve(start, crawford=crawford_game and length > 1, post_crawford=past, cube=cube)
 
 
@@ -351,5 +356,6 @@ def _rules(start: GameState) -> str:
         "Crawford": bool(laws.crawford and start.length),
         "CrawfordGame": start.crawford,
         "Jacoby": bool(laws.jacoby and not start.length),
+        _NACKGAMMON: unusual_setup(start) == named_setups()[NACKGAMMON],
     }
     return ":".join(rule for rule, holds in rules.items() if holds)

@@ -10,7 +10,8 @@ import math
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from cattrs import ClassValidationError, Converter, transform_error
+from cattrs import ClassValidationError, Converter, override, transform_error
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 from cattrs.strategies import configure_tagged_union, include_subclasses
 
 from fibsbot.formats import FormatError
@@ -55,6 +56,11 @@ def _make_converter() -> Converter:
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
     tagged = partial(configure_tagged_union, tag_name="kind", tag_generator=lambda kind: kind.__name__.lower())
     include_subclasses(Entry, converter, union_strategy=tagged)
+    no_file = override(omit=True)
+    write = make_dict_unstructure_fn(Transcript, converter, _cattrs_omit_if_default=True, remarks=no_file)
+    read = make_dict_structure_fn(Transcript, converter, _cattrs_forbid_extra_keys=True, remarks=no_file)
+    converter.register_unstructure_hook(Transcript, write)
+    converter.register_structure_hook(Transcript, read)
     return converter
 
 

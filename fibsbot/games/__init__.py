@@ -65,6 +65,8 @@ def load_ruleset(name: str) -> Ruleset:
     Raises UnknownGameError if the game or an option does not exist, or if two options change the same law.
     """
     game, *options = name.lower().split(":")
+    if game == "backgammon":
+        raise UnknownGameError(f"expected another game than backgammon, which is in fibsbot.rules, got {name!r}")
     if game not in _WHERE:
         raise unknown_game(name)
     rules: Ruleset = pkgutil.resolve_name(f"fibsbot.games.{_WHERE[game]}")

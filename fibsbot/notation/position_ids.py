@@ -286,6 +286,12 @@ def _decode(text: str, bits: int, name: str) -> int:
 XGID_PREFIX: Final = "XGID="
 XGID_DOUBLED: Final = "D"
 """Instead of dice: the player on turn has doubled."""
+XGID_BEAVERED: Final = "B"
+"""Instead of dice: the player on turn has doubled, and the other has redoubled at once."""
+XGID_RACCOONED: Final = "R"
+"""Instead of dice: that redouble was redoubled at once, too."""
+_XGID_DOUBLES: Final = (XGID_DOUBLED, XGID_BEAVERED, XGID_RACCOONED)
+"""By the number of instant redoubles; the cube of the XGID is that before the first double."""
 XGID_JACOBY: Final = 1
 """In `rules` of an unlimited match: the Jacoby rule is in force."""
 XGID_BEAVER: Final = 2
@@ -302,6 +308,8 @@ XGID_FIELDS: Final = (
     "length",
     "maximum cube",
 )
+XGID_USUAL_MAX_CUBE: Final = 10
+"""The logarithm of the largest cube where nothing else is known: 1024, as XG writes it."""
 XGID_MAX_CUBE: Final = 20
 """The greatest logarithm of a cube that is accepted; XG itself stops at 10."""
 
@@ -326,16 +334,12 @@ class Xgid:
     """In a match, 1 for the Crawford game; in an unlimited one, the sum of JACOBY and BEAVER."""
     length: int
     """Match length; 0 is unlimited."""
-    max_cube: int = 10
+    max_cube: int = XGID_USUAL_MAX_CUBE
     """Logarithm of the cube's limit to the base 2."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse an XGID, with or without its prefix. Raises NotationError.
-
-        XG's letters for a pending beaver and raccoon (B, R) are refused: what the other fields mean then is not
-        documented.
-        """
+        """Parse an XGID, with or without its prefix. Raises NotationError."""
         fields = re.sub(rf"^{XGID_PREFIX}", "", text.strip(), flags=re.IGNORECASE).split(":")
         if len(fields) != len(XGID_FIELDS):
             raise notation_error(f"an XGID of {len(XGID_FIELDS)} fields between colons", text)
@@ -347,18 +351,28 @@ class Xgid:
         dice = fields[4]
         if not turn:
             raise notation_error("turn 1 or -1 in field 4 of the XGID", turn)
-        if not re.fullmatch(r"00|[1-6]{2}|D", dice):
-            raise notation_error("dice 00, two digits from 1 to 6, or D in field 5 of the XGID", dice)
+        if not re.fullmatch(r"00|[1-6]{2}|[DBR]", dice):
+            raise notation_error("dice 00, two digits from 1 to 6, D, B or R in field 5 of the XGID", dice)
+        if dice in _XGID_DOUBLES and cube + _XGID_DOUBLES.index(dice) + 1 > max(max_cube, 1):
+            raise notation_error(f"no double beyond the maximum cube, 2^{max_cube}, in field 5 of the XGID", dice)
         if length and max(score_x, score_o) >= length:
             raise notation_error(
                 f"scores below the match length {length} in fields 6 and 7 of the XGID", (score_x, score_o)
             )
-        return cls(_xgid_board(fields[0]), cube, owner, turn, dice, score_x, score_o, rules, length, max_cube)
+        away = (length - score_x, length - score_o)
+        if length and rules and (rules > 1 or (away[0] == 1) == (away[1] == 1)):
+            raise notation_error(
+                "0 in field 8 of the XGID, as this cannot be the Crawford game: it is one where one player, not both, "
+                f"needs a single point, and they need {away[0]} and {away[1]}",
+                rules,
+            )
+        return cls(parse_xgid_board(fields[0]), cube, owner, turn, dice, score_x, score_o, rules, length, max_cube)
 
     def __str__(self) -> str:
         """Write the XGID."""
         numbers = f"{self.score_x}:{self.score_o}:{self.rules}:{self.length}:{self.max_cube}"
-        return f"{XGID_PREFIX}{_letters(self.board)}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{numbers}"
+        board = format_xgid_board(self.board)
+        return f"{XGID_PREFIX}{board}:{self.cube}:{self.owner}:{self.turn}:{self.dice}:{numbers}"
 
     @classmethod
     def of(cls, state: MatchState, side: int = 1) -> Self:
@@ -372,46 +386,54 @@ class Xgid:
         if state.phase is Phase.RESIGNED:
             raise notation_error("a roll, a play or a double to decide on for an XGID", state.phase.value)
         doubled = state.phase is Phase.DOUBLED
+        beavered = doubled and bool(state.redoubled) and state.cube > 1
+        cube = cube_logarithm(state.cube, XGID_MAX_CUBE)
         money = state.jacoby * XGID_JACOBY + (state.redoubles > 0) * XGID_BEAVER
         return cls(
             board=state.position if side == 1 else state.position.swapped(),
-            cube=cube_logarithm(state.cube, XGID_MAX_CUBE),
+            cube=cube - beavered,
             owner=state.owner.value * side,
-            turn=-side if doubled else side,
-            dice=XGID_DOUBLED if doubled else "{}{}".format(*state.dice or (0, 0)),
+            turn=-side if doubled and not beavered else side,
+            dice=_XGID_DOUBLES[beavered] if doubled else "{}{}".format(*state.dice or (0, 0)),
             score_x=state.score[side < 0],
             score_o=state.score[side > 0],
             rules=int(state.crawford) if state.length else money,
             length=state.length,
+            max_cube=cube if state.cubeless else min(max(XGID_USUAL_MAX_CUBE, cube + 1), XGID_MAX_CUBE),
         )
 
     @property
     def side(self) -> int:
         """The player who has to decide: 1 for X, -1 for O."""
-        return -self.turn if self.dice == XGID_DOUBLED else self.turn
+        return -self.turn if self.dice in {XGID_DOUBLED, XGID_RACCOONED} else self.turn
 
     def state(self) -> MatchState:
         """Return the decision, seen by the player who has to make it.
 
         A match in which a player is one point away outside the Crawford game is taken to be post-Crawford. BEAVER
-        allows one instant redouble.
+        allows one instant redouble, also of one. A cube that stands at the maximum is taken for none.
         """
         score = (self.score_x, self.score_o) if self.side == 1 else (self.score_o, self.score_x)
         crawford = bool(self.length) and bool(self.rules)
         money = 0 if self.length else self.rules
-        rolled = self.dice not in {XGID_DOUBLED, "00"}
+        redoubled = _XGID_DOUBLES.index(self.dice) if self.dice in _XGID_DOUBLES else None
+        rolled = redoubled is None and self.dice != "00"
+        cube = self.cube + (redoubled or 0)
+        room = self.max_cube - cube - (redoubled is not None)
         return MatchState(
             position=self.board if self.side == 1 else self.board.swapped(),
             length=self.length,
             score=score,
-            cube=1 << self.cube,
+            cube=1 << cube,
             owner=Owner(self.owner * self.side),
             crawford=crawford,
             post_crawford=infer_post_crawford(self.length, score, crawford=crawford),
-            phase=Phase.DOUBLED if self.dice == XGID_DOUBLED else Phase.MOVE if rolled else Phase.ROLL,
+            phase=Phase.MOVE if rolled else Phase.ROLL if redoubled is None else Phase.DOUBLED,
             dice=(int(self.dice[0]), int(self.dice[1])) if rolled else None,
             jacoby=bool(money & XGID_JACOBY),
-            redoubles=int(bool(money & XGID_BEAVER)),
+            redoubles=int(bool(money & XGID_BEAVER) and redoubled != len(_XGID_DOUBLES) - 1 and room > 0),
+            redoubled=self.dice == XGID_BEAVERED if redoubled else None,
+            cubeless=room < 0 or (room == 0 and redoubled is None),
         )
 
 
@@ -440,12 +462,13 @@ _XGID_LETTERS: Final = dict(zip(range(-CHECKERS, CHECKERS + 1), "onmlkjihgfedcba
 
 
 @lru_cache(CACHED_IDS)
-def _letters(position: Position) -> str:
-    """Return the 26 letters of a position."""
+def format_xgid_board(position: Position) -> str:
+    """Write the 26 letters of a position in an XGID."""
     return "".join(map(_XGID_LETTERS.__getitem__, position.points))
 
 
-def _xgid_board(letters: str) -> Position:
+def parse_xgid_board(letters: str) -> Position:
+    """Parse the 26 letters of a position in an XGID. Raises NotationError."""
     if not re.fullmatch(r"[-a-oA-O]{26}", letters):
         raise notation_error("26 letters from A to O, a to o or - in field 1 of the XGID", letters)
     position = Position(tuple(_xgid_count(letter) for letter in letters))

@@ -19,6 +19,7 @@ from attrs import evolve, field, frozen
 from fibsbot.draw.markup import clean
 from fibsbot.formats import Format, FormatError, decode_text, detect_format, read_chunks
 from fibsbot.formats.conversion import read_matches
+from fibsbot.formats.foreign import describe_foreign
 from fibsbot.records.session_log import is_session_log
 from fibsbot.transcript import Transcript, walk
 
@@ -101,7 +102,10 @@ _PLAY_MARKS: Final = (b"board:", b" rolls ", b" rolled ")
 
 
 def find_format(path: Path) -> Format | None:
-    """Return the format of a match file; None for a capture. Raises OSError where it can't be read."""
+    """Return the format of a match file; None for a capture.
+
+    Raises OSError where it can't be read, FormatError for a file of which it is known that it holds no match to read.
+    """
     if path.exists() and not path.is_file():
         return None  # bytes read from a pipe would be lost
     with path.open("rb") as file:
@@ -113,7 +117,13 @@ def _format_of(file: IO[bytes], name: str) -> Format | None:
     with contextlib.suppress(FormatError):  # a later read reports the damage
         head = next(read_chunks(file), b"")[:4096]
     kind = detect_format(head.decode("utf-8", "replace"), name.removesuffix(".gz"))
-    if kind is None and not is_session_log(head) and _has_only_lists(file):
+    if kind is not None and kind.readable:
+        return kind
+    if is_session_log(head):
+        return None
+    if foreign := describe_foreign(head):
+        raise FormatError(f"expected a match, got {foreign}")
+    if kind is None and _has_only_lists(file):
         return Format.OLDMOVES
     return kind
 
@@ -152,7 +162,10 @@ def _matches_in(file: IO[bytes], kind: Format) -> Iterator[Transcript]:
 
 
 def find_content_format(name: str, parts: Sequence[bytes]) -> Format | None:
-    """Return the format of a match file by its content; None for a capture, which may have several parts."""
+    """Return the format of a match file by its content; None for a capture, which may have several parts.
+
+    Raises FormatError for a file of which it is known that it holds no match to read.
+    """
     return _format_of(io.BytesIO(parts[0]), name) if len(parts) == 1 else None
 
 

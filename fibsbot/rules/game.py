@@ -165,8 +165,10 @@ def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:
     if die_a == die_b:
         return evolve(state, cube=raised_automatically(state))
     if die_a > die_b:
-        return evolve(state, stage=Stage.MOVE, turn=Seat.A, dice=(die_a, die_b))
-    return evolve(state, stage=Stage.MOVE, turn=Seat.B, dice=(die_b, die_a))
+        position = state.position_for(Seat.A)
+        return evolve(state, stage=Stage.MOVE, turn=Seat.A, dice=(die_a, die_b), position=position)
+    position = state.position_for(Seat.B)  # a set-up may differ for the two sides
+    return evolve(state, stage=Stage.MOVE, turn=Seat.B, dice=(die_b, die_a), position=position)
 
 
 def roll(state: GameState, seat: Seat, dice: Dice) -> GameState:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import starmap
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
@@ -38,12 +38,26 @@ CACHED_ROLLS: Final = 128
 """Number of rolls whose plays are cached: the callers ask for each of them several times."""
 
 
-@lru_cache(CACHED_ROLLS)
-def legal_plays(position: Position, dice: Dice) -> tuple[Play, ...]:
+class HasPosition(Protocol):
+    """A state with a position, such as a MatchState or a GameState."""
+
+    @property
+    def position(self) -> Position:
+        """As the player on roll sees it."""
+        ...
+
+
+def legal_plays(position: Position | HasPosition, dice: Sequence[int]) -> tuple[Play, ...]:
     """Return one play for each distinct position that the dice allow; none if no checker can move.
 
-    The moves of a play are in an order in which they can be made, farthest checker first.
+    The moves of a play are in an order in which they can be made, farthest checker first. Raises DiceError for
+    impossible dice.
     """
+    return _legal_plays(position if isinstance(position, Position) else position.position, tuple(dice))
+
+
+@lru_cache(CACHED_ROLLS)
+def _legal_plays(position: Position, dice: tuple[int, ...]) -> tuple[Play, ...]:
     return tuple(starmap(Play.of, resulting_positions(position.points, dice).values()))
 
 

@@ -22,6 +22,7 @@ from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import has_choice
 from fibsbot.rules.state import GameState, Result, Seat, Stage
+from fibsbot.text import plural
 
 ID_LENGTH: Final = 16
 """Hexadecimal digits of a match ID."""
@@ -161,6 +162,14 @@ class Transcript:
     """The match ID in a file."""
     tags: Mapping[str, str] = field(factory=dict, hash=False)
     """The other headers of a file."""
+    remarks: tuple[str, ...] = field(default=(), eq=False)
+    """How the reader of a file took what the file leaves unclear, a line each; no part of the match."""
+
+    def __str__(self) -> str:
+        """Return players, length, number of games and score in a line; `repr` has everything."""
+        length = f"{self.length} point match" if self.length else "unlimited match"
+        names = " - ".join(player.name for player in self.players)
+        return f"{names}, {length}, {plural(len(self.games), 'game')}, {self.scores[0]}-{self.scores[1]}"
 
     @property
     def scores(self) -> tuple[int, int]:

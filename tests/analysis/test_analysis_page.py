@@ -10,8 +10,8 @@ import click
 import pytest
 from attrs import evolve
 
-from fibsbot.analysis.decision_analysis import CLOSE_CUBE_DECISION, EQUITY_TOLERANCE
 from fibsbot.analysis.dice import LEAST_RELIABLE
+from fibsbot.analysis.model import CLOSE_CUBE_DECISION, EQUITY_TOLERANCE
 from fibsbot.cli.stats import stats
 from fibsbot.match import ROLL_WAYS
 from tests.formats.simulated_matches import simulate
@@ -27,8 +27,8 @@ def test_every_option_of_stats_is_documented() -> None:
 
 def test_thresholds_are_documented() -> None:
     assert f"no more than {CLOSE_CUBE_DECISION} apart" in PAGE
-    assert EQUITY_TOLERANCE == 1e-9
-    assert "less than 1e-9 is none" in PAGE
+    assert EQUITY_TOLERANCE == 1e-7
+    assert "up to 1e-7 is none" in PAGE
     assert LEAST_RELIABLE == 5
     least = min(ROLL_WAYS)
     assert f"fewer than {36 * LEAST_RELIABLE / least:.0f} times" in PAGE

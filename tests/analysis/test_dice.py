@@ -197,3 +197,17 @@ def test_statistics_of_matches_add_up(one: int, other: int) -> None:
     assert both.expected_entered == first.expected_entered + second.expected_entered
     assert both.doublets_in_a_row == max(first.doublets_in_a_row, second.doublets_in_a_row)
     assert first == first + DiceStatistics()
+
+
+@pytest.mark.parametrize(("checkers", "entered", "expected"), [(1, 1, 1.0), (2, 0, 35 / 36), (3, 0, 35 / 36)])
+def test_a_point_is_closed_by_two_checkers(checkers: int, entered: int, expected: float) -> None:
+    opponent = [0] * 25
+    opponent[0], opponent[12] = checkers, 15 - checkers  # on the opponent's ace point, where a 1 would enter
+    own = [0] * 25
+    own[24], own[5] = 1, 14
+    start = evolve(start_match(FIBS, 0), position=Position.from_sides(own, opponent), stage=Stage.ROLL, turns=5)
+    throw = Throw(seat=Seat.A, dice=(1, 1), play=None)
+    match = Transcript((Player("a"), Player("b")), 0, (Game(1, start, (throw,)),))
+    own_dice, _ = dice_statistics(match)
+    assert (1, entered) == (own_dice.from_bar, own_dice.entered)
+    assert own_dice.expected_entered == pytest.approx(expected)

@@ -19,10 +19,11 @@ import pytest
 from attrs import evolve
 
 from fibsbot.analysis import match_analysis
+from fibsbot.analysis.luck import RollValues
 from fibsbot.analysis.match_analysis import AnalysisError, MatchAnalyser, analyse_match, analyse_matches, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
-from fibsbot.match import CubeAction, MatchState
-from fibsbot.position import Play
+from fibsbot.match import ROLLS, CubeAction, MatchState, Phase
+from fibsbot.position import Play, Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat
@@ -202,3 +203,18 @@ def test_an_interrupt_does_not_wait_for_the_evaluator(monkeypatch: pytest.Monkey
     with pytest.raises(KeyboardInterrupt):
         list(analyse_matches([OPENING] * 2, "pensive", pool=LocalPool(2)))
     assert [] == multiprocessing.active_children()
+
+
+class InfiniteRolls(HeuristicStrategy):
+    """Gives one roll an infinite value, of all rolls together."""
+
+    def value_rolls(self, state: MatchState) -> list[float]:
+        """Return values of which the first is infinite."""
+        assert state.dice is None
+        return [float("inf"), *[0.0] * (len(ROLLS) - 1)]
+
+
+def test_luck_that_is_not_finite_is_no_luck() -> None:
+    state = MatchState(Position.start(), length=7, phase=Phase.MOVE, dice=(3, 1))
+    with pytest.raises(ValueError, match="expected finite values, got -inf"):
+        RollValues(InfiniteRolls()).luck(state, opening=False)

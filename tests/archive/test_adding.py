@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -19,6 +20,7 @@ pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (Duck
 from fibsbot.archive import open_archive
 from fibsbot.archive.dataset import ArchiveError, Dataset, connect
 from fibsbot.archive.schema import TABLES
+from fibsbot.archive.sources import sources_of
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import WRITERS
 from tests.archive.matches import add, write_matches
@@ -289,3 +291,22 @@ def test_an_archive_of_another_version_is_refused(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "archive")
     with pytest.raises(ArchiveError, match="found none"), open_archive(tmp_path / "archive"):
         pass
+
+
+def test_members_of_a_zip_file_that_would_fill_the_memory_are_refused_and_the_others_read(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in ("one", "two"):
+            with packed.open(f"{name}.mat", "w") as file:
+                for _ in range(20):
+                    file.write(bytes(1 << 20))
+        packed.writestr("match.mat", "nothing")
+    tracemalloc.start()
+    try:
+        found = list(sources_of([path]))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 << 20
+    refused = "expected at most 256 MiB, and at most 200 times the packed size, got more"
+    assert [refused, refused, ""] == [it.problem for it in found if it.name]

@@ -197,3 +197,25 @@ def test_a_match_of_the_standard_input(match: str) -> None:
     arguments = ["analyse", "-", "--evaluator", "heuristic", "--no-luck", "--json"]
     row = json.loads(CliRunner().invoke(main, arguments, input=Path(match).read_bytes()).stdout)
     assert json.loads(analyse(match, "--no-luck", "--json").stdout) | {"match": "-, match 1"} == row
+
+
+def test_files_that_cannot_be_read_are_skipped_and_listed_at_the_end_and_folders_are_taken(match: str) -> None:
+    Path("evening").mkdir()
+    Path("evening/second.mat").write_text(Path(match).read_text("utf-8"), encoding="utf-8")
+    Path("evening/notes.txt").write_text("nothing", encoding="utf-8")
+    result = analyse("missing.mat", "evening", match, "--no-luck", "--json")
+    assert 1 == result.exit_code
+    assert ["evening/second.mat, match 1", "match.mat, match 1"] == [
+        json.loads(line)["match"] for line in result.stdout.splitlines()
+    ]
+    missing, notes = result.stderr.splitlines()
+    assert "skipped: cannot read missing.mat: No such file or directory" == missing
+    assert notes.startswith("skipped: evening/notes.txt: expected a session log or a capture")
+
+
+@pytest.mark.usefixtures("match")
+def test_without_any_file_that_can_be_read_nothing_is_analysed() -> None:
+    Path("notes.txt").write_text("nothing", encoding="utf-8")
+    result = analyse("missing.mat", "notes.txt")
+    assert (EXIT_USAGE, "") == (result.exit_code, result.stdout)
+    assert "cannot read missing.mat: No such file or directory, and 1 more file" in result.stderr

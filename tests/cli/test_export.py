@@ -64,7 +64,7 @@ def alone(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", Format, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", [it for it in Format if it.writable], ids=lambda kind: kind.value)
 def test_every_format_is_printed(alone: Path, kind: Format) -> None:
     text = good("export", alone, "--format", kind.value)
     if kind in WRITERS:
@@ -81,7 +81,7 @@ def test_a_session_log_becomes_a_file_of_another_program(tmp_path: Path) -> None
     assert match.winner is not None
 
 
-@pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", [it for it in READERS if it.writable], ids=lambda kind: kind.value)
 def test_one_format_becomes_another_by_their_names(tmp_path: Path, kind: Format) -> None:
     source = tmp_path / f"in{kind.extension}"
     source.write_text(WRITERS[kind](MATCH), encoding="utf-8")
@@ -249,7 +249,7 @@ def test_hostile_names_reach_no_terminal(tmp_path: Path) -> None:
     players = (evolve(MATCH.players[0], name="\x1b]0;owned\x07=cmd"), evolve(MATCH.players[1], name="<script>"))
     source = tmp_path / "in.json"
     source.write_text(write_json(evolve(MATCH, players=players)))
-    for kind in Format:
+    for kind in (it for it in Format if it.writable):
         text = good("export", source, "--format", kind.value)
         assert all(letter.isprintable() or letter == "\n" for letter in text), kind
 

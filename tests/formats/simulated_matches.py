@@ -11,7 +11,7 @@ from attrs import evolve
 from hypothesis import strategies as st
 
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import BAR, Play
+from fibsbot.position import BAR, Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
@@ -60,18 +60,20 @@ def simulate(
     finished: bool = True,
     gaps: bool = False,
     user: Seat | None = None,
+    setup: Position | None = None,
 ) -> Transcript:
     """Play a whole match; the same arguments always give the same one.
 
     `games` ends a match earlier (an unlimited one is ended after a few in any case). Where it is not `finished`, the
-    last game breaks off somewhere; with `gaps` some games lack something in their middle or at their beginning.
+    last game breaks off somewhere; with `gaps` some games lack something in their middle or at their beginning. Each
+    game begins from `setup`, as seat A sees it.
     """
     random = Random(seed)
     length = random.choice(LENGTHS) if length is None else length
     laws = laws or (FIBS if length else random.choice(MONEY))
     most = games or (10_000 if length else random.randint(1, 4))
     first, second = names or random.sample(NAMES, 2)
-    match = _Match(random, rules.start_match(laws, length))
+    match = _Match(random, rules.start_match(laws, length), setup or Position.start())
     while rules.match_winner(match.state) is None and len(match.games) < most:
         match.play_game()
     played = match.games
@@ -99,8 +101,9 @@ def _player(random: Random, name: str) -> Player:
 class _Match:
     """A match as it is played."""
 
-    def __init__(self, random: Random, state: GameState) -> None:
+    def __init__(self, random: Random, state: GameState, setup: Position) -> None:
         self.random = random
+        self.setup = setup
         self.state = state
         self.started = FIRST_DAY + dt.timedelta(seconds=random.randrange(300 * 86_400))
         self.now = self.started
@@ -111,6 +114,7 @@ class _Match:
         """Play one game to its end."""
         if self.games:
             self.state = rules.next_game(self.state)
+        self.state = evolve(self.state, position=self.setup)
         first, second = self._opening()
         start = self.state
         self.entries = []

@@ -82,15 +82,21 @@ def test_details_that_a_format_cannot_represent_are_listed(kind: Format) -> None
     assert f"| `{kind.value}` | {', '.join(NOT_REPRESENTED[kind])} |" in PAGE
 
 
-@pytest.mark.parametrize("kind", [Format.CSV, Format.XGID, "mat"])
-def test_what_is_no_format_of_matches_is_not_read(kind: Format) -> None:
-    with pytest.raises(ValueError, match=r"expected one of the formats Format.MAT, .* to read, got "):
+@pytest.mark.parametrize("kind", [Format.CSV, Format.XGID, "snowie", "pdf"])
+def test_what_is_no_format_of_matches_is_not_read(kind: Format | str) -> None:
+    with pytest.raises(ValueError, match=r"expected one of the formats mat, .*javafibs, got "):
         list(read_matches(kind, ""))
 
 
 def test_what_is_no_format_is_not_written() -> None:
-    with pytest.raises(ValueError, match=r"expected one of the formats Format.MAT, .*, got 'mat'"):
-        list(write_matches("mat", [EXAMPLE]))  # type: ignore[arg-type] # what a caller without a type checker may pass
+    with pytest.raises(ValueError, match=r"expected one of the formats mat, sgf, .*csv, got 'pdf'"):
+        list(write_matches("pdf", [EXAMPLE]))
+
+
+def test_formats_may_be_given_by_name() -> None:
+    (text,) = write_matches("mat", [EXAMPLE])
+    assert [WRITERS[Format.MAT](EXAMPLE)] == [text]
+    assert 1 == len(list(read_matches("mat", text)))
 
 
 def test_matches_with_headers_can_be_members_of_a_set() -> None:

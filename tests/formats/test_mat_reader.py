@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 from attrs import evolve
@@ -296,15 +297,15 @@ def test_several_matches_in_one_text() -> None:
         (" alice : 0                      bob : 0\n", "", "line 4: expected the scores, such as "),
         (
             " alice : 0                      bob : 2",
-            " alice : 0       eve : 2",
+            " carol : 0       eve : 2",
             "line 11: expected the scores of alice and bob",
         ),
         ("bob : 2", "bob : 3", "line 11: game 2: expected scores from 0 to below the length"),
         (" Game 1\n", " Game 1\n; Set Pos=-b----E-C---eE---c-e----B-/0\n", "line 4: expected games from the opening"),
         (
             " 3 point",
-            '; [Variation "NackGammon"]\n 3 point',
-            "line 2: expected a match of backgammon, got one of 'Nack",
+            '; [Variation "HyperGammon"]\n 3 point',
+            "line 2: expected a match of backgammon, got one of 'Hyper",
         ),
         ("  2)  Doubles", "  2) 42: " + "8/4 " * 400 + "\n  2)  Doubles", "line 6: expected a line of up to 1000 char"),
     ],
@@ -401,3 +402,103 @@ def test_files_of_old_programs_are_not_utf_8(tmp_path: Path) -> None:
         path = tmp_path / f"{encoding}.mat"
         path.write_text(PLAIN.replace("alice", "Zoë"), encoding=encoding)
         assert ["Zoë"] == [match.players[0].name for match in load_transcripts(path)]
+
+
+# -- words and names of other programs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["Concedes", "00: ????", "Timeout", "(left)", "resign?", "Gives up 1 point", "\u2620"])
+@pytest.mark.parametrize("blanks", [1, 6, 24])
+def test_an_unknown_word_in_the_right_column_ends_the_game_and_costs_no_play(word: str, blanks: int) -> None:
+    game = only_game(
+        f"  1) 31: 8/5 6/5                      42: 8/4 6/4\n  2) 65: 24/13{' ' * blanks}{word}\n  3)  Wins 1 point"
+    )
+    assert ["8/5 6/5", "8/4 6/4", "24/13"] == [
+        it.text for step in walk(game) for it in decisions(step) if it.text != "roll"
+    ][:3]
+    assert Resign(seat=Seat.B, level=Level.SINGLE, accepted=True) == game.entries[-1]
+    assert Result(Seat.A, 1, Level.SINGLE, Ending.RESIGNED) == game.result
+
+
+def test_an_unknown_word_beside_dice_without_a_play_is_that_of_the_other_player() -> None:
+    game = only_game("  1) 31: 8/5 6/5                      42:\n  2)  Wins 1 point")
+    (_, rolled, _) = game.entries
+    unknown = only_game(
+        "  1) 31: 8/5 6/5                      42: 8/4 6/4\n  2) 65:                Concedes\n  3)  Wins 1 point"
+    )
+    assert isinstance(rolled, Throw)
+    assert Throw(seat=Seat.A, dice=(6, 5)) == unknown.entries[2]
+
+
+def test_an_unknown_word_in_the_left_column_ends_the_game_too() -> None:
+    game = only_game(
+        "  1) 31: 8/5 6/5                      42: 8/4 6/4\n  2) Concedes\n                       Wins 2 points"
+    )
+    assert Resign(seat=Seat.A, level=Level.GAMMON, accepted=True) == game.entries[-1]
+
+
+@pytest.mark.parametrize("rest", ["", "\n  3) 31: 8/5 6/5"], ids=["no result", "the game goes on"])
+def test_an_unknown_word_is_the_reason_of_what_is_missing(rest: str) -> None:
+    game = only_game(f"  1) 31: 8/5 6/5                      42: 8/4 6/4\n  2) 65: 24/13    Timeout{rest}")
+    *throws, gap = game.entries
+    assert 3 == len(throws)
+    assert isinstance(gap, Gap)
+    assert "line 6: expected a roll, a cube action or the result, got 'Timeout'" == gap.reason
+
+
+def test_a_word_that_changes_nothing_is_passed_over() -> None:
+    game = only_game("  1) 31: 8/5 6/5                      42: 8/4 6/4   hurry!\n  2) 65: 24/13")
+    assert 3 == len([entry for entry in game.entries if isinstance(entry, Throw)])
+
+
+NAMED: Final = """\
+ 3 point match
+
+ Game 1
+ anna karenina : 0                    bob : 0
+  1) 31: 8/5 6/5                      42: 8/4 6/4
+  2) 65: 24/13                        61: 13/7 8/7
+      Wins 1 point
+
+ Game 2
+ {left} : {first}                     {right} : {second}
+  1) 31: 8/5 6/5                      42: 8/4 6/4
+  2) 65: 24/13                        61: 13/7 8/7
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "swapped"),
+    [
+        ("anna karenin", "bob", False),
+        ("Anna Karenina", "BOB", False),
+        ("anna karenina (RUS)", "bob [DEN]", False),
+        ("annie", "bob", False),
+        ("anna karenina", "robert", False),
+        ("bob", "anna karenina", True),
+        ("Bob", "anna", True),
+    ],
+)
+def test_a_name_that_is_spelt_differently_is_noted(left: str, right: str, *, swapped: bool) -> None:
+    scores = {"first": int(not swapped), "second": int(swapped)}
+    match = read_mat(NAMED.format(left=left, right=right, **scores))
+    assert ("anna karenina", "bob") == (match.players[0].name, match.players[1].name)
+    assert [(0, 0), (1, 0)] == [game.start.scores for game in match.games]
+    opener = Seat.B if swapped else Seat.A
+    assert [opener, opener.other] * 2 == [entry.seat for entry in match.games[1].entries if isinstance(entry, Throw)]
+    taken = "bob and anna karenina" if swapped else "anna karenina and bob"
+    assert (f"line 10: {left} and {right} are taken for {taken}",) == match.remarks
+
+
+def test_a_result_below_swapped_columns_is_that_of_the_player_above_it() -> None:
+    text = NAMED.format(left="bob", right="anna karenina", first=0, second=1)
+    for column, winner in ((6, Seat.B), (38, Seat.A)):
+        result = read_mat(f"{text}{'':{column}}Wins 1 point\n").games[1].result
+        assert result is not None
+        assert winner is result.winner
+
+
+def test_names_that_change_in_every_game_are_noted_once_each() -> None:
+    text = NAMED.format(left="Anna", right="bob", first=1, second=0)
+    third = text[text.index(" Game 2") :].replace("Game 2", "Game 3")
+    assert 1 == len(read_mat(f"{text}      Wins 1 point\n\n{third.replace(': 1', ': 2')}").remarks)

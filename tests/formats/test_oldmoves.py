@@ -154,13 +154,14 @@ def test_the_crawford_game_is_the_first_at_one_away() -> None:
     assert read_oldmoves(with_double).games[0].start.post_crawford
 
 
-def test_automatic_doubles_are_found_by_what_the_game_counted() -> None:
-    start = evolve(start_match(FIBS, 0), cube=4)
+@pytest.mark.parametrize("cube", [2, 4, 8, 16, 32, 64])
+def test_automatic_doubles_are_found_by_what_the_game_counted(cube: int) -> None:
+    start = evolve(start_match(FIBS, 0), cube=cube)
     entries = (*MOVES[:3], Cube(seat=Seat.B, action=CubeAction.PASS))
-    match = match_of(Game(1, start, entries, Result(Seat.A, 4, Level.SINGLE, Ending.DROPPED)), length=0)
+    match = match_of(Game(1, start, entries, Result(Seat.A, cube, Level.SINGLE, Ending.DROPPED)), length=0)
     text = write_oldmoves(match)
     assert text.startswith("Score is 0-0 in an unlimited match.\n")
-    assert text.endswith("O: rejects\nX: wins 4 points\n")
+    assert text.endswith(f"O: rejects\nX: wins {cube} points\n")
     assert match == read_oldmoves(text)
 
 
@@ -258,6 +259,100 @@ def test_several_matches_are_separated() -> None:
     assert [1, 1] == [len(match.games) for match in iter_oldmoves(OWN_NUMBERS + "\n" + other)]
     with pytest.raises(FormatError, match="expected one match, got 'a second one, of alice and carol'"):
         read_oldmoves(OWN_NUMBERS + "\n" + other)
+
+
+# -- which lists make a match -----------------------------------------------------------------------------------------
+
+ANNA_WINS: Final = ("X: (3 1) 17-20 19-20", "O: (4 2) 8-4 6-4", "X: (6 5) 1-7 7-12", "O: (6 1) 13-7 8-7", "X: doubles")
+DROPPED: Final = (*ANNA_WINS, "O: rejects", "X: wins")
+OTHER_DROPPED: Final = ("X: (4 2) 17-21 19-21", "O: (3 1) 8-5 6-5", "X: doubles", "O: rejects", "X: wins")
+
+
+def games_of(text: str) -> list[list[tuple[int, int]]]:
+    """Return the scores at which the games of each match began."""
+    return [[game.start.scores for game in match.games] for match in iter_oldmoves(text)]
+
+
+def test_a_rematch_begins_where_the_match_before_is_over() -> None:
+    text = game_text("0-0", *DROPPED, length="a 1 point") + game_text("0-0", *OTHER_DROPPED, length="a 1 point")
+    assert [[(0, 0)], [(0, 0)]] == games_of(text)
+    first, second = iter_oldmoves(text)
+    assert first.match_id != second.match_id
+
+
+@pytest.mark.parametrize(
+    ("before", "rematch"),
+    [
+        (("0-0", DROPPED), ("0-0", OTHER_DROPPED)),
+        (("0-0", DROPPED), ("0-0", OTHER_DROPPED[:2])),
+        (("0-0", DROPPED[:4]), ("0-0", OTHER_DROPPED)),
+        (("2-1", DROPPED), ("1-0", OTHER_DROPPED)),
+        (("1-0", DROPPED), ("1-0", OTHER_DROPPED)),
+        (("5-3", DROPPED), ("5-4", OTHER_DROPPED)),
+    ],
+    ids=["won", "it goes on", "abandoned", "later game", "both over", "the match was over"],
+)
+def test_a_score_that_the_games_before_cannot_have_led_to_begins_a_match(
+    before: tuple[str, tuple[str, ...]], rematch: tuple[str, tuple[str, ...]]
+) -> None:
+    first, second = (game_text(scores, *lines, length="a 5 point") for scores, lines in (before, rematch))
+    assert 2 == len(games_of(first + second))
+
+
+def test_a_game_that_goes_on_below_the_score_after_the_game_before_it_belongs_to_the_match() -> None:
+    text = game_text("1-0", *DROPPED) + game_text("1-0", *OTHER_DROPPED[:2])
+    assert [[(0, 0), (1, 0)]] == games_of(text)
+
+
+def test_lists_of_other_players_do_not_end_a_match() -> None:
+    other = game_text("0-0", *DROPPED, o="carol")
+    text = game_text("0-0", *DROPPED) + other + game_text("1-0", *OTHER_DROPPED)
+    assert [[(0, 0), (1, 0)], [(0, 0)]] == games_of(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("0-0", DROPPED), ("0-0", DROPPED)),
+        (("0-0", DROPPED[:1]), ("0-0", DROPPED)),
+        (("0-0", ()), ("0-0", DROPPED)),
+        (("0-0", DROPPED[:4]), ("1-0", DROPPED)),
+        (("1-0", DROPPED), ("0-0", DROPPED[:4])),
+    ],
+    ids=["again", "in its first turn", "before it", "the score after it", "the later list first"],
+)
+def test_a_game_is_counted_once_however_often_its_list_was_asked_for(
+    first: tuple[str, tuple[str, ...]], second: tuple[str, tuple[str, ...]]
+) -> None:
+    text = "".join(game_text(scores, *lines) for scores, lines in (first, second))
+    after = "2-0" if "1-0" in text else "1-0"
+    (match,) = iter_oldmoves(text + game_text(after, *OTHER_DROPPED))
+    assert [(0, 0), (1, 0)] == [game.start.scores for game in match.games]
+    assert 6 == len(match.games[0].entries)
+    (remark,) = match.remarks
+    assert remark.endswith("again; it is counted once")
+
+
+def test_matches_asked_for_again_after_others_are_counted_once() -> None:
+    evening = game_text("0-0", *DROPPED, length="a 1 point") + game_text("0-0", *OTHER_DROPPED[:-1], length="a 1 point")
+    assert [1, 1] == [len(games) for games in games_of(evening + evening)]
+
+
+def test_short_games_with_the_same_rolls_are_two_if_their_scores_say_so() -> None:
+    assert [[(0, 0), (1, 0)]] == games_of(game_text("0-0", *DROPPED) + game_text("1-0", *DROPPED))
+
+
+def test_long_games_with_the_same_rolls_are_one_whatever_their_scores() -> None:
+    first = write_oldmoves(simulate(18, 5)).split("\nScore is")[0]
+    assert first.count("(") >= 8
+    assert first.startswith("Score is 0-0 ")
+    assert [[(0, 0)]] == games_of(first + first.replace("Score is 0-0", "Score is 1-0", 1))
+
+
+def test_other_short_lists_of_a_rematch_are_no_repetition() -> None:
+    """A first roll may come twice; only in the same match nobody asks for two lists that are equal."""
+    text = game_text("0-0", *DROPPED[:1], "O: wins") + game_text("0-0", *OTHER_DROPPED) + game_text("0-0", *DROPPED[:1])
+    assert 3 == len(games_of(text))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ RECORDINGS: Final = sorted([*DATA.glob("bot/*.jsonl"), *DATA.glob("replay/*.json
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_a_recording_is_written_read_and_written_again_the_same(path: Path) -> None:
     for match in load_transcripts(path):
-        for kind in READERS:
+        for kind in (it for it in READERS if it.writable):
             text = WRITERS[kind](match)
             (read,) = read_matches(kind, text)
             assert text == WRITERS[kind](read), kind

@@ -147,7 +147,7 @@ def test_a_huge_line_is_refused_soon(kind: Format) -> None:
             list(EVERY_READER[kind](piece * (300_000 // len(piece))))
 
 
-@pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", [*MATCHES, Format.MAT], ids=lambda kind: kind.value)
 def test_a_format_is_detected_by_the_beginning_of_the_file(kind: Format) -> None:
     text = WRITERS[kind](simulate(3, 3))
     assert kind is detect_format(text[:4096], "nothing.txt")

@@ -276,6 +276,21 @@ def test_games_of_several_matches_are_separated() -> None:
         read_sgf(EXAMPLE + other)
 
 
+def test_a_name_that_is_spelt_differently_is_noted() -> None:
+    second = ROOT.replace("game:0][ws:0][bs:0", "game:1][ws:1][bs:0").replace("alice", "ALICE (USA)")
+    (match,) = iter_sgf(f"{ROOT}RE[W+1];W[41xwmi])\n{second};W[41xwmi])")
+    assert [(0, 0), (1, 0)] == [game.start.scores for game in match.games]
+    assert ("line 2: ALICE (USA) and bob are taken for alice and bob",) == match.remarks
+    assert [1, 1] == [
+        len(it.games) for it in iter_sgf(f"{ROOT};W[41xwmi])\n{second.replace('ALICE', 'carol')};W[41xwmi])")
+    ]
+
+
+def test_games_without_numbers_are_of_another_match_where_the_score_falls() -> None:
+    first, second = (ROOT.replace("[game:0][ws:0]", f"[ws:{points}]") + ";W[41xwmi])" for points in (0, 1))
+    assert [2, 2] == [len(match.games) for match in iter_sgf(first + second + first + second)]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -290,7 +305,7 @@ def test_games_of_several_matches_are_separated() -> None:
             "(;GM[6]MI[length:3][ws:3])",
             "line 1: expected scores from 0 to below the length of the match, got (3, 0)",
         ),
-        ("(;GM[6]RU[Nackgammon])", "line 1: expected backgammon, got Nackgammon"),
+        ("(;GM[6]RU[Hypergammon1])", "line 1: expected backgammon, got Hypergammon1"),
         (f"{ROOT}\n;W[41]?)", "line 2: expected a node, a property or a value of SGF, got '?)'"),
     ],
 )

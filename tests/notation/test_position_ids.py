@@ -137,11 +137,25 @@ def test_the_rules_field_means_crawford_in_a_match_and_jacoby_and_beavers_for_mo
         ),
         (
             OPENING.replace(":00:", ":07:"),
-            "expected dice 00, two digits from 1 to 6, or D in field 5 of the XGID, got '07'",
+            "expected dice 00, two digits from 1 to 6, D, B or R in field 5 of the XGID, got '07'",
         ),
         (
-            OPENING.replace(":00:", ":B:"),
-            "expected dice 00, two digits from 1 to 6, or D in field 5 of the XGID, got 'B'",
+            OPENING.replace(":00:0:0:0:0:10", ":R:0:0:0:0:2"),
+            "expected no double beyond the maximum cube, 2^2, in field 5 of the XGID, got 'R'",
+        ),
+        (
+            OPENING.replace(":0:0:0:0:10", ":0:0:1:5:10"),
+            (
+                "expected 0 in field 8 of the XGID, as this cannot be the Crawford game: it is one where one player, "
+                "not both, needs a single point, and they need 5 and 5, got 1"
+            ),
+        ),
+        (
+            OPENING.replace(":0:0:0:0:10", ":4:4:1:5:10"),
+            (
+                "expected 0 in field 8 of the XGID, as this cannot be the Crawford game: it is one where one player, "
+                "not both, needs a single point, and they need 1 and 1, got 1"
+            ),
         ),
         (OPENING.replace(":1:00", ":0:00"), "expected turn 1 or -1 in field 4 of the XGID, got 0"),
         (OPENING.replace(":0:0:1:", ":0:2:1:"), "expected owner from -1 to 1 in field 3 of the XGID, got '2'"),
@@ -214,9 +228,8 @@ def test_an_id_with_a_typing_error_is_another_id_or_an_error_of_one_line(
         message = str(error)
     else:
         assert not read.position.status()
-        assert evolve(read, redoubles=0, jacoby=False) == evolve(parse_gnubg_id(format_gnubg_id(read)), jacoby=False), (
-            text
-        )
+        known = evolve(read, redoubles=0, jacoby=False, redoubled=None, cubeless=False)
+        assert known == evolve(parse_gnubg_id(format_gnubg_id(read)), jacoby=False), text
     assert "\n" not in message
 
 
@@ -297,3 +310,26 @@ def test_a_number_in_an_xgid_has_a_least_and_a_greatest_value(field: int, least:
         fields[field] = str(number)
         with pytest.raises(NotationError, match=f"from {least} to {most} in field {field + 1} of the XGID"):
             Xgid.parse(":".join(fields))
+
+
+def test_a_beaver_and_a_raccoon_wait_for_the_answer_of_the_player_who_has_not_made_them() -> None:
+    """O has doubled: X may beaver (D), O answers the beaver (B), X the raccoon (R)."""
+    board = "XGID=-b----E-C---eE---c-e---AA-:0:0:-1:"
+    double, beaver, raccoon = (Xgid.parse(f"{board}{it}:0:0:2:0:10") for it in "DBR")
+    assert [1, -1, 1] == [it.side for it in (double, beaver, raccoon)]
+    states = [it.state() for it in (double, beaver, raccoon)]
+    assert [1, 2, 4] == [it.cube for it in states]
+    assert [None, True, False] == [it.redoubled for it in states]
+    assert [1, 1, 0] == [it.redoubles for it in states]
+    assert states[0].position == states[1].position.swapped() == states[2].position
+    assert str(beaver) == str(Xgid.of(states[1], -1))
+    assert all(it.phase is Phase.DOUBLED for it in states)
+
+
+def test_a_cube_at_its_largest_value_cannot_be_turned() -> None:
+    text = "XGID=-b----E-C---eE---c-e----B-:2:1:1:00:0:0:0:7:2"
+    state = parse_state(text)
+    assert not state.may_double
+    assert text == str(Xgid.of(state))
+    assert parse_state(text.removesuffix("2") + "3").may_double
+    assert 0 == parse_state("XGID=-b----E-C---eE---c-e----B-:0:0:-1:D:0:0:2:0:1").redoubles

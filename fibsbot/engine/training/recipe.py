@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from attrs.validators import and_, deep_iterable, ge, gt, le
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.training.decision_labels import Comparison
 from fibsbot.engine.training.random_positions import Variety
+from fibsbot.files import DocumentError, read_toml
 from fibsbot.text import one_line
 
 MAX_UNITS: Final = 8192
@@ -238,8 +238,8 @@ class Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe from a TOML file; raise RecipeError if it is wrong, OSError if it cannot be read."""
     try:
-        return structure(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return structure(read_toml(path.read_bytes()))
+    except (DocumentError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: expected a recipe in TOML, found {error}") from error
     except (cattrs.BaseValidationError, ValueError) as error:
         errors = cattrs.transform_error(error, path="recipe", format_exception=_error_text)
