@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+FOLDERS: Final = (Path("/usr/bin"), Path("/usr/local/bin"))
+"""Where Pythons may be that are not on the PATH."""
 NAME: Final = re.compile(r"python3(\.\d+)?")
 ASK: Final = """
 import platform, sys, sysconfig
@@ -93,7 +95,7 @@ def candidates() -> Iterator[Path]:
     """Yield the files that may be interpreters."""
     folders = [Path(it) for it in os.environ.get("PATH", "").split(os.pathsep) if it]
     pyenv = Path(os.environ.get("PYENV_ROOT") or "~/.pyenv").expanduser()
-    folders += [Path("/usr/bin"), Path("/usr/local/bin"), *sorted(pyenv.glob("versions/*/bin"))]
+    folders += [*FOLDERS, *sorted(pyenv.glob("versions/*/bin"))]
     for folder in dict.fromkeys(folders):
         yield from sorted(path for path in folder.glob("python3*") if NAME.fullmatch(path.name))
 

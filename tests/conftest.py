@@ -29,6 +29,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# What a user may have set for a terminal, or for bots of their own, is not what the tests are about.
+for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+for name in ("FIBSBOT_CONTROL", "FIBSBOT_PASSWORD"):
+    os.environ.pop(name, None)
+
 # Memory that is given back to the system and taken again costs a fortieth of the time. Read by processes that this one
 # starts, those that run the tests among them.
 os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": str(2**25)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,10 +156,14 @@ class Program:
 
     def look(self, process: asyncio.subprocess.Process) -> str:
         """Return what other users of the machine see of the process, and where the password is not meant to be."""
-        shown = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(process.pid)], capture_output=True, check=True)
-        proc = Path(f"/proc/{process.pid}")
-        seen = shown.stdout + (proc / "cmdline").read_bytes()
-        seen += (proc / "environ").read_bytes()
+        seen = b""
+        if shutil.which("ps"):
+            shown = ["ps", "-ww", "-o", "args=", "-p", str(process.pid)]
+            seen += subprocess.run(shown, capture_output=True, check=True).stdout
+        for path in (Path(f"/proc/{process.pid}/{name}") for name in ("cmdline", "environ")):
+            seen += path.read_bytes() if path.exists() else b""
+        if not seen:
+            pytest.skip("there is neither ps nor /proc to see processes")
         assert b"fibsbot" in seen
         return seen.decode("latin-1")
 

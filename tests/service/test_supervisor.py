@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import itertools
 import threading
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -263,11 +263,13 @@ class Weird(LastResort):
     """Raises something else each time."""
 
     name = "weird"
-    errors = (SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), Fit(), RecursionError(), StopIteration())
+    errors = itertools.cycle(
+        (SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), Fit(), RecursionError(), StopIteration())
+    )
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
         """Fail."""
-        raise self.errors[time.monotonic_ns() % len(self.errors)]
+        raise next(self.errors)
 
 
 async def test_strategies_that_raise_any_exception_affect_only_their_decisions(server: Server) -> None:
