@@ -12,6 +12,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -191,9 +192,9 @@ class Runner:
         self.runs.append(Run(python.name, target, shown, status, seconds, *counted(results)))
         return status == 0
 
-    def run_targets(self, python: Python) -> None:
-        """Run the tests of the engine with each target of compiled code, in the environment of an interpreter."""
-        binaries = self.environment(python) / "bin"
+    def run_targets(self, python: Python, environment: Path) -> None:
+        """Run the tests of the engine with each target of compiled code, in an environment of an interpreter."""
+        binaries = environment / "bin"
         asked = subprocess.run(
             [binaries / "python", "-m", TARGETS], cwd=ROOT, capture_output=True, text=True, check=False
         )
@@ -250,30 +251,39 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--before", action="append", default=[], metavar="GOAL", help="what make does before the tests")
     parser.add_argument("--after", action="append", default=[], metavar="GOAL", help="what make does after the tests")
+    parser.add_argument("--targets", type=Path, metavar="FOLDER", help="only test the targets, in this environment")
     parser.add_argument("--most-skipped", type=int, metavar="N", help="how many tests a run may skip")
     options = parser.parse_args()
-    pythons = interpreters()
-    if not pythons:
-        print(
-            "expected a Python that pyproject.toml lists, on the PATH, in /usr/bin or of pyenv; found none",
-            file=sys.stderr,
-        )
-        return 2
-    print("Found", *(f"Python {it.name}: {it.path}" for it in pythons), sep="\n  ", flush=True)
-    oldest, *others = pythons
     with tempfile.TemporaryDirectory(prefix="fibsbot-pythons-") as name:
         runner = Runner(Path(name))
-        if runner.install(oldest):
-            for goal in (*options.before, "test"):
-                runner.make(oldest, f"make {goal}", goal)
-        for python in others:
-            if runner.install(python):
-                runner.make(python, "make test-fast", "test-fast")
-        if runner.runs[0].status == 0:
-            runner.run_targets(oldest)
-            for goal in options.after:
-                runner.make(oldest, f"make {goal}", goal)
+        if options.targets is None:
+            pythons = interpreters()
+            print("Found", *(f"Python {it.name}: {it.path}" for it in pythons), sep="\n  ", flush=True)
+            if not pythons:
+                parser.error("expected a Python that pyproject.toml lists, on the PATH, in /usr/bin or of pyenv")
+            run_all(runner, pythons, options.before, options.after)
+        else:
+            python = interpreter(options.targets / "bin" / "python")
+            if not isinstance(python, Python):
+                parser.error(f"--targets: expected an environment of a supported Python, got '{options.targets}'")
+            runner.run_targets(python, options.targets.absolute())
     return report(runner.runs, options.most_skipped)
+
+
+def run_all(runner: Runner, pythons: Sequence[Python], before: Sequence[str], after: Sequence[str]) -> None:
+    """Run everything with the oldest of these interpreters, and the quick tests with the others."""
+    oldest, *others = pythons
+    installed = runner.install(oldest)
+    for goal in (*before, "test") if installed else ():
+        runner.make(oldest, f"make {goal}", goal)
+    for python in others:
+        if runner.install(python):
+            runner.make(python, "make test-fast", "test-fast")
+        shutil.rmtree(runner.environment(python), ignore_errors=True)  # each takes most of a gigabyte
+    if installed:
+        runner.run_targets(oldest, runner.environment(oldest))
+    for goal in after if installed else ():
+        runner.make(oldest, f"make {goal}", goal)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import os
+import re
 import signal
 import sys
 from collections import deque
@@ -14,7 +15,6 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from fibsbot import redaction
-from tests import forked
 
 # What is imported and collected stays: a search for garbage in it finds none, and takes a quarter of the time.
 gc.disable()
@@ -42,9 +42,15 @@ os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": s
 # What a script starts in the background ignores Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+try:
+    from tests import forked
+except ModuleNotFoundError:  # on Windows no process can be forked; what would need it is skipped
+    forked = None  # type: ignore[assignment]
+else:
+    forked.fork_workers()
 
-forked.fork_workers()
-
+UNIX_MODULE: Final = re.compile(r"ModuleNotFoundError: .*\b(fcntl|grp|pty|pwd|resource|termios|tty)\b")
+"""A module that only Unix has, and that an import failed for."""
 FIRST: Final = ["cluster", "compiles_games", "opened", "browser"]
 """Fixtures that take seconds to start, and a marker; their tests run first, in this order."""
 LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
@@ -87,6 +93,18 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Skip what needs Unix on other systems."""
+    report = yield
+    if report.failed and (missing := UNIX_MODULE.search(report.longreprtext)):
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 0, f"Skipped: needs {missing[1]}, which this system does not have")
+    return report
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests that share a cluster, a browser or compiled code in a row, so that one process makes it."""
 
@@ -102,7 +120,7 @@ def pytest_collection_finish() -> None:
 
     And share compiled SQL, where any of the tests needs some.
     """
-    if "fibsbot.records.store.database" in sys.modules:
+    if forked is not None and "fibsbot.records.store.database" in sys.modules:
         importlib.import_module("tests.compiled_statements").share()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -111,4 +129,5 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     """Stop the process that programs were forked from, if there is one."""
-    forked.stop()
+    if forked is not None:
+        forked.stop()

@@ -118,8 +118,9 @@ def test_what_is_not_tried_is_told_except_what_is_too_old(programs: Path, capsys
 def test_a_machine_without_a_python_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert 2 == run(monkeypatch)
-    assert capsys.readouterr().err.startswith("expected a Python that pyproject.toml lists")
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch)
+    assert "expected a Python that pyproject.toml lists" in capsys.readouterr().err
 
 
 def test_an_interpreter_of_an_environment_names_the_one_it_was_made_with() -> None:
@@ -151,6 +152,21 @@ def test_the_tests_of_the_engine_run_with_each_target(machine: Path, monkeypatch
     assert [f"{tests}; target={it}; code={it}" for it in ("x86-64", "x86-64-v3")] == machine.read_text().splitlines()[
         -2:
     ]
+
+
+def test_the_targets_alone_are_tested_in_an_environment_that_is_there(
+    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    binaries = tmp_path / "environment" / "bin"
+    binaries.mkdir(parents=True)
+    told = ["CPython", "3", "12", "1", "final", "python3.12"]
+    program = f"#!/bin/sh\ncase \"$1\" in -m) echo x86-64 ;; *) printf '%s\\n' {' '.join(told)} ;; esac\n"
+    executable(binaries / "python", program)
+    shutil.copy(machine.parent / "programs" / "pytest", binaries)
+    assert 0 == run(monkeypatch, "--targets", str(tmp_path / "environment"))
+    assert "pytest -n auto --dist worksteal tests/engine; target=x86-64; code=x86-64\n" == machine.read_text()
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "--targets", str(tmp_path / "nowhere"))
 
 
 @pytest.mark.usefixtures("machine")

@@ -32,6 +32,7 @@ from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 from tests.commands import fibsbot
 from tests.forked import Forked, start
+from tests.patience import SOON
 
 ROOT: Final = Path(__file__).parents[2]
 SECRET: Final = "Zq7-unmistakable-Xw9"
@@ -178,7 +179,7 @@ class Program:
 
 async def end_of(process: asyncio.subprocess.Process | Forked) -> int:
     """Wait for the end of a process; return its exit status."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         return await process.wait()
 
 
@@ -213,7 +214,7 @@ async def test_a_match_leaves_no_trace_of_the_password(
 ) -> None:
     program = Program(tmp_path, server.port, source)
     process = program.fork(command) if (command, source) != LOOKED_AT else await program.start(command)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         await ford.reached.wait()
     seen = "" if isinstance(process, Forked) else program.look(process)
     status = await end_of(process)
@@ -246,7 +247,7 @@ async def test_a_crash_leaves_no_trace_of_the_password(
 ) -> None:
     program = Program(tmp_path, server.port, source)
     process = program.fork(command, crash=True)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         while "made up: AgentSettings" not in (program.folder / "stderr").read_text("latin-1"):  # noqa: ASYNC110 - a file
             await asyncio.sleep(0.05)
     process.send_signal(signal.SIGTERM)

@@ -17,6 +17,7 @@ from fibs_protocol.grammar import parse
 from fibs_protocol.words import UNLIMITED
 from fibsbot.server.limits import ServerLimits
 from fibsbot.server.server import Server
+from tests.patience import SOON
 from tests.server.ruleset_players import RulesetPlayer
 from tests.server.tcp_clients import CHEAP, PASSWORD, Player, Raw, register, two_raw_players
 
@@ -298,7 +299,7 @@ async def test_connections_are_counted_in_all_and_for_each_address() -> None:
             with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
                 await Raw.connect(server.port)
             await kept.pop().close()
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(SOON):
                 while len(kept) < 2:
                     with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                         kept.append(await Raw.connect(server.port))

@@ -33,7 +33,8 @@ from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Broken, Sleepy
-from tests.service.accounts import SOON, opponent, plan, running, supervisor, until
+from tests.patience import SOON
+from tests.service.accounts import opponent, plan, running, supervisor, until
 
 pytestmark = pytest.mark.slow
 

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import prepare
+from tests.patience import SOON
 from tests.records.store.recorder import Teller
 
 OF_DEBIAN: Final = {float(path.parts[-3]): path for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")}
@@ -80,7 +81,7 @@ def _run(program: str, *arguments: str) -> None:
     as_user = ["runuser", "-u", USER, "--"] if os.geteuid() == 0 else []
     assert INITDB is not None
     command = [*as_user, str(Path(INITDB).with_name(program)), *arguments]
-    subprocess.run(command, check=True, capture_output=True, timeout=60, cwd="/")
+    subprocess.run(command, check=True, capture_output=True, timeout=SOON, cwd="/")
 
 
 def _free_port() -> int:
