@@ -63,6 +63,8 @@ class Run:
     command: str
     status: int
     seconds: float
+    processor: float
+    """Seconds of all processors, which say more than `seconds` where other programs run, too."""
     tests: int | None = None
     failed: int = 0
     skipped: Sequence[str] = field(default=())
@@ -75,11 +77,11 @@ class Run:
         if self.tests is not None:
             counts = (str(self.tests - self.failed - len(self.skipped)), str(self.failed), str(len(self.skipped)))
         end = "ok" if self.status == 0 else f"failed ({self.status})"
-        return self.python, self.target, self.command, *counts, f"{self.seconds:.0f}", end
+        return self.python, self.target, self.command, *counts, f"{self.seconds:.0f}", f"{self.processor:.0f}", end
 
 
-HEAD: Final = ("Python", "target", "command", "passed", "failed", "skipped", "seconds", "result")
-LEFT: Final = {0, 1, 2, 7}
+HEAD: Final = ("Python", "target", "command", "passed", "failed", "skipped", "seconds", "processor", "result")
+LEFT: Final = {0, 1, 2, 8}
 """Columns of text."""
 
 
@@ -153,6 +155,12 @@ def counted(path: Path) -> tuple[int | None, int, list[str]]:
     return tests, failed, skipped
 
 
+def processor_time() -> float:
+    """Return the seconds that processes of this one have used, as far as they have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 class Runner:
     """Runs commands, and keeps the rows of the table."""
 
@@ -186,10 +194,10 @@ class Runner:
             **more,
         }
         print(f"\n== Python {python.name}{f', {target}' * bool(target)}: {shown}", flush=True)
-        begun = time.monotonic()
+        begun, used = time.monotonic(), processor_time()
         status = subprocess.run(words, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False).returncode
         seconds = time.monotonic() - begun
-        self.runs.append(Run(python.name, target, shown, status, seconds, *counted(results)))
+        self.runs.append(Run(python.name, target, shown, status, seconds, processor_time() - used, *counted(results)))
         return status == 0
 
     def run_targets(self, python: Python, environment: Path) -> None:
