@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml config/constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, which '$(PYTHON)' is not; say 'make PYTHON=python3.11'" >&2; exit 2; }
 	@echo "Installing into $(VENV) (once) ..."
 	@said=$$("$(PYTHON)" -m venv $(CLEAR) $(VENV) 2>&1) || case "$$said" in \
-		*ensurepip*) echo "'$(PYTHON)' cannot make environments, as it lacks ensurepip; on Debian: apt-get install python3-venv" >&2; exit 2 ;; \
+		*"ensurepip is not"* | *"No module named ensurepip"*) echo "'$(PYTHON)' cannot make environments, as it lacks ensurepip; on Debian: apt-get install python3-venv" >&2; exit 2 ;; \
 		*) echo "$$said" >&2; exit 1 ;; \
 	esac
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }

@@ -121,8 +121,11 @@ def test_a_python_without_venv_is_one_line(folder: Path) -> None:
 
 
 def test_other_reasons_that_an_environment_cannot_be_made_are_told(folder: Path) -> None:
-    (folder.parent / "my python").write_text(PYTHON.replace("    mkdir -p", '    echo "no room" >&2; exit 1; mkdir -p'))
-    assert "no room" == make(folder, "demo").stderr.splitlines()[0]
+    reason = "Error: -m ensurepip returned exit status 1: no room"
+    (folder.parent / "my python").write_text(
+        PYTHON.replace("    mkdir -p", f"    echo '{reason}' >&2; exit 1; mkdir -p")
+    )
+    assert reason == make(folder, "demo").stderr.splitlines()[0]
 
 
 def test_an_environment_may_be_elsewhere(folder: Path, tmp_path: Path) -> None:
