@@ -1,7 +1,7 @@
 """What all tests share."""
 
 import gc
-import importlib
+import importlib.util
 import os
 import re
 import signal
@@ -42,12 +42,10 @@ os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": s
 # What a script starts in the background ignores Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-try:
-    from tests import forked
-except ModuleNotFoundError:  # on Windows no process can be forked; what would need it is skipped
-    forked = None  # type: ignore[assignment]
-else:
-    forked.fork_workers()
+FORKED: Final = importlib.import_module("tests.forked") if importlib.util.find_spec("fcntl") else None
+"""Missing on Windows, where no process can be forked."""
+if FORKED:
+    FORKED.fork_workers()
 
 UNIX_MODULE: Final = re.compile(r"ModuleNotFoundError: .*\b(fcntl|grp|pty|pwd|resource|termios|tty)\b")
 """A module that only Unix has, and that an import failed for."""
@@ -120,7 +118,7 @@ def pytest_collection_finish() -> None:
 
     And share compiled SQL, where any of the tests needs some.
     """
-    if forked is not None and "fibsbot.records.store.database" in sys.modules:
+    if FORKED and "fibsbot.records.store.database" in sys.modules:
         importlib.import_module("tests.compiled_statements").share()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -129,5 +127,5 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     """Stop the process that programs were forked from, if there is one."""
-    if forked is not None:
-        forked.stop()
+    if FORKED:
+        FORKED.stop()

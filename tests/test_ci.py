@@ -285,3 +285,24 @@ def test_each_package_is_listed_once_with_a_reason() -> None:
     assert {2} == {len(it) for it in packages}
     names = [name for name, _ in packages]
     assert sorted(set(names)) == names
+
+
+# -- other systems -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_what_needs_unix_is_skipped_elsewhere_with_the_reason() -> None:
+    windows = "import pytest, sys; sys.modules['fcntl'] = None; sys.exit(pytest.main(sys.argv[1:]))"
+    options = ("-p", "no:xdist", "-p", "no:cacheprovider", "tests/test_fast.py", "tests/test_files.py")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", windows, *options],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stdout
+    assert "SKIPPED [1] tests/test_files.py:0: needs fcntl, which this system does not have" in done.stdout
+    assert re.search(r"\b3 passed, 1 skipped", done.stdout)
