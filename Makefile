@@ -1,14 +1,22 @@
 # Everything that is needed comes into .venv; the machine needs Python 3.11 or newer and make.
 PYTHON ?= python3
+# Another environment, such as one for each Python: make test PYTHON=python3.13 VENV=/tmp/3.13
 VENV := .venv
+ifneq ($(word 2,$(VENV)),)
+$(error VENV: expected a folder without blanks in its name, got '$(VENV)')
+endif
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# An environment works only in the folder it was made in, which the stamp names, and while its Python is there.
-CLEAR := $(shell test ! -e $(STAMP) || { test -x $(BIN)/python && { test ! -s $(STAMP) || grep -qxF "$(CURDIR)" $(STAMP); }; } || echo --clear)
+ABSOLUTE_BIN := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(BIN)
+# An environment works only in the folder it was made in and for these sources, which the stamp names, and while its Python is there.
+PLACE := $(CURDIR)$(if $(filter-out .venv,$(VENV)), $(VENV))
+CLEAR := $(shell test ! -e $(STAMP) || { test -x $(BIN)/python && { test ! -s $(STAMP) || grep -qxF "$(PLACE)" $(STAMP); }; } || echo --clear)
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
+# What builds the libraries of the engine's machine code.
+KERNELS = @$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
 
-.PHONY: demo test test-fast test-thorough test-wheel test-oldest kernels wheels coverage lint format bench lock clean help
+.PHONY: demo test test-fast test-thorough test-wheel test-oldest test-pythons kernels wheels coverage lint format bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,9 +28,12 @@ endif
 $(STAMP): pyproject.toml protocol/pyproject.toml config/constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fibsbot needs Python 3.11 or newer, which '$(PYTHON)' is not; say 'make PYTHON=python3.11'" >&2; exit 2; }
 	@echo "Installing into $(VENV) (once) ..."
-	@"$(PYTHON)" -m venv $(CLEAR) $(VENV)
+	@said=$$("$(PYTHON)" -m venv $(CLEAR) $(VENV) 2>&1) || case "$$said" in \
+		*"ensurepip is not"* | *"No module named ensurepip"*) echo "'$(PYTHON)' cannot make environments, as it lacks ensurepip; on Debian: apt-get install python3-venv" >&2; exit 2 ;; \
+		*) echo "$$said" >&2; exit 1 ;; \
+	esac
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }
-	@echo "$(CURDIR)" > $@
+	@echo "$(PLACE)" > $@
 
 demo: $(STAMP) ## Play a whole match on an embedded server
 	@$(BIN)/fibsbot demo
@@ -37,19 +48,22 @@ test-thorough: $(STAMP) ## Run all tests, with many more examples of each proper
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
 test-wheel: $(STAMP) ## Build the wheels for this platform, install them into an empty environment and play from there
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
-	PYTHON="$(CURDIR)/$(BIN)/python" MYPY="$(CURDIR)/$(BIN)/mypy" .ci/wheel
+	$(KERNELS)
+	PYTHON="$(ABSOLUTE_BIN)/python" MYPY="$(ABSOLUTE_BIN)/mypy" .ci/wheel
 
 test-oldest: ## Run the quick tests with the oldest versions that pyproject.toml allows
 	PYTHON="$(PYTHON)" .ci/oldest
 
+test-pythons: ## Run all tests with the oldest Python of this machine, the quick ones with the others, and the engine's with each target
+	@"$(PYTHON)" .ci/pythons.py
+
 kernels: $(STAMP) ## Compile the engine ahead, for all platforms
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
+	$(KERNELS)
 	$(BIN)/python -m fibsbot.engine.kernel_builder
 
-wheels: $(STAMP) ## Build a wheel for each platform and one for all others, into dist/
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
-	PYTHON="$(CURDIR)/$(BIN)/python" .ci/wheels $(PLATFORMS)
+wheels: $(STAMP) ## Build a wheel for each platform and one for all others, into dist/; PLATFORMS names some
+	$(KERNELS)
+	PYTHON="$(ABSOLUTE_BIN)/python" .ci/wheels $(PLATFORMS)
 
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
@@ -71,4 +85,4 @@ lock: ## Take the newest versions that pyproject.toml allows; needs uv
 	uv export --quiet --frozen --extra dev --extra kernels --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
 
 clean: ## Remove what make made
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

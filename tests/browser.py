@@ -9,7 +9,10 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+from tests.patience import SOON
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 
 NEEDLESS = (
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
@@ -28,6 +31,7 @@ async def chromium() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=CHROMIUM,
+            timeout=SOON * 1000,
             args=[
                 "--no-sandbox",
                 "--disable-gpu",

@@ -1,8 +1,9 @@
 """What all tests share."""
 
 import gc
-import importlib
+import importlib.util
 import os
+import re
 import signal
 import sys
 from collections import deque
@@ -14,7 +15,6 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from fibsbot import redaction
-from tests import forked
 
 # What is imported and collected stays: a search for garbage in it finds none, and takes a quarter of the time.
 gc.disable()
@@ -29,6 +29,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# What a user may have set for a terminal, or for bots of their own, is not what the tests are about.
+for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+for name in ("FIBSBOT_CONTROL", "FIBSBOT_PASSWORD"):
+    os.environ.pop(name, None)
+
 # Memory that is given back to the system and taken again costs a fortieth of the time. Read by processes that this one
 # starts, those that run the tests among them.
 os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
@@ -36,9 +42,13 @@ os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": s
 # What a script starts in the background ignores Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+FORKED: Final = importlib.import_module("tests.forked") if importlib.util.find_spec("fcntl") else None
+"""Missing on Windows, where no process can be forked."""
+if FORKED:
+    FORKED.fork_workers()
 
-forked.fork_workers()
-
+UNIX_MODULE: Final = re.compile(r"ModuleNotFoundError: .*\b(fcntl|grp|pty|pwd|resource|termios|tty)\b")
+"""A module that only Unix has, and that an import failed for."""
 FIRST: Final = ["cluster", "compiles_games", "opened", "browser"]
 """Fixtures that take seconds to start, and a marker; their tests run first, in this order."""
 LOGGED: Final[deque[MutableMapping[str, Any]]] = deque(maxlen=1000)
@@ -81,6 +91,18 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Skip what needs Unix on other systems."""
+    report = yield
+    if report.failed and (missing := UNIX_MODULE.search(report.longreprtext)):
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 0, f"Skipped: needs {missing[1]}, which this system does not have")
+    return report
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests that share a cluster, a browser or compiled code in a row, so that one process makes it."""
 
@@ -96,7 +118,7 @@ def pytest_collection_finish() -> None:
 
     And share compiled SQL, where any of the tests needs some.
     """
-    if "fibsbot.records.store.database" in sys.modules:
+    if FORKED and "fibsbot.records.store.database" in sys.modules:
         importlib.import_module("tests.compiled_statements").share()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -105,4 +127,5 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     """Stop the process that programs were forked from, if there is one."""
-    forked.stop()
+    if FORKED:
+        FORKED.stop()

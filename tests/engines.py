@@ -18,9 +18,7 @@ from fibsbot.rules.laws import MODERN
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, StrategyAnswer, TakeQuestion
 from fibsbot.strategies.random_play import RandomStrategy
-
-SOON: Final = 60.0
-"""Timeout in seconds for something that should happen at once."""
+from tests.patience import SOON
 
 FAKE: Final = '''
 """An engine for tests: does as its first argument says."""

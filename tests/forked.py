@@ -30,10 +30,9 @@ from attrs import frozen
 
 from fibsbot.workers import processes as worker_processes
 from tests.commands import Finished
+from tests.patience import SOON
 
 ROOT: Final = Path(__file__).parents[1]
-SOON: Final = 120.0
-"""Seconds after which a test has waited too long."""
 FORKS: Final = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [

@@ -25,6 +25,13 @@ case "$*" in
 esac
 """
 
+DEBIAN: Final = """The virtual environment was not created successfully because ensurepip is not
+available.  On Debian/Ubuntu systems, you need to install the python3-venv
+package using the following command.
+
+    apt install python3.11-venv
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -99,3 +106,53 @@ def test_the_wheel_is_built_in_a_folder_with_blanks(folder: Path) -> None:
     (folder / ".ci" / "wheel").chmod(0o755)
     tools = folder / ".venv" / "bin"
     assert make(folder, "-s", "test-wheel").stdout.splitlines()[-1] == f"{tools / 'python'} and {tools / 'mypy'}"
+
+
+def test_a_python_without_venv_is_one_line(folder: Path) -> None:
+    """As Debian's is without python3-venv."""
+    python = folder.parent / "my python"
+    python.write_text(PYTHON.replace('    mkdir -p "$last/bin"\n', f"    cat <<'END'\n{DEBIAN}END\n    exit 1\n"))
+    failed = make(folder, "demo")
+    told, *of_make = failed.stderr.splitlines()
+    assert (
+        f"'{python}' cannot make environments, as it lacks ensurepip; on Debian: apt-get install python3-venv" == told
+    )
+    assert 1 == len(of_make)
+    assert (2, ["Installing into .venv (once) ..."]) == (failed.returncode, failed.stdout.splitlines())
+
+
+def test_other_reasons_that_an_environment_cannot_be_made_are_told(folder: Path) -> None:
+    reason = "Error: -m ensurepip returned exit status 1: no room"
+    (folder.parent / "my python").write_text(
+        PYTHON.replace("    mkdir -p", f"    echo '{reason}' >&2; exit 1; mkdir -p")
+    )
+    assert reason == make(folder, "demo").stderr.splitlines()[0]
+
+
+def test_an_environment_may_be_elsewhere(folder: Path, tmp_path: Path) -> None:
+    elsewhere = f"VENV={tmp_path / 'elsewhere'}"
+    assert [f"Installing into {tmp_path / 'elsewhere'} (once) ...", "played"] == (
+        make(folder, "demo", elsewhere).stdout.splitlines()
+    )
+    assert ["played"] == make(folder, "demo", elsewhere).stdout.splitlines()
+    assert not (folder / ".venv").exists()
+    assert ["Installing into .venv (once) ...", "played"] == make(folder, "demo").stdout.splitlines()
+
+
+def test_an_environment_elsewhere_is_made_anew_for_other_sources_and_where_it_was_moved(
+    folder: Path, tmp_path: Path
+) -> None:
+    there, moved = tmp_path / "there", tmp_path / "moved"
+    make(folder, "demo", f"VENV={there}")
+    there.rename(moved)
+    make(folder, "demo", f"VENV={moved}")
+    other = folder.with_name("other")
+    shutil.copytree(folder, other)
+    make(other, "demo", f"VENV={moved}")
+    assert [f"-m venv {there}", f"-m venv --clear {moved}", f"-m venv --clear {moved}"] == environments(folder)
+
+
+def test_the_name_of_an_environment_has_no_blanks(folder: Path) -> None:
+    failed = make(folder, "demo", "VENV=my environment")
+    assert 2 == failed.returncode
+    assert "VENV: expected a folder without blanks in its name, got 'my environment'" in failed.stderr

@@ -16,6 +16,7 @@ from fibsbot.match import CubeAction, MatchState
 from fibsbot.position import BAR, CHECKERS, Play, Position
 from fibsbot.strategies.base import CubeAnswer, CubeValues, PlayAnswer
 from fibsbot.strategies.random_play import RandomStrategy
+from tests.patience import SOON
 
 PIPS: Final = 25.0
 """Pips of a lead that the Racer values at about three quarters of a game."""
@@ -120,7 +121,7 @@ class Hanging(Racer):
         self.closed = threading.Event()
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
-        self.let_go.wait(60)
+        self.let_go.wait(SOON)
         return super().choose_play(state, plays)
 
     def close(self) -> None:

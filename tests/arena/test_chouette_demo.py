@@ -28,6 +28,7 @@ from fibsbot.server.server import Server
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.random_play import RandomStrategy
+from tests.patience import SOON
 from tests.server.tcp_clients import CHEAP
 
 GOLDEN: Final = Path(__file__).parents[1] / "data" / "arena" / "chouette.golden"
@@ -121,7 +122,7 @@ async def test_a_command_that_the_server_refuses_ends_the_chouette_with_the_reas
             for name, host in (("alice", None), ("bob", "nobody"))
         ]
         with pytest.RaisesGroup(ChouetteError) as caught:
-            await asyncio.wait_for(play_chouette(server, players), 60)
+            await asyncio.wait_for(play_chouette(server, players), SOON)
     assert "the server refuses a command of bob" in str(caught.value.exceptions[0])
 
 
@@ -131,7 +132,7 @@ async def test_a_server_that_stops_ends_the_chouette() -> None:
     player = ChouettePlayer("alice", "secret_word", HeuristicStrategy(), HeuristicStrategy(), 1)
     await server.register(player.name, player.password)
     running = asyncio.create_task(player.run(server))
-    await asyncio.wait_for(player.seated.wait(), 60)
+    await asyncio.wait_for(player.seated.wait(), SOON)
     await server.stop()
     with pytest.raises(ChouetteError, match="the server has closed the connection of alice"):
         await running

@@ -23,6 +23,7 @@ from fibsbot.cli.duel import duel
 from tests import forked
 from tests.arena.duel_strategies import install
 from tests.commands import Finished
+from tests.patience import SOON
 
 PAGE = (Path(__file__).parents[2] / "docs" / "duel.md").read_text("utf-8")
 
@@ -67,7 +68,7 @@ def start(environment: dict[str, str], path: Path, *arguments: str) -> subproces
 
 def wait_for_pairs(path: Path, runs: Callable[[], bool]) -> None:
     """Wait until three pairs have been played."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + SOON
     while not path.exists() or path.read_bytes().count(b"\n") < 4:
         assert runs()
         assert time.monotonic() < until
@@ -176,11 +177,11 @@ def test_an_interrupted_run_prints_its_result(
 ) -> None:
     process = start(environment, tmp_path / "duel", "racer", "racer", "--no-luck", "--games", "4000", "--jobs", "2")
     os.killpg(process.pid, number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=SOON)
     assert (EXIT_INTERRUPTED, "") == (process.returncode, err)
     assert re.search(r"Interrupted after \d+ of 2000 pairs\.", out)
     assert "racer A +0.0000 points a game" in out
-    until = time.monotonic() + 30
+    until = time.monotonic() + SOON
     while left := living(process.pid):
         assert time.monotonic() < until, left
         time.sleep(0.02)

@@ -15,6 +15,7 @@ from fibsbot.strategies.loader import StrategyError
 from fibsbot.strategies.pool import MAX_HANGING
 from fibsbot.strategies.questions import LastResort, PlayQuestion, Question, RollQuestion
 from tests.arena.duel_strategies import Hanging, Nonsense, Racer, Raising, Unmakeable
+from tests.patience import SOON
 
 PLAYS = legal_plays(Position.start(), (3, 1))
 WHICH = PlayQuestion(MatchState(Position.start(), phase=Phase.MOVE, dice=(3, 1)), PLAYS)
@@ -27,7 +28,7 @@ def open_strategy() -> Iterator[OpenStrategy]:
     """Open strategies, and close them at the end."""
     opened: list[TimedStrategy] = []
 
-    def make(strategy: Callable[[], Strategy], deadline: float = 60.0) -> TimedStrategy:
+    def make(strategy: Callable[[], Strategy], deadline: float = SOON) -> TimedStrategy:
         opened.append(TimedStrategy("guest", strategy, deadline))
         return opened[-1]
 
@@ -74,11 +75,12 @@ def test_an_instance_that_hangs_is_replaced(open_strategy: OpenStrategy) -> None
 
     timed = open_strategy(make, 0.05)
     assert PlayAnswer(PLAYS[0]) == timed.ask(WHICH)
+    timed._deadline = SOON
     assert Racer().choose_play(WHICH.state, PLAYS) == timed.ask(WHICH)
     counted = timed.collect()
     assert ("guest gave no answer within 0.05 s", 1, 2) == (counted.example, counted.faults, counted.plays.count)
     made[0].let_go.set()
-    assert made[0].closed.wait(30), "an instance that returns late is closed"
+    assert made[0].closed.wait(SOON), "an instance that returns late is closed"
 
 
 def test_no_further_instance_is_made_when_too_many_hang(open_strategy: OpenStrategy) -> None:

@@ -31,6 +31,7 @@ from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort
 from fibsbot.transcript import Transcript
 from tests.bot.live_bots import CHEAP, Counting, play_session, replayed, settings
+from tests.patience import SOON
 from tests.transcript.reconstruction_checks import comparable_entries
 
 BOTS = ("marvin", "ford", "trillian")
@@ -121,7 +122,7 @@ async def test_bots_play_a_chouette_to_which_they_are_invited_also_one_that_is_k
     writer = StoreWriter(tmp_path / "store.db")
     watchers = {name: Stored(name, writer) for name in BOTS}
     killed = Stored("marvin", writer, 12)
-    async with Server(seed=7, limits=CHEAP) as server, asyncio.timeout(60):
+    async with Server(seed=7, limits=CHEAP) as server, asyncio.timeout(SOON):
         await server.register("arthur", "pw-of-arthur")
         host = Host("arthur", "pw-of-arthur", HeuristicStrategy(), LastResort(), games=3)
         playing = [asyncio.create_task(host.run(server)), asyncio.create_task(invite(host, server))]

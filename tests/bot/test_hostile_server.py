@@ -21,13 +21,14 @@ from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.hostile_server import QUICK, HostileMessages, HostileRun
 from tests.bot.live_bots import CHEAP, Watcher, agent_settings
 from tests.bot.proxy import Chunk, Proxy
+from tests.patience import SOON
 
 
 @pytest.mark.slow
 async def test_the_bot_survives_hostile_connections_and_plays_matches_in_between(tmp_path: Path) -> None:
     connections, lines = 40, 60
     run = HostileRun(5, tmp_path / "log" / "marvin.jsonl", lines)
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(SOON):
         result = await run.run(connections, matches=2)
     results, hostile, counters = run.results, run.hostile, result.counters
     assert (End.FINISHED, "told to quit") == (result.end, result.reason)
@@ -90,13 +91,13 @@ async def test_a_match_is_finished_despite_false_lines() -> None:
 
         marvin = runner("marvin", between.port, watcher)
         ford = runner("ford", server.port, invite="marvin", length=1, matches=1)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             running = asyncio.create_task(marvin.run())
             playing = asyncio.create_task(ford.run())
             while not playing.done() and whispers.said <= ENOUGH:
                 await asyncio.wait({playing}, timeout=5)
             whispers.speaking = False
-            await asyncio.wait({playing}, timeout=6 if watcher.named("length_swapped") else 40)
+            await asyncio.wait({playing}, timeout=6 if watcher.named("length_swapped") else SOON / 2)
             if left := not playing.done():
                 ford.quit()
             result = await playing

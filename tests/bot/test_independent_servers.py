@@ -34,6 +34,7 @@ from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.strategies.loader import load
 from fibsbot.transcript import Gap
 from tests.bot.live_bots import play_session, settings
+from tests.patience import SOON
 
 DATA: Final = Path(__file__).parent.parent / "data/bot"
 LOGS: Final = tuple(sorted(DATA.glob("*.jsonl")))
@@ -133,7 +134,7 @@ async def test_two_bots_finish_a_match_on_a_live_server() -> None:
     names = new_name(), new_name()
     guest = settings(int(port), names[0], None, register=True)
     inviter = settings(int(port), names[1], None, invite=names[0], register=True, length=3)
-    async with asyncio.timeout(240):
+    async with asyncio.timeout(SOON):
         results = await asyncio.gather(play_session(guest, load("heuristic")), play_session(inviter, load("heuristic")))
     assert [1, 1] == [result.counters.matches for result in results]
     assert [0, 0] == [result.counters.refusals for result in results]

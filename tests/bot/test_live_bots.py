@@ -17,6 +17,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Babbling, Broken, Counting, Sleepy, Watcher, play_session, settings
+from tests.patience import SOON
 
 
 async def play(
@@ -25,7 +26,7 @@ async def play(
     """Play a match of `marvin` with this strategy against `ford`."""
     marvin = settings(server.port, "marvin", log, deadline=deadline)
     ford = settings(server.port, "ford", invite="marvin", length=length)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         return await asyncio.gather(play_session(marvin, strategy), play_session(ford, LastResort()))
 
 
@@ -79,7 +80,7 @@ async def test_the_fallback_strategy_decides_before_the_last_resort() -> None:
     async with Server(seed=8, limits=CHEAP) as server:
         marvin = settings(server.port, "marvin")
         ford = settings(server.port, "ford", invite="marvin")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             await asyncio.gather(
                 play_session(marvin, Broken(), fallback=load("random"), observer=watcher),
                 play_session(ford, LastResort()),
@@ -93,7 +94,7 @@ async def test_a_wrong_password_is_tried_once() -> None:
     async with Server(limits=CHEAP) as server:
         await play(server, LastResort())
         wrong = settings(server.port, "marvin", password="not-it", register=False)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             result = await play_session(wrong, LastResort())
     assert (End.REFUSED, 1) == (result.end, result.counters.connections)
 
@@ -130,7 +131,7 @@ async def test_a_request_to_finish_while_reconnecting_ends_the_run() -> None:
     run = asyncio.create_task(runner.run())
     await asyncio.sleep(0.3)
     runner.finish()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         assert End.FINISHED is (await run).end
 
 
@@ -142,7 +143,7 @@ async def test_a_second_login_of_the_same_name_ends_the_first() -> None:
         await watcher.reached.wait()
         second = Runner(settings(server.port, "marvin", matches=None), LastResort())
         other = asyncio.create_task(second.run())
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             assert End.REPLACED is (await first).end
             second.finish()
             assert End.FINISHED is (await other).end

@@ -18,6 +18,7 @@ from fibsbot.policy import Lengths, Policy
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, QUICK, Watcher, settings
+from tests.patience import SOON
 from tests.server.tcp_clients import PASSWORD, Raw
 
 pytestmark = pytest.mark.slow
@@ -40,7 +41,7 @@ class Alert(Watcher):
 
     async def until(self, name: str, count: int = 1) -> list[dict[str, Any]]:
         """Wait for records of this name; return their fields."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             while len(found := self.named(name)) < count:
                 self._news.clear()
                 await self._news.wait()
@@ -188,7 +189,7 @@ async def test_bots_resume_their_interrupted_matches(count: int) -> None:
             await hand.close()
         matches = count - 1
         fields: dict[str, Any] = {"timings": timings, "register": False, "password": PASSWORD, "matches": matches}
-        async with asyncio.timeout(100):
+        async with asyncio.timeout(SOON):
             runs = [Runner(settings(server.port, name, **fields), LastResort()).run() for name in names]
             results = await asyncio.gather(*runs)
     assert [matches] * count == [result.counters.matches for result in results]

@@ -15,6 +15,7 @@ from fibsbot.records.session_log import Received, read_session_log
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import CHEAP, play_session, settings
+from tests.patience import SOON
 from tests.records.log_clock import rotation
 
 pytestmark = pytest.mark.slow
@@ -26,7 +27,7 @@ MATCHES = 2
 async def test_received_bytes_continue_from_file_to_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FinishedLogs, "sweep_in_background", FinishedLogs.sweep)
     path = tmp_path / "marvin.jsonl"
-    async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(60):
+    async with Server(seed=9, limits=CHEAP) as server, asyncio.timeout(SOON):
         marvin = evolve(settings(server.port, "marvin", path, matches=MATCHES), rotation=rotation(max_bytes=2**16))
         ford = settings(server.port, "ford", None, invite="marvin", length=5, matches=MATCHES)
         await asyncio.gather(play_session(marvin, load("random")), play_session(ford, load("random")))

@@ -19,6 +19,7 @@ from fibsbot.strategies.questions import LastResort
 from tests import forked
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 from tests.forked import Forked
+from tests.patience import SOON
 
 SECRET = "swordfish"
 HINT = "; --register creates the account if the server has none of this name"
@@ -40,7 +41,7 @@ def start(tmp_path: Path, port: int, *arguments: str) -> Forked:
 
 async def end_of(process: Forked) -> tuple[int, str, str]:
     """Return exit status, stdout and stderr."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         await process.wait()
     done = process.finish()
     return done.returncode, done.stdout, done.stderr
@@ -72,11 +73,13 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
         )
         options = ("--register", "--invite", "ford", "--length", "3", "--pause", "0.01", "--strategy", "random")
         process = start(tmp_path, server.port, *options)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             await playing.reached.wait()
         process.send_signal(signal.SIGINT)
         if interrupts == 2:
-            await asyncio.sleep(0.1)
+            async with asyncio.timeout(SOON):
+                while "once more: leave at once" not in process.errors:  # noqa: ASYNC110 - a file
+                    await asyncio.sleep(0.01)
             process.send_signal(signal.SIGINT)
         status, out, err = await end_of(process)
         ford.cancel()

@@ -24,6 +24,7 @@ from tests.bot.live_bots import CHEAP, QUICK, Counting, Watcher, settings
 from tests.bot.proxy import Chunk, Meddle, Proxy, cutting, unharmed
 from tests.client.certificates import NO_OPENSSL, certificate, server_context
 from tests.client.talking_server import listening
+from tests.patience import SOON
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,7 @@ def runner(port: int, watcher: Watcher, pauses: BackoffSettings, **fields: Any) 
     return Runner(evolve(run, backoff=pauses), LastResort(), observer=watcher)
 
 
-async def until(condition: Callable[[], object], seconds: float = 60) -> None:
+async def until(condition: Callable[[], object], seconds: float = SOON) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - there is no event for arbitrary conditions
@@ -46,7 +47,7 @@ async def until(condition: Callable[[], object], seconds: float = 60) -> None:
 async def stop(runner: Runner, running: asyncio.Task[SessionResult]) -> SessionResult:
     """Stop a run."""
     runner.quit()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         return await running
 
 
@@ -126,7 +127,7 @@ async def test_a_match_is_played_through_tls(tmp_path: Path) -> None:
         marvin = settings(secure.port, ME)
         marvin = evolve(marvin, server=evolve(marvin.server, tls=True, tls_ca=ours))
         ford = settings(server.port, "ford", invite=ME)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             results = await asyncio.gather(*(Runner(run, LastResort()).run() for run in (marvin, ford)))
     assert [(End.FINISHED, 1, 0)] * 2 == [(it.end, it.counters.matches, it.counters.refusals) for it in results]
 
@@ -143,7 +144,7 @@ async def play_through(meddle: Meddle, watcher: Watcher, seed: int) -> tuple[Ses
         marvin = settings(between.port, ME, register=False, retry_first=True, strict=False, timings=timings)
         ford = settings(server.port, "ford", register=False, invite=ME, strict=False, timings=timings)
         bots = Runner(marvin, RandomStrategy(seed), observer=watcher), Runner(ford, RandomStrategy(seed + 1))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             first, second = await asyncio.gather(*(bot.run() for bot in bots))
             return first, second
 
@@ -294,12 +295,12 @@ class Table:
 
     async def play(self) -> None:
         """Wait for a few decisions."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SOON):
             await self.watcher.reached.wait()
 
     async def end(self) -> SessionResult:
         """Wait for marvin's end, then stop the other bot."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             result = await self.running[0]
         await stop(self.ford, self.running[1])
         return result

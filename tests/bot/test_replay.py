@@ -18,6 +18,7 @@ from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import CHEAP, QUICK, agent_settings, play_session, settings
+from tests.patience import SOON
 
 PATIENT: Final = evolve(QUICK, watchdog=60, keep_alive=600)
 """Nothing is asked for because of a wait: which comes first, its end or bytes, depends on how busy the machine is."""
@@ -32,7 +33,7 @@ async def log(tmp_path: Path) -> Path:
             await server.register(name, f"pw-of-{name}")
         marvin = settings(server.port, "marvin", path, register=False, timings=PATIENT)
         ford = settings(server.port, "ford", None, invite="marvin", register=False, length=3)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             await asyncio.gather(play_session(marvin, load("heuristic")), play_session(ford, load("heuristic")))
     return path
 

@@ -17,6 +17,7 @@ from fibsbot.bot.runner import Runner
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import Counting, settings
 from tests.forked import Forked, start
+from tests.patience import SOON
 
 
 def free_port() -> int:
@@ -36,7 +37,7 @@ async def serving(port: int, db: Path) -> AsyncIterator[Forked]:
     """Run `fibsbot serve` in another process."""
     process = start("fibsbot", "serve", "--port", port, "--database", db, "--seed", 11)
     try:
-        async with asyncio.timeout(240):
+        async with asyncio.timeout(SOON):
             while True:
                 with contextlib.suppress(OSError):
                     _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -60,7 +61,7 @@ async def test_both_bots_finish_a_match_whose_server_is_killed_twice(tmp_path: P
         Runner(settings(port, "ford"), load("heuristic"), observer=late),
     ]
     score = (0, 0)
-    async with asyncio.timeout(240):
+    async with asyncio.timeout(SOON):
         runs: asyncio.Future[Any] | None = None
         for watcher in (early, late):
             async with serving(port, db) as server:

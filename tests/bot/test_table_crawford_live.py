@@ -23,6 +23,7 @@ from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.table_games import BlotStrategy
 from fibsbot.table_lines import game_from_state
 from tests.bot.live_bots import CHEAP, Watcher, play_session, replayed, settings
+from tests.patience import SOON
 
 SEED = 3
 """With it the first game makes it 2-0, the Crawford game does not end the match, and another one follows."""
@@ -79,7 +80,7 @@ def games(log: Path) -> list[tuple[tuple[int, int] | None, bool]]:
 async def test_bots_never_double_in_the_crawford_game_not_even_after_a_resume(tmp_path: Path) -> None:
     marvin, again = InCrawford(), InCrawford()
     logs = tmp_path / "ford.jsonl", tmp_path / "marvin.jsonl"
-    async with Server(seed=SEED, limits=CHEAP) as server, asyncio.timeout(120):
+    async with Server(seed=SEED, limits=CHEAP) as server, asyncio.timeout(SOON):
         invites: dict[str, Any] = {"invite": "marvin", "invite_game": "nackgammon", "length": 3}
         inviter = asyncio.create_task(
             play_session(settings(server.port, "ford", logs[0], **invites), TablesOnlyStrategy(Doubler()))

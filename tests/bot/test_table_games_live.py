@@ -13,6 +13,7 @@ from fibsbot.policy import Policy
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, Watcher, play_session, replayed, settings
+from tests.patience import SOON
 
 ANY = Policy(games=("any",))
 
@@ -20,7 +21,7 @@ ANY = Policy(games=("any",))
 @pytest.mark.slow
 async def test_a_killed_bot_resumes_a_match_of_the_game_that_it_accepted(tmp_path: Path) -> None:
     marvin, ford = Counting(5), Watcher()
-    async with Server(seed=5, limits=CHEAP) as server, asyncio.timeout(60):
+    async with Server(seed=5, limits=CHEAP) as server, asyncio.timeout(SOON):
         invites: dict[str, Any] = {"invite": "marvin", "invite_game": "portes", "length": 1}
         inviter = asyncio.create_task(
             play_session(settings(server.port, "ford", tmp_path / "ford.jsonl", **invites), LastResort(), observer=ford)

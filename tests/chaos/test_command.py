@@ -18,7 +18,7 @@ from bench.chaos.__main__ import chaos
 from bench.chaos.bot_records import missing_items
 from bench.chaos.schedule import FaultKind
 from fibsbot.cli import EXIT_INTERRUPTED
-from tests.forked import SOON
+from tests.patience import SOON
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -14,8 +14,8 @@ from attrs import define, field
 
 from bench.chaos.proxy import AccountProxy, ProxyConnection, wait_until
 from bench.chaos.shapers import Break, CutAfter, DropLine, is_any_line
+from tests.patience import SOON
 
-PATIENCE = 60.0
 Stream: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -68,7 +68,7 @@ async def wired() -> AsyncIterator[Wire]:
         await accepted.put((reader, writer))
 
     notes = Notes()
-    async with asyncio.timeout(PATIENCE), await asyncio.start_server(accept, "127.0.0.1", 0) as server:
+    async with asyncio.timeout(SOON), await asyncio.start_server(accept, "127.0.0.1", 0) as server:
         proxy = AccountProxy(0, server.sockets[0].getsockname()[1], notes)
         await proxy.open()
         client = await asyncio.open_connection("127.0.0.1", proxy.port)
@@ -146,7 +146,7 @@ async def test_a_stalled_connection_loses_nothing() -> None:
         stream = wire.connection.from_server
         stream.block()
         wire.server[1].write(b"late\r\n")
-        await wait_until(lambda: bool(wire.notes.from_server), PATIENCE)
+        await wait_until(lambda: bool(wire.notes.from_server), SOON)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await wire.client[0].readline()
@@ -160,7 +160,7 @@ async def test_a_black_hole_is_noticed_by_neither_side() -> None:
         wire.server[1].write(b"anybody?\r\n")
         wire.client[1].write(b"anybody?\r\n")
         wire.client[1].write_eof()
-        assert await wait_until(lambda: bool(wire.notes.from_client and wire.notes.from_server), PATIENCE)
+        assert await wait_until(lambda: bool(wire.notes.from_client and wire.notes.from_server), SOON)
         for stream in (wire.client, wire.server):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):

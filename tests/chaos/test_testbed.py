@@ -11,8 +11,7 @@ import pytest
 from bench.chaos.proxy import wait_until
 from bench.chaos.schedule import Fault, FaultKind, Incident, IncidentLog
 from bench.chaos.testbed import FibsbotProcess, is_trouble
-
-PATIENCE = 60.0
+from tests.patience import SOON
 
 
 @pytest.mark.parametrize(
@@ -37,8 +36,8 @@ def test_errors_in_a_log_are_recognised(line: str, *, trouble: bool) -> None:
 async def test_a_process_that_ends_by_itself_is_noticed(tmp_path: Path) -> None:
     child = FibsbotProcess("odd", ("no-such-command",), log=tmp_path / "log")
     await child.start()
-    async with asyncio.timeout(PATIENCE):
-        await wait_until(lambda: bool(child.exits), PATIENCE)
+    async with asyncio.timeout(SOON):
+        await wait_until(lambda: bool(child.exits), SOON)
     assert ["odd ended by itself with status 2"] == child.exits
     assert ["odd: fibsbot: No such command 'no-such-command'."] == child.troubles
     assert child.troubles[0].removeprefix("odd: ") in (tmp_path / "log").read_text()

@@ -16,10 +16,9 @@ from attrs import define, field
 
 from fibsbot.records.session_log import read_session_log
 from tests.forked import Forked, start
+from tests.patience import SOON
 
 ROOT: Final = Path(__file__).parents[2]
-SOON: Final = 60.0
-"""Seconds after which a test has waited too long."""
 SECRET: Final = "swordfish"
 
 HEAD: Final = """

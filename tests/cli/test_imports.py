@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from fibsbot.cli import COMMANDS
+from tests.patience import SOON
 
 ROOT: Final = Path(__file__).parent.parent.parent
 HEAVY: Final = (
@@ -112,7 +113,7 @@ def test_nothing_slow_is_imported_that_is_not_in_the_table(tmp_path: Path) -> No
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         text=True,
-        timeout=120,
+        timeout=SOON,
     )
     assert {f"{line}: {imported}" for line, imported in IMPORTED.items()} == set(done.stdout.splitlines())
 

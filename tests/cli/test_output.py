@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_USAGE, UserError, main, output, terminal
 from fibsbot.cli.output import check_writable
+from tests.patience import SOON
 
 
 class Terminal(io.StringIO):
@@ -42,7 +43,7 @@ def test_progress_is_shown_before_anything_is_done(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(terminal, "PROGRESS_DELAY", 0.001)
     monkeypatch.setenv("TERM", "xterm")
     with output.progress_bar("decisions"):
-        assert screen.written.wait(30)
+        assert screen.written.wait(SOON)
 
 
 MATCH = Path(__file__).parent.parent / "data/formats/mat/match.mat"

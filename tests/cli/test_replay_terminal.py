@@ -19,11 +19,11 @@ from attrs import define, field
 
 from fibsbot.formats.transcript_json import write_json
 from tests.forked import Forked, start
+from tests.patience import SOON
 from tests.replay.sample_match import sample_transcript
 
 WATCHED: Final = Path(__file__).parent.parent / "data" / "protocol" / "session_watch.txt"
 CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-PATIENCE: Final = 60.0
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,7 @@ class Terminal:
 
     def expect(self, *parts: str) -> str:
         """Wait until all of these were shown; return everything that was."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + SOON
         while not all(part in self.text for part in parts):
             if not self._read(end - time.monotonic()):
                 raise AssertionError(f"expected {parts}, got {self.text[-2000:]!r}")
@@ -70,7 +70,7 @@ class Terminal:
 
     def end(self) -> int:
         """Wait for the command to end and check that the terminal is restored; return its exit status."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + SOON
         while self.process.returncode is None and time.monotonic() < end:
             self._read(0.05)
         while self._read(0.05):

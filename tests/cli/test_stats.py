@@ -26,6 +26,7 @@ from fibsbot.server.server import Server
 from fibsbot.service.account import Hooks
 from fibsbot.strategies.loader import load
 from tests.bot.live_bots import CHEAP
+from tests.patience import SOON
 from tests.records.store.recorder import NOON, Teller
 from tests.service.accounts import plan, supervisor
 
@@ -202,7 +203,7 @@ async def test_results_of_two_bots_are_adjusted_for_luck(tmp_path: Path) -> None
     path = tmp_path / "store.sqlite"
     writer = StoreWriter(path)
     strategies = {"plain": lambda: load("engine:0"), "random": lambda: load("random", seed=1)}
-    async with Server(limits=CHEAP, seed=11) as server, asyncio.timeout(240):
+    async with Server(limits=CHEAP, seed=11) as server, asyncio.timeout(SOON):
         one = plan(server.port, "marvin", invite="ford", length=1, matches=1)
         other = plan(server.port, "ford", "random", length=1, matches=1)
         await supervisor(one, other, strategies=strategies, hooks=Hooks(store_record=writer.put)).run()

@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE, main
 from fibsbot.engine.bearoff.storage import path_for, write_tables
 from tests.engine.toys import TOY_RECIPE, solved
+from tests.patience import SOON
 
 ROOT: Final = Path(__file__).parents[2]
 RECIPE: Final = f"""
@@ -139,10 +140,10 @@ def test_an_interrupt_ends_all_processes_and_says_how_to_continue(recipe: Path) 
         text=True,
         start_new_session=True,
     ) as process:
-        until = time.monotonic() + 120
+        until = time.monotonic() + SOON
         while not (recipe.parent / "labels-0" / "0001.npz").exists() and time.monotonic() < until:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=SOON)
     assert EXIT_INTERRUPTED == process.returncode
     assert f"fibsbot train: interrupted; run the same command again to continue from {recipe.parent}\n" == said

@@ -16,13 +16,14 @@ from fibsbot.client.connection import Connection, ConnectionFailedError, connect
 from fibsbot.client.settings import TlsSettings
 from tests.client.certificates import NO_OPENSSL, certificate
 from tests.client.talking_server import Talk, listening
+from tests.patience import SOON
 
 
 @contextlib.asynccontextmanager
 async def connected(talk: Talk) -> AsyncIterator[Connection]:
     """Connect to a server on this machine that talks like this."""
     async with listening(talk) as port:
-        connection = await connect("127.0.0.1", port, timeout=5)
+        connection = await connect("127.0.0.1", port, timeout=SOON)
         try:
             yield connection
         finally:
@@ -121,15 +122,15 @@ async def test_closing_wakes_the_reader_and_sends_what_was_written() -> None:
         await asyncio.sleep(0.05)
         connection.write(b"bye\r\n")
         connection.close()
-        assert b"" == await asyncio.wait_for(reading, 60)
-        assert b"bye\r\n" == await asyncio.wait_for(heard, 60)
+        assert b"" == await asyncio.wait_for(reading, SOON)
+        assert b"bye\r\n" == await asyncio.wait_for(heard, SOON)
 
 
 async def test_where_nobody_listens_there_is_one_line() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(ConnectionFailedError, match=r"^Connection refused$"):
-            await connect("127.0.0.1", unused.getsockname()[1], timeout=5)
+            await connect("127.0.0.1", unused.getsockname()[1], timeout=SOON)
 
 
 # -- servers that are not as they should be -------------------------------------------------------------------------
@@ -163,10 +164,10 @@ async def test_a_server_that_takes_nothing_is_left_before_memory_runs_out(monkey
             listener.setsockopt(socket.SOL_SOCKET, buffer, 4096)
         listener.bind(("127.0.0.1", 0))
         async with listening(talk, sock=listener) as port:
-            connection = await connect("127.0.0.1", port, timeout=5)
+            connection = await connect("127.0.0.1", port, timeout=SOON)
             connection._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
             with pytest.raises(ConnectionFailedError, match=r"^the server does not take what is sent to it$"):
-                await asyncio.wait_for(read_all(connection), 60)
+                await asyncio.wait_for(read_all(connection), SOON)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -217,7 +218,7 @@ async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def test_bytes_go_both_ways_through_tls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ours = certificate(tmp_path, "127.0.0.1")
     async with listening(greet, ours) as port:
-        connection = await connect("127.0.0.1", port, timeout=5, tls=TlsSettings(ours))
+        connection = await connect("127.0.0.1", port, timeout=SOON, tls=TlsSettings(ours))
         assert b"login: " == await connection.read(5)
         connection.write(b"hello\r\n")
         assert b"hello\r\n" == await read_all(connection)
@@ -231,18 +232,18 @@ async def test_a_server_that_is_not_who_it_should_be_is_no_connection_and_one_li
     untrusted = "^the server's certificate is not trusted: "
     async with listening(greet, ours) as port:
         with pytest.raises(ConnectionFailedError, match=untrusted + "self-signed certificate$"):
-            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings())
+            await connect("127.0.0.1", port, timeout=SOON, tls=TlsSettings())
         with pytest.raises(ConnectionFailedError, match=untrusted + "self-signed certificate$"):
-            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings(other))
+            await connect("127.0.0.1", port, timeout=SOON, tls=TlsSettings(other))
     async with listening(greet, other) as port:
         with pytest.raises(ConnectionFailedError, match=untrusted + "IP address mismatch.*127.0.0.1'.$"):
-            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings(other))
+            await connect("127.0.0.1", port, timeout=SOON, tls=TlsSettings(other))
 
 
 async def test_a_server_without_tls_is_one_line_in_time() -> None:
     async with listening(greet) as port:
         with pytest.raises(ConnectionFailedError, match=r"^TLS failed: \w[\w ]+$"):
-            await connect("127.0.0.1", port, timeout=5, tls=TlsSettings())
+            await connect("127.0.0.1", port, timeout=SOON, tls=TlsSettings())
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -259,4 +260,4 @@ async def test_a_file_without_certificates_is_one_line(text: str | None, tmp_pat
     if text:
         path.write_text(text)
     with pytest.raises(ConnectionFailedError, match=r"^cannot use the certificates in .*ca.pem: [\w :]+$"):
-        await connect("127.0.0.1", 1, timeout=5, tls=TlsSettings(path))
+        await connect("127.0.0.1", 1, timeout=SOON, tls=TlsSettings(path))

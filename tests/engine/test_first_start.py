@@ -14,6 +14,7 @@ from fibsbot.engine import code_cache
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.features import write_blocks
 from fibsbot.engine.pruner import expand
+from tests.patience import SOON
 
 ROOT = Path(__file__).parents[2]
 ASK = """
@@ -47,7 +48,7 @@ def test_the_first_start_compiles_and_the_second_finds_it(nearly_cold: Path) -> 
         environment = {**os.environ, code_cache.FOLDER_VARIABLE: str(nearly_cold)}
         command = [sys.executable, "-c", ASK]
         return subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=True
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SOON, check=True
         ).stdout.split("\n")
 
     assert ["True", "False", "0 True", ""] == said(), "the other process has compiled what looking ahead needs"

@@ -24,6 +24,7 @@ from fibsbot.engine import code_cache, jit_compiler, numba_target, quantized
 from fibsbot.engine.arrays import AS_INT, Boards, IntVector64, Vector32, Vector64
 from fibsbot.engine.jit import TYPE_MISMATCH, CompiledFunction, compiled, signature_key
 from tests.examples import examples
+from tests.patience import SOON
 
 ROOT = Path(__file__).parents[2]
 BELOW = """
@@ -81,7 +82,7 @@ def start(script: str, cache: str, *arguments: str) -> subprocess.Popen[str]:
 
 def end_of(process: subprocess.Popen[str]) -> str:
     """Wait for the end of a process; return what it says."""
-    said, errors = process.communicate(timeout=120)
+    said, errors = process.communicate(timeout=SOON)
     assert (0, "") == (process.returncode, errors)
     return said.strip()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fibsbot.engine import BLAS_THREADS
+from tests.patience import SOON
 
 ROOT = Path(__file__).parents[2]
 ASK = """
@@ -26,5 +27,5 @@ print(len(os.listdir("/proc/self/task")))
 def test_matrix_products_start_no_threads() -> None:
     environment = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}
     command = [sys.executable, "-c", ASK]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SOON, check=True)
     assert "1" == done.stdout.strip()

@@ -24,6 +24,7 @@ from fibsbot.rules.state import Ending, Seat
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Throw, walk
 from tests.formats.gnubg import GNUBG, requires_gnubg
+from tests.patience import SOON
 
 MOVE: Final = (
     b"board:gnubg:root:7:2:5:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -51,7 +52,7 @@ async def told(port: int, *lines: bytes) -> list[bytes]:
     answers = []
     for line in lines:
         writer.write(line)
-        answers.append(await asyncio.wait_for(reader.readline(), 60))
+        answers.append(await asyncio.wait_for(reader.readline(), SOON))
     writer.close()
     await writer.wait_closed()
     return answers
@@ -99,7 +100,7 @@ async def test_who_connects_and_says_nothing_holds_up_nobody() -> None:
 async def test_more_connections_than_anybody_needs_are_refused() -> None:
     async with playing() as port, silent(port, MAX_CONNECTIONS):
         reader, writer = await asyncio.open_connection(ADDRESS, port)
-        assert b"" == await asyncio.wait_for(reader.read(), 60)
+        assert b"" == await asyncio.wait_for(reader.read(), SOON)
         writer.close()
         await writer.wait_closed()
 
@@ -137,7 +138,7 @@ def test_a_signal_ends_it_cleanly_even_with_gnubg_connected(number: signal.Signa
         gnubg.sendall(MOVE)
         assert b"/" in gnubg.recv(100)
         process.send_signal(number)
-        assert 0 == process.wait(20)
+        assert 0 == process.wait(SOON)
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
 
@@ -175,7 +176,7 @@ def test_gnubg_plays_whole_matches_against_it_from_either_side(tmp_path: Path) -
                 env={**os.environ, "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"},
                 input="\n".join([*commands, ""]).encode(),
                 stdout=subprocess.PIPE,
-                timeout=120,
+                timeout=SOON,
                 check=True,
             )
             match = read_mat((tmp_path / f"{side}.mat").read_text())
@@ -187,7 +188,7 @@ def test_gnubg_plays_whole_matches_against_it_from_either_side(tmp_path: Path) -
             plays = {seat: sum(isinstance(it.entry, Throw) and it.entry.seat is seat for it in steps) for seat in Seat}
             assert min(plays.values()) > 5
         process.send_signal(signal.SIGINT)
-        assert 0 == process.wait(20)
+        assert 0 == process.wait(SOON)
         assert process.stderr is not None
         told = process.stderr.read()
     assert 2 == told.count("disconnected")

@@ -16,6 +16,7 @@ import pytest
 
 from fibsbot.external import ADDRESS
 from tests.external.test_ubgi import OPENING
+from tests.patience import SOON
 
 BOARD: Final = (
     b"board:gnubg:root:7:2:5:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -73,7 +74,7 @@ def test_a_signal_ends_the_external_player_while_its_strategy_hangs(
                 time.sleep(0.2)
                 other.sendall(b"hello\n")
                 process.send_signal(number)
-                assert 0 == process.wait(20)
+                assert 0 == process.wait(SOON)
             told = process.stderr.read()
         finally:
             process.kill()
@@ -90,7 +91,7 @@ def test_what_a_strategy_prints_and_reads_is_no_part_of_the_protocol(environment
         input=f"ubgi\n{OPENING}\nhello\n{OPENING}\nquit\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SOON,
         check=True,
     )
     *_, ready, play, sorry, last = done.stdout.splitlines()
@@ -105,6 +106,6 @@ def test_a_full_disk_is_one_line() -> None:
     run = [sys.executable, "-m", "fibsbot", "ubgi", "--strategy", "random"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            run, input="ubgi\n", stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+            run, input="ubgi\n", stdout=full, stderr=subprocess.PIPE, text=True, timeout=SOON, check=False
         )
     assert (1, "fibsbot: cannot write the output: No space left on device\n") == (done.returncode, done.stderr)

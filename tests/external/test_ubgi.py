@@ -21,6 +21,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.child_process.wire_format import board_line
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.hypothesis_strategies import match_states
+from tests.patience import SOON
 
 START = MatchState(Position.start(), length=5)
 OPENING = str(Xgid.of(evolve(START, phase=Phase.MOVE, dice=(3, 1))))
@@ -115,7 +116,7 @@ def test_quit_and_the_end_of_the_input_end_it() -> None:
 def test_the_command_answers_as_a_process_and_ends_with_quit() -> None:
     run = [sys.executable, "-m", "fibsbot", "ubgi", "--strategy", "random", "--verbose"]
     done = subprocess.run(
-        run, input=f"ubgi\n{OPENING}\nhello\nquit\n", capture_output=True, text=True, timeout=60, check=True
+        run, input=f"ubgi\n{OPENING}\nhello\nquit\n", capture_output=True, text=True, timeout=SOON, check=True
     )
     *_, ready, play, sorry = done.stdout.splitlines()
     assert ("readyok", "sorry") == (ready, sorry)
@@ -126,7 +127,7 @@ def test_the_command_answers_as_a_process_and_ends_with_quit() -> None:
 @pytest.mark.slow
 def test_the_command_reports_a_wrong_strategy() -> None:
     run = [sys.executable, "-m", "fibsbot", "ubgi", "--strategy", "nobody"]
-    done = subprocess.run(run, input="ubgi\n", capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(run, input="ubgi\n", capture_output=True, text=True, timeout=SOON, check=False)
     assert (2, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("fibsbot: no strategy is called 'nobody'")
     assert 1 == len(done.stderr.splitlines())
@@ -143,4 +144,4 @@ def test_a_closed_output_is_no_error() -> None:
         process.stdin.write(b"ubgi\n" * 3)
         process.stdin.close()
         assert b"" == process.stderr.read()
-        assert 0 == process.wait(30)
+        assert 0 == process.wait(SOON)

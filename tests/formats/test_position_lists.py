@@ -22,6 +22,7 @@ from fibsbot.transcript import Decision, Transcript, decisions, walk
 from tests.formats.gnubg import GNUBG, requires_gnubg
 from tests.formats.simulated_matches import simulate
 from tests.hypothesis_strategies import match_states
+from tests.patience import SOON
 
 MATCH: Final = simulate(18, 5)
 START: Final = "1;0;0;0;0;alice;bob;0;0;0;1;0;0;-2;0;0;0;0;5;0;3;0;0;0;-5;5;0;0;0;-3;0;-5;0;0;0;0;2;0;0;0;"
@@ -127,7 +128,7 @@ def test_gnubg_writes_the_same_line_for_every_position_that_it_reads(tmp_path: P
         env={"HOME": str(tmp_path), "LC_ALL": "C.UTF-8"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        timeout=100,
+        timeout=SOON,
         check=True,
     )
     found = [(tmp_path / f"{number}.txt").read_text(encoding="utf-8").strip() for number in range(len(lines))]

@@ -14,6 +14,7 @@ from attrs import evolve
 from fibsbot.config.settings import LogSettings
 from fibsbot.records.finished_logs import FinishedLogs, WarningLimiter, finished_files
 from fibsbot.records.session_log import Received, Record, Rotation, read_session_log
+from tests.patience import SOON
 
 
 def rotation(**changes: Any) -> Rotation:
@@ -70,7 +71,7 @@ def received(path: Path) -> bytes:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + SOON
     while not condition():
         assert time.monotonic() < deadline, "waited for too long"
         time.sleep(0.01)

@@ -18,6 +18,7 @@ from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import REDACTED, password_hidden
 from tests.examples import examples
 from tests.forked import printing
+from tests.patience import SOON
 from tests.records.log_clock import (
     LINE,
     SMALL,
@@ -289,7 +290,7 @@ def test_the_event_loop_does_not_wait_for_compression(
     real = finished_logs._compress
 
     def slow(source: Path) -> None:
-        assert go_on.wait(30)
+        assert go_on.wait(SOON)
         real(source)
 
     monkeypatch.setattr(finished_logs, "_compress", slow)

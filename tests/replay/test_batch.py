@@ -26,6 +26,7 @@ from fibsbot.replay.match_files import ReplaySource, find_sources
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import LocalPool, WorkerPool
+from tests.patience import SOON
 
 DATA: Final = Path(__file__).parent.parent / "data"
 WATCHED: Final = (DATA / "protocol" / "session_watch.txt").read_bytes()
@@ -188,7 +189,7 @@ def started(path: Path) -> tuple[subprocess.Popen[str], list[int]]:
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here holds a lock
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + SOON
     while time.monotonic() < end:
         workers = [pid for pid in children(process.pid) if "spawn_main" in command_of(pid)]
         if len(workers) == 2:
@@ -213,7 +214,7 @@ def command_of(pid: int) -> str:
 
 def gone(pids: list[int]) -> bool:
     """Wait for processes to end."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + SOON
     while any(command_of(pid) for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)
     return not any(command_of(pid) for pid in pids)
@@ -228,7 +229,7 @@ def test_an_interrupt_ends_all_workers_silently(many: Path, everybody: bool) -> 
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     else:
         process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=SOON)
     assert 130 == process.returncode
     assert "" == errors.strip()
     assert gone(workers)
@@ -239,5 +240,5 @@ def test_an_interrupt_ends_all_workers_silently(many: Path, everybody: bool) -> 
 def test_workers_end_with_a_program_that_is_killed(many: Path) -> None:
     process, workers = started(many)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=SOON)
     assert gone(workers)

@@ -22,6 +22,7 @@ from fibsbot.replay import captures
 from fibsbot.replay.events import EntryAdded
 from fibsbot.replay.match_files import LONGEST_LINE, CaptureError, group_log_parts, lines_with_offsets
 from fibsbot.transcript import Gap, walk
+from tests.patience import SOON
 from tests.records.log_clock import rotation
 from tests.replay.transcript_helpers import (
     CAPTURES,
@@ -55,7 +56,7 @@ def heard(spoken: list[captures.CaptureEvent]) -> list[m.Message]:
 
 def wait_until(condition: Callable[[], bool]) -> None:
     """Wait for something that happens in the background."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + SOON
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

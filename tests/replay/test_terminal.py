@@ -28,6 +28,7 @@ from fibsbot.replay.terminal import (
     board_frames,
 )
 from fibsbot.rules.state import Seat
+from tests.patience import SOON
 from tests.replay.sample_match import sample_events, sample_transcript
 
 
@@ -243,7 +244,7 @@ def test_an_interrupt_just_before_the_wait_ends_it(typed: tuple[KeyReader, int])
     other.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            typed[0].wait(20)
+            typed[0].wait(SOON)
         other.join()
         assert typed[0].wait(0.01) is None, "it is heard once"
     finally:

@@ -14,12 +14,11 @@ from fibs_protocol.grammar import parse
 from fibsbot.fibs_numbering import play_to_fibs, player_position
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.limits import ServerLimits
+from tests.patience import SOON
 
 PASSWORD: Final = "secret_word"
 CHEAP: Final = ServerLimits(password_cost=2**4)
 """Limits as usual, with passwords that cost no time."""
-PATIENCE: Final = 60.0
-"""Seconds to wait for an answer before a test fails."""
 
 
 class Raw:
@@ -56,7 +55,7 @@ class Raw:
 
     async def until(self, text: str) -> str:
         """Read until a text is received; return everything up to its end."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SOON):
             data = await self.reader.readuntil(text.encode())
         self.seen += data
         return data.decode("latin-1")
@@ -68,7 +67,7 @@ class Raw:
 
     async def rest(self) -> str:
         """Read until the server closes the connection."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SOON):
             data = await self.reader.read()
         self.seen += data
         return data.decode("latin-1")
@@ -76,7 +75,7 @@ class Raw:
     async def close(self) -> None:
         """Close the connection."""
         self.writer.close()
-        await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())], timeout=PATIENCE)
+        await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())], timeout=SOON)
 
 
 async def register(port: int, *names: str) -> None:
@@ -116,7 +115,7 @@ class Player:
     async def play(self) -> m.MatchWon:
         """Play until the match ends; return its last message."""
         while True:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SOON):
                 line = (await self.raw.reader.readline()).decode().rstrip("\r\n")
             if self.raw.reader.at_eof():
                 raise EOFError

@@ -27,6 +27,7 @@ from fibsbot.server.login import (
     LoginThrottle,
 )
 from fibsbot.server.server import Server
+from tests.patience import SOON
 from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
 
 FLOODING = 30
@@ -72,7 +73,7 @@ def test_every_waiting_connection_gets_its_turn(turns_taken: list[tuple[int, flo
             await turns.wait_for_turn(shares[number])
             shares[number].charge(cost)
 
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SOON):
             await asyncio.gather(*(one(number, cost) for number, cost in turns_taken))
 
     asyncio.run(run())

@@ -15,7 +15,8 @@ from attrs import define, field
 from fibs_protocol import messages as m
 from fibsbot.server.server import Server
 from tests.forked import Forked, run, start
-from tests.server.tcp_clients import PASSWORD, PATIENCE, Player, Raw, register, two_raw_players
+from tests.patience import SOON
+from tests.server.tcp_clients import PASSWORD, Player, Raw, register, two_raw_players
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ class Serve:
     async def end(self, number: signal.Signals) -> int:
         """Send a signal; return the exit status."""
         self.process.send_signal(number)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SOON):
             return await self.process.wait()
 
 
@@ -39,7 +40,7 @@ async def serve(*arguments: str) -> AsyncIterator[Serve]:
     """Start `fibsbot serve` on a free port and wait until it listens."""
     process = start("fibsbot", "serve", "--port", "0", *arguments)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SOON):
             while "\n" not in process.errors:  # noqa: ASYNC110 - a file
                 await asyncio.sleep(0.01)
         found = re.search(r"port\S*?=\S*?(\d{2,5})", re.sub("\x1b\\[[0-9;]*m", "", process.errors))

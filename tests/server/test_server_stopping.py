@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 
 from fibsbot.server.server import Server
+from tests.patience import SOON
 from tests.server.tcp_clients import CHEAP, Raw
 
 
@@ -17,7 +18,7 @@ async def test_a_connection_made_while_the_server_stops_is_not_served(steps: int
     server = Server()
     await server.start()
     with socket.create_connection(("127.0.0.1", server.port)) as client:
-        client.settimeout(60)
+        client.settimeout(SOON)
         for _ in range(steps):
             await asyncio.sleep(0)
         await server.stop()
@@ -34,14 +35,14 @@ async def test_a_connection_is_closed_when_its_task_is_cancelled(cancelled: int)
             task.cancel()
             await asyncio.sleep(0.01)
         assert await client.rest() == ""
-        await asyncio.wait({task}, timeout=60)
+        await asyncio.wait({task}, timeout=SOON)
         assert task.cancelled()
         assert not server._open
         assert not server._by_address
 
 
 async def test_a_connection_can_be_closed_at_the_moment_of_its_timeout() -> None:
-    async with Server(limits=evolve(CHEAP, idle_time=0.0)) as server, asyncio.timeout(60):
+    async with Server(limits=evolve(CHEAP, idle_time=0.0)) as server, asyncio.timeout(SOON):
         Raw(*await asyncio.open_connection("127.0.0.1", server.port))
         while not any(connection._reading and connection._reading.expired() for connection in server._open):  # noqa: ASYNC110 - an event would come a step too late
             await asyncio.sleep(0)

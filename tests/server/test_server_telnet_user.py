@@ -18,8 +18,9 @@ from typing import Final
 import pytest
 
 from fibsbot.server.server import Server
+from tests.patience import SOON
 from tests.server.simulated_world import NOON, ListedDice
-from tests.server.tcp_clients import CHEAP, PASSWORD, PATIENCE, Raw
+from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
 
 TRANSCRIPT: Final = Path(__file__).parent.parent / "data" / "server" / "person.txt"
 
@@ -111,7 +112,7 @@ async def test_the_telnet_program_plays_the_same_script_and_hides_the_password()
         asyncio.get_running_loop().add_reader(master, read)
 
         async def until(text: bytes, begin: int) -> None:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SOON):
                 while text not in shown[begin:]:
                     come.clear()
                     await come.wait()

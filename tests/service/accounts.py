@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from attrs import evolve
 
@@ -18,10 +18,9 @@ from fibsbot.service.supervisor import ReloadResult, Supervisor
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import play_session, settings
+from tests.patience import SOON
 
 T = TypeVar("T")
-SOON: Final = 120.0
-"""Seconds after which a test has waited too long."""
 
 
 def plan(port: int, name: str, strategy: str = "plain", **fields: Any) -> RunSettings:

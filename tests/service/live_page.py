@@ -15,8 +15,9 @@ from fibsbot.bot.settings import RunSettings
 from fibsbot.server.server import Server
 from fibsbot.service.service import Service
 from fibsbot.strategies.questions import LastResort
+from tests.patience import SOON
 from tests.server.tcp_clients import PASSWORD, Raw
-from tests.service.accounts import SOON, process_settings, until
+from tests.service.accounts import process_settings, until
 
 
 @contextlib.asynccontextmanager

@@ -15,12 +15,13 @@ from playwright.async_api import Browser, Page, expect
 from fibsbot.server.server import Server
 from tests.bot.live_bots import CHEAP, QUICK
 from tests.browser import chromium, requires_chromium
+from tests.patience import SOON
 from tests.service.accounts import opponent, plan, until
 from tests.service.live_page import shown, talker
 
 pytestmark = [requires_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
-PATIENCE: Final = 30_000.0
+PATIENCE: Final = 1000 * SOON
 """Milliseconds to wait for something on a page."""
 THINKING: Final = evolve(QUICK, think_least=0.05, think_most=0.06)
 """So that a game lasts long enough to be looked at."""

@@ -33,7 +33,8 @@ from fibsbot.service.service import Service, ServiceError, UnusableSettingError,
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, UNHURRIED
-from tests.service.accounts import SOON, in_background, opponent, plan, process_settings, until
+from tests.patience import SOON
+from tests.service.accounts import in_background, opponent, plan, process_settings, until
 
 pytestmark = pytest.mark.slow
 

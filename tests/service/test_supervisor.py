@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import itertools
 import threading
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -33,7 +33,8 @@ from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Broken, Sleepy
-from tests.service.accounts import SOON, opponent, plan, running, supervisor, until
+from tests.patience import SOON
+from tests.service.accounts import opponent, plan, running, supervisor, until
 
 pytestmark = pytest.mark.slow
 
@@ -239,6 +240,7 @@ async def test_an_account_waits_for_an_unreachable_server() -> None:
     assert {End.FINISHED} == {account.end for account in fleet.accounts.values()}
 
 
+@pytest.mark.slow
 async def test_a_hanging_strategy_delays_no_other_account(server: Server) -> None:
     sleepy = Sleepy()
     fleet = supervisor(
@@ -247,7 +249,7 @@ async def test_a_hanging_strategy_delays_no_other_account(server: Server) -> Non
         plan(server.port, "arthur", invite="trillian", matches=1),
         plan(server.port, "trillian", matches=1),
         strategies={"sleepy": lambda: sleepy},
-        deadline=0.2,
+        deadline=1.0,  # far more than an answer of the others takes
         thinkers=1,
     )
     try:
@@ -263,11 +265,13 @@ class Weird(LastResort):
     """Raises something else each time."""
 
     name = "weird"
-    errors = (SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), Fit(), RecursionError(), StopIteration())
+    errors = itertools.cycle(
+        (SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), Fit(), RecursionError(), StopIteration())
+    )
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
         """Fail."""
-        raise self.errors[time.monotonic_ns() % len(self.errors)]
+        raise next(self.errors)
 
 
 async def test_strategies_that_raise_any_exception_affect_only_their_decisions(server: Server) -> None:

@@ -11,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from fibsbot.service.systemd import MAX_STATUS_LENGTH, SystemdNotifier
+from tests.patience import SOON
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -19,7 +20,7 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
     name = f"@fibsbot-test-{os.getpid()}" if request.param == "abstract" else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(name.replace("@", "\0", 1) if request.param == "abstract" else name)
-        sock.settimeout(60)
+        sock.settimeout(SOON)
         yield name, sock
 
 

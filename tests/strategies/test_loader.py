@@ -20,6 +20,7 @@ from fibsbot.strategies.loader import ENTRY_POINT_GROUP, ReusedStrategies, Strat
 from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.table_games import PipStrategy
+from tests.patience import SOON
 
 Install = Callable[..., None]
 
@@ -80,7 +81,7 @@ class Hanging(RandomStrategy):
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         self.asked += 1
-        self.let_go.wait(60)
+        self.let_go.wait(SOON)
         return super().choose_play(state, plays)
 
 
@@ -92,7 +93,7 @@ class Unclosable(RandomStrategy):
     def close(self) -> None:
         if self.let_go is None:
             raise SystemExit("cannot be closed")
-        self.let_go.wait(60)
+        self.let_go.wait(SOON)
 
 
 class Nameless(RandomStrategy):

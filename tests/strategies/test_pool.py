@@ -26,9 +26,7 @@ from fibsbot.strategies.pool import (
 )
 from fibsbot.strategies.questions import MAX_REASON, AcceptAnswer, LastResort, Question, StrategyAnswer
 from tests.examples import examples
-
-SOON = 60.0
-"""Timeout of a test, in seconds."""
+from tests.patience import SOON
 
 
 class Plain(LastResort):

@@ -21,9 +21,9 @@ from attrs import define, field
 
 from fibsbot.workers.errors import TlsFiles
 from fibsbot.workers.worker_launcher import MALLOC
+from tests.patience import SOON
 
 ROOT: Final = Path(__file__).parents[2]
-SOON: Final = 120.0
 
 
 @define
@@ -107,7 +107,7 @@ class Cluster:
             process.terminate()
         for process in self.processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
+                process.wait(SOON)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()

@@ -22,7 +22,8 @@ from fibsbot.workers.errors import TlsFiles, WorkError
 from fibsbot.workers.pool import Piece, PoolProgress, open_pool
 from fibsbot.workers.worker_launcher import MALLOC
 from tests import forked
-from tests.workers.conftest import SOON, Cluster, certificates, free_port, running_cluster
+from tests.patience import SOON
+from tests.workers.conftest import Cluster, certificates, free_port, running_cluster
 from tests.workers.pieces import Shared, add, count, die, fail, size
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
@@ -146,7 +147,7 @@ def test_whatever_dies_costs_only_the_pieces_in_flight(
         left = cluster.worker_processes()
         worker = cluster.processes[1]
         worker.terminate()
-        assert 0 == worker.wait(30)
+        assert 0 == worker.wait(SOON)
         assert [] == [it for it in left if Path(f"/proc/{it}").exists()]
 
 

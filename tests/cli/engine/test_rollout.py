@@ -32,6 +32,7 @@ from fibsbot.match import MatchState
 from fibsbot.notation import parse_play, parse_state
 from fibsbot.position import Position
 from tests.cli.engine.runner import HOLDING, START, Asking, check
+from tests.patience import SOON
 
 QUICK = ("--truncate", "2", "--trials", "36", "--jobs", "1")
 
@@ -210,11 +211,11 @@ def test_whoever_interrupts_gets_what_is_known(ask: Asking, tmp_path: Path) -> N
         env=environment,
         text=True,
     ) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + SOON
         while not (out.exists() and len(out.read_bytes().splitlines()) > 2) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=60)
+        told, _ = process.communicate(timeout=SOON)
     row = json.loads(told)
     assert (EXIT_INTERRUPTED, False) == (process.returncode, row["finished"])
     assert row["games"] >= 36

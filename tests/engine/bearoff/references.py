@@ -21,6 +21,7 @@ from fibsbot.match import Dice, MatchState
 from fibsbot.notation import format_gnubg_id
 from fibsbot.rules.plays import resulting_positions
 from tests.formats.gnubg import GNUBG
+from tests.patience import SOON
 
 Counts: TypeAlias = tuple[int, ...]
 """Checkers on the points 1 to 6."""
@@ -139,7 +140,7 @@ def gnubg_chances(boards: list[Board]) -> list[list[float]]:
             env={**os.environ, "HOME": home, "LC_ALL": "C.UTF-8"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=SOON,
             check=False,
         )
     return [list(map(float, row.split()[:5])) for row in re.findall(r"^static: (.*)$", ran.stdout, re.MULTILINE)]
@@ -148,4 +149,4 @@ def gnubg_chances(boards: list[Board]) -> list[list[float]]:
 def _dump(number: int, table: Path) -> str:
     assert DUMP is not None
     command = [DUMP, "-n", str(number), str(table)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=SOON).stdout

@@ -19,6 +19,7 @@ from fibsbot.engine.bearoff.storage import (
     read_tables,
     write_tables,
 )
+from tests.patience import SOON
 
 
 def equal(one: BearoffTables, other: BearoffTables) -> bool:
@@ -158,6 +159,6 @@ def test_two_programs_that_start_at_once_leave_one_whole_file(small: BearoffTabl
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for _ in range(2)
     ]
-    assert ["2\n", "2\n"] == [program.communicate(timeout=120)[0] for program in both]
+    assert ["2\n", "2\n"] == [program.communicate(timeout=SOON)[0] for program in both]
     assert equal(small, read_tables(path_for(2), 2)[0])
     assert ["bearoff-2-v1.tables"] == [path.name for path in cache.iterdir()]

@@ -15,6 +15,7 @@ from fibsbot.engine.cube import OWNER_COLUMN, TURNED, CubeVerdict, Stakes
 from fibsbot.match import MatchState, Owner
 from fibsbot.notation.position_ids import parse_position_id
 from tests.formats.gnubg import GNUBG, requires_gnubg
+from tests.patience import SOON
 
 POSITIONS: Final = ("4HPwATDgc/ABMA", "4LnDATDGTvCABQ", "M5vBABrgu8EDBA", "bvkEAwRudoiAQQ", "4PPgCQjg2+ABMA")
 """Positions with contact, for which gnubg takes the same efficiency throughout.
@@ -75,7 +76,7 @@ def ask_gnubg(states: list[tuple[str, MatchState]], folder: Path) -> list[tuple[
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        timeout=100,
+        timeout=SOON,
         check=False,
     )
     return [(chances, equities) for chances, equities in json.loads((folder / "found.json").read_text())]

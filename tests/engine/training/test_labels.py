@@ -20,6 +20,7 @@ from fibsbot.engine.training.decision_labels import read_plays
 from fibsbot.engine.training.labels import Chunk, Labeller, evaluate_five, label_all, play_games, read_labels, targets
 from fibsbot.workers.pool import InProcessPool, LocalPool
 from tests.engine.toys import Recounted, some_positions, toy_network, toy_teacher
+from tests.patience import SOON
 
 ROOT = Path(__file__).parents[3]
 
@@ -126,8 +127,8 @@ def test_no_process_survives_its_parent(tmp_path: Path, how: signal.Signals) -> 
         started = children(process.pid)
         assert len(started) >= 2
         process.send_signal(how)
-        process.wait(60)
-        until = time.monotonic() + 60
+        process.wait(SOON)
+        until = time.monotonic() + SOON
         while any(map(alive, started)) and time.monotonic() < until:
             time.sleep(0.01)
         assert not any(map(alive, started))

@@ -21,6 +21,7 @@ from fibsbot.workers.pool import InProcessPool
 from tests.engine.toys import solved
 from tests.engine.training.silent_listener import Silent
 from tests.forked import start
+from tests.patience import SOON
 
 RECIPE: Final = """
 seed = 3
@@ -106,7 +107,7 @@ def train(folder: Path, cache: Path, *options: str, last: str = "") -> list[dict
     folder.mkdir(exist_ok=True)
     program = ("tests.engine.training.killed_training", last) if last else ("fibsbot",)
     process = start(*program, *words, folder=folder, environment={**os.environ, "FIBSBOT_CACHE": str(cache)})
-    done = process.finish(240)
+    done = process.finish(SOON)
     assert (-signal.SIGKILL if last else 0) == done.returncode, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -18,9 +18,12 @@ from attrs import frozen
 
 from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import prepare
+from tests.patience import SOON
 from tests.records.store.recorder import Teller
 
-BIN: Final = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/nowhere"))
+OF_DEBIAN: Final = {float(path.parts[-3]): path for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")}
+"""The servers by version. They are not on the PATH; where only the client is installed, its folder has no initdb."""
+INITDB: Final = OF_DEBIAN[max(OF_DEBIAN)] if OF_DEBIAN else shutil.which("initdb")
 USER: Final = "postgres"
 """PostgreSQL refuses to run as root; then it runs as this user."""
 UNSAFE: Final = "-c fsync=off -c full_page_writes=off -c autovacuum=off -c unix_socket_directories="
@@ -76,8 +79,9 @@ class Postgres:
 
 def _run(program: str, *arguments: str) -> None:
     as_user = ["runuser", "-u", USER, "--"] if os.geteuid() == 0 else []
-    command = [*as_user, str(BIN / program), *arguments]
-    subprocess.run(command, check=True, capture_output=True, timeout=60, cwd="/")
+    assert INITDB is not None
+    command = [*as_user, str(Path(INITDB).with_name(program)), *arguments]
+    subprocess.run(command, check=True, capture_output=True, timeout=SOON, cwd="/")
 
 
 def _free_port() -> int:
@@ -90,8 +94,8 @@ def _free_port() -> int:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """Run a server in a folder of its own. Pytest's own folders are closed to the user it runs as."""
-    if not BIN.is_dir():
-        pytest.skip("no PostgreSQL in /usr/lib/postgresql")
+    if INITDB is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     if os.geteuid() == 0 and shutil.which("runuser") is None:
         pytest.skip("PostgreSQL does not run as root, and there is no runuser")
     folder = Path(tempfile.mkdtemp(prefix="fibsbot-postgres-"))

@@ -24,6 +24,7 @@ from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, settings
+from tests.patience import SOON
 
 
 class StoringObserver(Observer):
@@ -98,7 +99,7 @@ async def test_an_interrupted_and_resumed_match_is_a_single_match_in_the_store(t
                 Runner(settings(server.port, name, invite=invite, length=1), LastResort(), observer=observer)
                 for name, invite, observer in zip(("marvin", "ford"), invites, observers, strict=True)
             ]
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(SOON):
                 tasks = [asyncio.create_task(runner.run()) for runner in runners]
                 if leaves:
                     await observers[0].reached.wait()

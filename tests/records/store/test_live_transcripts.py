@@ -31,6 +31,7 @@ from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Cube, Gap, Resign, Throw, Transcript
 from tests.bot.live_bots import CHEAP, QUICK
 from tests.forked import Forked, start
+from tests.patience import SOON
 from tests.service.accounts import plan, supervisor, until
 from tests.transcript.reconstruction_checks import assert_nothing_wrong, comparable_entries, from_other_seat
 
@@ -83,7 +84,7 @@ async def play_with_breaks(url: str, sittings: Iterable[int], **fields: Any) -> 
     """Play a match that marvin leaves whenever there are so many entries more, to come back as another process."""
     # Nobody plays so fast that the match ends before a look into the store, on a busy machine too.
     fields = {"strict": False, "timings": evolve(QUICK, think_least=0.01, think_most=0.02), **fields}
-    async with Server(limits=CHEAP, seed=7) as server, asyncio.timeout(120):
+    async with Server(limits=CHEAP, seed=7) as server, asyncio.timeout(SOON):
         theirs = StoreWriter(url)
         ford = asyncio.create_task(players(server.port, theirs, "ford", **fields).run())
         for more in (*sittings, 10**9):
@@ -123,7 +124,7 @@ def has(store: Store, enough: int) -> bool:
 async def test_both_players_record_the_same_complete_matches(tmp_path: Path) -> None:
     url = str(tmp_path / "store.sqlite")
     writer = StoreWriter(url)
-    async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(60):
+    async with Server(limits=CHEAP, seed=4) as server, asyncio.timeout(SOON):
         await players(server.port, writer, "marvin", "ford", logs=tmp_path, matches=2).run()
     assert writer.close()
     assert not writer.lost
@@ -167,7 +168,7 @@ async def test_kill_9_during_a_match_loses_only_what_cannot_be_rebuilt(tmp_path:
     for place in (url, truth):
         StoreWriter(place).close()
     server, chance = Server(limits=CHEAP, seed=11), random.Random(2)
-    async with server, asyncio.timeout(240), player(truth, server.port, "ford") as ford:
+    async with server, asyncio.timeout(SOON), player(truth, server.port, "ford") as ford:
         for _ in range(KILLS):
             async with player(url, server.port, "marvin", "ford") as marvin:
                 with Store.open(url) as store:

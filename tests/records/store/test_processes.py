@@ -13,6 +13,7 @@ import pytest
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import check_integrity
 from tests.forked import Forked, printing, start
+from tests.patience import SOON
 from tests.records.store.concurrent_writer import made
 from tests.records.store.full_disk_writer import DECISIONS
 
@@ -56,7 +57,7 @@ def test_concurrent_processes_lose_nothing(url: str) -> None:
         started = [stack.enter_context(hammer(url, "60", account)) for account in ACCOUNTS]
         for process, printed in started:
             assert 60 == len(printed.readlines())
-            process.process.join(60)
+            process.process.join(SOON)
             assert 0 == process.returncode
     assert [60, 60, 60] == [made(url, account) for account in ACCOUNTS]
     assert () == problems(url)

@@ -22,6 +22,7 @@ from fibsbot.records.store import Store, StoreError, StoreWriter, database
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.store.record_handlers import HANDLERS
 from fibsbot.records.stored_rows import Fact
+from tests.patience import SOON
 from tests.records.store.concurrent_writer import made
 from tests.records.store.conftest import Postgres
 from tests.records.store.recorder import NOON, XGID
@@ -55,7 +56,7 @@ def turns(url: str | Path) -> list[int | None]:
         return [decision.turn for match in store.matches() for decision in store.decisions(match)]
 
 
-def until(condition: Any, seconds: float = 60.0) -> bool:
+def until(condition: Any, seconds: float = SOON) -> bool:
     """Wait for something to be true."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -75,15 +76,11 @@ def locked(path: Path) -> Iterator[None]:
 # -- as it should be --------------------------------------------------------------------------------------------
 
 
-def test_records_are_written_within_milliseconds(url: str) -> None:
-    with writing(url) as writer:
-        times = []
+def test_a_record_is_written_without_waiting_for_others(url: str) -> None:
+    with writing(url, pauses=(3600.0, 3600.0)) as writer:
         for turn in range(20):
-            begun = time.perf_counter()
             decide(writer, 1, turn)
             assert writer.flush()
-            times.append(time.perf_counter() - begun)
-        assert min(times) < 0.1
         assert list(range(20)) == turns(url)
 
 
@@ -160,7 +157,7 @@ def test_the_writer_waits_for_a_locked_file_without_losses(tmp_path: Path, monke
         with locked(path):
             begun = time.perf_counter()
             decide(writer, 1000)
-            assert time.perf_counter() - begun < 20
+            assert time.perf_counter() - begun < SOON
             assert until(lambda: not writer.healthy)
             assert until(lambda: len(troubles) > 5)
             assert "database is locked" == writer.error
@@ -217,7 +214,7 @@ def test_close_waits_at_most_until_its_deadline(tmp_path: Path) -> None:
         decide(writer, 5)
         begun = time.monotonic()
         assert not writer.close(0.2)
-        assert time.monotonic() - begun < 30
+        assert time.monotonic() - begun < SOON
         assert 5 == writer.lost
 
 

@@ -8,7 +8,8 @@ from typing import Final
 
 import pytest
 
-from fibsbot.strategies.child_process.engine_process import EXIT_GRACE, ChildProcess
+from fibsbot.strategies.child_process.engine_process import ChildProcess
+from tests.patience import SOON
 
 YES: Final = shutil.which("yes")
 
@@ -18,8 +19,8 @@ YES: Final = shutil.which("yes")
 def test_who_writes_faster_than_can_be_read_is_ended_all_the_same() -> None:
     assert YES is not None
     child = ChildProcess([YES])
-    assert "y" == child.lines.read(time.monotonic() + 60)
+    assert "y" == child.lines.read(time.monotonic() + SOON)
     began = time.monotonic()
     child.close("quit")
-    assert time.monotonic() - began < EXIT_GRACE + 10
+    assert time.monotonic() - began < SOON
     assert not child.running

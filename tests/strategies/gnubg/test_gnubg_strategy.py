@@ -31,6 +31,7 @@ from tests.engines import descendants, executable, gone, play_whole_matches
 from tests.examples import examples
 from tests.formats.gnubg import GNUBG, requires_gnubg
 from tests.hypothesis_strategies import match_states
+from tests.patience import SOON
 
 pytestmark = pytest.mark.slow
 
@@ -145,7 +146,7 @@ def witnessed(states: Sequence[MatchState], dice: Sequence[tuple[int, int]], fol
     (folder / "asked.json").write_text(json.dumps(asked))
     (folder / "witness.py").write_text(REFERENCE)
     run = [GNUBG, "-t", "-q", "-r", "-p", "witness.py"]
-    subprocess.run(run, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    subprocess.run(run, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=SOON, check=False)
     told: list[Any] = json.loads((folder / "told.json").read_text())
     return told
 
@@ -268,7 +269,7 @@ def test_another_program_costs_no_more_than_the_deadline(tmp_path: Path, script:
     began = time.monotonic()
     with pytest.raises(EngineError, match=reason):
         strategy.offer_double(START)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < SOON
     strategy.close()
     assert gone(*(descendants() - before))
 

@@ -24,7 +24,8 @@ from fibsbot.strategies.child_process.engine_process import EngineError, EngineT
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError, check, load
 from fibsbot.strategies.ubgi import UbgiProcess, UbgiStrategy
-from tests.engines import SOON, descendants, fake, gone, play_whole_matches
+from tests.engines import descendants, fake, gone, play_whole_matches
+from tests.patience import SOON
 
 OURS: Final = f"{shlex.quote(sys.executable)} -m fibsbot ubgi --strategy"
 pytestmark = pytest.mark.slow
@@ -179,7 +180,7 @@ def test_an_engine_that_does_not_quit_is_killed(tmp_path: Path) -> None:
     strategy.offer_double(START)
     began = time.monotonic()
     strategy.close()
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < SOON
 
 
 def test_the_children_of_an_engine_end_with_it(tmp_path: Path) -> None:
