@@ -230,11 +230,11 @@ class Agent:
     def _on_message(self, message: Message) -> None:
         context, queue = self._context, self._queue
         handlers = self._seated_handlers if self._follow(message) else self._handlers
+        outcome = queue.match_reply(message)
         if isinstance(message, Refusal):
             context.counters.refusals += 1
-            command = queue.in_flight.command.kind() if queue.in_flight else None
+            command = outcome.queued.command.kind() if outcome else None
             context.record("refused", text=write(message), command=command)
-        outcome = queue.match_reply(message) if queue.in_flight else None
         if self._saved_matches.listing is not None:
             self._saved_matches.follow_list(self._saved_matches.listing, message)
         for handler in handlers.get(type(message), ()):

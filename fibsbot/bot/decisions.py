@@ -120,6 +120,10 @@ class PendingDecision:
     details: AnswerDetails | None = None
     """Details of the reply for the record; None once that is written."""
     attempts: int = 0
+    place: int = 0
+    """The place of its command among all that were sent on this connection."""
+    times_asked: int = 0
+    """How often `time` was sent since it became unconfirmed."""
     boards_seen: int = 0
     """Boards that have come since it became unconfirmed."""
 

@@ -162,6 +162,9 @@ class Recovery:
                 self._match_search.start()
             case c.Unwatch() if state is State.WATCHING:
                 self._context.session.state = State.LOBBY
+            case c.Time() if state is State.BETWEEN_GAMES and self._timeouts.expired_count(Awaited.GAME):
+                if not self._queue.is_join_open and self._context.tracked.game:
+                    self._queue.send(c.Join())
 
     def on_overdue(self, outcome: CommandOutcome) -> None:
         """Count answers that do not come."""
@@ -237,7 +240,7 @@ class Recovery:
         elif awaited is Awaited.OPPONENT:
             self._check_opponent()
         elif awaited is Awaited.GAME and self._context.tracked.game:
-            self._queue.send(c.Join())
+            self._join_again()
         elif (
             awaited is Awaited.BOARD
             and self._timeouts.expired_count(awaited) == EMPTY_MOVE_AFTER
@@ -246,6 +249,11 @@ class Recovery:
             self._queue.send(c.Move(()))
         else:
             self.probe()
+
+    def _join_again(self) -> None:
+        """Join the next game, but not again before the server is known to have dealt with the `join` before."""
+        asks = self._queue.is_join_open and not self._context.lacks(Feature.TIME)
+        self._queue.send(c.Time() if asks else c.Join())
 
     def _on_last_timeout(self, awaited: Awaited) -> None:
         if awaited is Awaited.END:
