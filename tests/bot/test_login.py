@@ -184,8 +184,27 @@ def test_a_second_session_of_our_name_is_recognised_after_a_disconnection() -> N
         script.lose()
         script.connect()
         script.raw(b"login: ")
-        script.server("** Warning: You are already logged in.")
+        script.server("** Warning: You are already logged in.", f"1 {ME} 60 h")
         assert [End.REPLACED] * by_server == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_session() -> None:
+    script = Script().to_lobby()  # its `5` line says that we have logged in at 1
+    script.lose(by_server=True)
+    script.connect()
+    script.raw(b"login: ")
+    script.server("** Warning: You are already logged in.", f"1 {ME} 1 h", f"7 {ME} {ME} logs in again.", OWN_INFO)
+    assert [] == script.hang_ups
+
+
+def test_another_session_is_recognised_although_we_do_not_know_when_we_have_logged_in() -> None:
+    script = Script()
+    for _ in range(2):
+        script.connect()
+        script.raw(b"login: ")
+        script.server("** Warning: You are already logged in.", f"1 {ME} 1 h")
+        script.lose(by_server=True)
+    assert [End.REPLACED] == [hang_up.end for hang_up in script.hang_ups]
 
 
 def test_an_old_connection_of_our_own_is_not_another_login() -> None:
