@@ -356,6 +356,11 @@ class Agent:
         if (awaited := AWAITED_BY_TIMER.get(timer)) is not None:
             if awaited is Awaited.CHOUETTE:
                 self._chouette.on_time()
+            elif awaited is Awaited.STRATEGY:
+                self._timeouts.on_time(awaited)
+                self._context.counters.timeouts += 1
+                self._context.record("no_step", expected=awaited.name.lower())
+                (self._chouette if self.state is State.SEATED else self._decisions).on_strategy_lost()
             else:
                 (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
             return

@@ -192,7 +192,7 @@ class CommandQueue:
     @property
     def is_join_open(self) -> bool:
         """Whether nothing is known of what the server has done about our last `join`."""
-        return 0 < self._last_join and not self.is_dealt_with(self._last_join)
+        return self._last_join > 0 and not self.is_dealt_with(self._last_join)
 
     def is_dealt_with(self, place: int) -> bool:
         """Whether all that the server has said to a command has come; `place` was `sent_count` when it was sent."""
@@ -392,8 +392,10 @@ def _refuses(command: Command, message: Message) -> bool:
 
 def _answers_time(message: Message) -> bool:
     """Whether a message answers a `time`, or refuses it."""
-    return isinstance(message, m.ServerTime) or _tells_time(c.Time(), message) or (
-        isinstance(message, m.UnknownCommand | m.CommandNotImplemented) and _refuses(c.Time(), message)
+    return (
+        isinstance(message, m.ServerTime)
+        or _tells_time(c.Time(), message)
+        or (isinstance(message, m.UnknownCommand | m.CommandNotImplemented) and _refuses(c.Time(), message))
     )
 
 

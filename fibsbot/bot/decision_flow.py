@@ -24,14 +24,15 @@ from fibsbot.bot import decisions
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.decisions import AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
+from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
 from fibsbot.bot.recovery import Recovery, RecoveryStep
+from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.games.text import format_table
 from fibsbot.match import MatchState, Phase
 from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.questions import Question, StrategyAnswer
+from fibsbot.strategies.questions import Question, StrategyAnswer, last_resort_answer
 from fibsbot.table_lines import game_from_state
 
 MAX_ATTEMPTS: Final = 5
@@ -298,7 +299,7 @@ class DecisionFlow:
             self._open = self._decisions.get(key) or self._begin(key)
         decision = self._open
         if decision is None:
-            self._recovery.watch(None, sent=False, match_over=match_over)
+            self._recovery.watch(None, None, match_over=match_over)
             return
         if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
@@ -309,8 +310,12 @@ class DecisionFlow:
                 self._queue.send(decision.reply.command, decision.key)
             else:
                 self._context.set_timer("think", decision.due - self._context.now)
-        sent = decision.attempts > 0 or decision.situation in self._refused
-        self._recovery.watch(decision.situation, sent=sent, match_over=match_over)
+        awaited = None
+        if decision.question and decision.stage in (DecisionStage.SEEN, DecisionStage.ASKED):
+            awaited = Awaited.STRATEGY
+        elif decision.attempts > 0 or decision.situation in self._refused:
+            awaited = Awaited.DECISION
+        self._recovery.watch(decision.situation, awaited, match_over=match_over)
 
     def _opponent_played_on(self, last: PendingDecision, key: AnyDecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
@@ -362,12 +367,15 @@ class DecisionFlow:
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> bool:
+    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
         """Accept the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
             return False
         self._questions_open = max(self._questions_open - 1, 0)
+        if answer is None:
+            self._recovery.stall("a question has no answer")
+            return True
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
@@ -378,6 +386,15 @@ class DecisionFlow:
         decision.details = AnswerDetails(seconds, getattr(answer, "equity", None), fallback)
         self._set_reply(decision, reply)
         return True
+
+    def on_strategy_lost(self) -> None:
+        """Let the last resort decide, because the answer to a question never came."""
+        decision = self._open
+        if decision is None or decision.question is None:
+            return
+        self._questions_open = max(self._questions_open, 1)
+        decision.stage = DecisionStage.ASKED
+        self.on_answer(decision.key, last_resort_answer(decision.question), LOST_QUESTION)
 
     def on_late_answer(self, key: AnyDecisionKey) -> None:
         """Count an answer of the strategy to a decision that is no longer open."""

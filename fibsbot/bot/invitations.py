@@ -20,6 +20,7 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.events_and_actions import Ask, ConnectionLost, InvitationKey
 from fibsbot.bot.players import Players
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited
 from fibsbot.fibs_numbering import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
 from fibsbot.strategies.base import Opponent
@@ -232,6 +233,8 @@ class ReceivedInvitation:
     name: str
     length: int
     """Points, 0 for unlimited."""
+    since: float
+    """When it came, on the agent's clock."""
     complete: bool = False
     """Whether the time for the line that may follow an invitation is over."""
     awaits_saved_count: bool = False
@@ -286,7 +289,9 @@ class ReceivedInvitations:
         if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
-        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length, game=game)
+        invitation = self._received[name] = ReceivedInvitation(
+            self._numbers, name, length, self._context.now, game=game
+        )
         self._context.set_timer("invitation", self._context.settings.timings.invitation)
         counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(
             Feature.SAVED_COUNT
@@ -335,9 +340,20 @@ class ReceivedInvitations:
         )
         key = InvitationKey(invitation.name, invitation.length, invitation.number)
         self._context.actions.append(Ask(key, InvitationQuestion(opponent, invitation.length)))
+        self._context.set_timer(
+            "invitation lost", TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
+        )
 
-    def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
-        """Take the strategy's answer to an invitation."""
+    def expire(self) -> None:
+        """Accept invitations, as the policy does, about which the strategy's answer was lost."""
+        wait = TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
+        for it in self._received.values():
+            if not it.accepted and self._context.now >= it.since + wait:
+                it.accepted = it.complete = True
+                self._context.record("invitation_accepted", by=it.name, length=it.length)
+
+    def on_answer(self, key: InvitationKey, answer: StrategyAnswer | None) -> None:
+        """Take the strategy's answer to an invitation; without one the policy, which has accepted it, decides."""
         invitation = self._received.get(key.name)
         if invitation is None or invitation.number != key.number:
             self._context.counters.late_answers += 1

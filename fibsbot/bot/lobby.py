@@ -271,6 +271,7 @@ class Lobby:
     def step(self) -> None:
         """Take the next step towards a match, if there is nothing else to do."""
         self._sent_invitations.expire()
+        self._invitations.expire()
         if (
             self._context.session.state is not State.LOBBY
             or not self._queue.idle

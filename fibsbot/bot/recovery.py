@@ -38,7 +38,7 @@ MAX_SITUATIONS: Final = 2_000
 """Situations of a match that are remembered to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
-    {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
+    {Awaited.DECISION, Awaited.STRATEGY, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
 )
 """The waits in a match, of which one is open at a time."""
 _WAITS_OUTSIDE_THE_LOBBY: Final = IN_MATCH_WAITS | {Awaited.MATCH}
@@ -188,8 +188,8 @@ class Recovery:
 
     # -- in a match: waiting ------------------------------------------------------------------------------------
 
-    def watch(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> None:
-        """Find out who has to act, and until when. `deciding`: the open decision of ours; `sent`: it went out."""
+    def watch(self, deciding: Hashable | None, decision_wait: Awaited | None, *, match_over: bool) -> None:
+        """Find out who has to act, and until when. `deciding`: the open decision of ours, and what it waits for."""
         state, tracked = self._context.session.state, self._context.tracked
         if state not in IN_MATCH:
             self.leave_reason = None
@@ -198,13 +198,13 @@ class Recovery:
         match = self._matches.current
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
-        awaited: Awaited | None  # None outside of matches, and while we think or leave
+        awaited: Awaited | None  # None outside of matches, and while we pretend to think or leave
         if self.leave_reason is not None:
             awaited = None
         elif match_over and state in IN_MATCH:
             awaited = Awaited.END
         elif deciding is not None:
-            awaited = Awaited.DECISION if sent else None
+            awaited = decision_wait
         elif self._joined and state is State.BETWEEN_GAMES:
             awaited = Awaited.OPPONENT
         elif state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
@@ -214,7 +214,7 @@ class Recovery:
         self._timeouts.stop_others(awaited, IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY)
         if awaited is None:
             return
-        subject = deciding if awaited is Awaited.DECISION else (state, tracked.turn_count)
+        subject = deciding if awaited in (Awaited.DECISION, Awaited.STRATEGY) else (state, tracked.turn_count)
         if not self._timeouts.is_waiting_for(awaited):
             self._probing = False
             self._postponed = 0

@@ -89,6 +89,7 @@ class LateAnswers:
         self._said = False
 
     def __call__(self, line: Passing) -> list[tuple[float, str]]:
+        """Deliver a line, perhaps late."""
         bot, number = self._command
         if line.bot != bot:
             return unharmed(line)
