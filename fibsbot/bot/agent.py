@@ -76,7 +76,7 @@ class Agent:
         timeouts = self._timeouts = Timeouts(context)
         self._login = LoginSequence(context, queue, timeouts)
         self._players = players = Players(context, queue)
-        sent = SentInvitations(context, queue)
+        sent = self._sent_invitations = SentInvitations(context, queue)
         self._saved_matches = SavedMatches(context, queue, players, sent)
         self._invitations = ReceivedInvitations(context, queue, players)
         self._lobby = Lobby(context, queue, players, sent, self._invitations, self._saved_matches)
@@ -145,6 +145,7 @@ class Agent:
             self._matches,
             self._saved_matches,
             self._invitations,
+            self._sent_invitations,
             chouette=None if seat is None else seat.inviter,
         )
 

@@ -389,3 +389,31 @@ def test_a_new_match_shown_only_by_a_board_replaces_a_stuck_one() -> None:
     assert script.agent.state is State.MY_MOVE
     assert [(5, False)] == [(event["length"], event["resumed"]) for event in script.events("match_started")]
     assert memory.history_of("ford").stuck is None
+
+
+def test_a_saved_match_that_is_resumed_by_every_invitation_is_not_left_for_ever() -> None:
+    memory = AgentMemory()
+    memory.note_stuck("ford", 0.0)
+    script = Script(strict=False, invite="ford", length=1)
+    script.agent = Agent(script.agent.settings, memory)
+    script.to_lobby(saved=SAVED)
+    answers = {**STILL, "invite": [RESUMED], "leave": [LEFT, FORD, "6"], "rawwho": [FORD, "6"]}
+    said = Counter(answer(script, script.server(FORD, "6"), answers))
+    said += live_through(script, 3 * 3600, answers)
+    assert (5, 5) == (said["invite ford 1"], said["leave"])
+    assert [60, 120, 240, 480, None] == [event["pause"] for event in script.events("start_failed")]
+    assert ("ford",) == script.agent.status.given_up
+    assert "no more matches with ford" in script.agent.status.sentence
+    assert ["tell"] == [line.split()[0] for line in script.server("ford wants to play a 1 point match with you.")]
+    assert "stuck" == script.events("invitation_refused")[-1]["code"]
+
+
+def test_a_player_with_whom_matches_go_on_again_is_invited_as_before() -> None:
+    script = Script(strict=False)
+    sent = script.agent._sent_invitations
+    for _ in range(5):
+        sent.start_failed("ford")
+    assert sent.starts_fail("ford")
+    sent.start_succeeded("ford")
+    assert not sent.starts_fail("ford")
+    assert () == script.agent.status.given_up
