@@ -43,7 +43,7 @@ async def test_an_order_to_end_ends_a_registration(*, quit_at_once: bool) -> Non
         plan = evolve(plan, server=evolve(plan.server, register=True))
         runner = Runner(plan, RandomStrategy(1))
         running = asyncio.create_task(runner.run())
-        while b"guest" not in heard:
+        while b"guest" not in heard:  # noqa: ASYNC110 - a list
             await asyncio.sleep(0.01)
         (runner.quit if quit_at_once else runner.finish)()
         assert End.FINISHED is (await running).end
