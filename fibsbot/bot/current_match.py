@@ -361,7 +361,7 @@ def bot_status(  # noqa: PLR0913 - the parts that know something about it
         chouette=chouette,
         paused=context.paused,
         finishing=context.finishing,
-        saved=len(saved.matches),
+        saved=len(saved.matches.keys() - ({match.opponent} if match else set())),
         stuck=sum(context.memory.history_of(name).stuck is not None for name in saved.matches),
         given_up=sent.given_up,
         invitations=invitations.waiting,

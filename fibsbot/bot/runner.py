@@ -98,6 +98,7 @@ class Runner:
             on_strategy_answer=lambda answer, seconds: self._observer.on_strategy_answer(answer, seconds, self.agent),
         )
         self._end_requested = asyncio.Event()
+        self._end_pause = asyncio.Event()
         self._registering: Driver | None = None
         """Drives the registration while it is on."""
 
@@ -120,6 +121,11 @@ class Runner:
             self._registering.dispatch(event)
         if isinstance(event, FinishRequested | QuitRequested):
             self._end_requested.set()
+            self._end_pause.set()
+
+    def connect_now(self) -> None:
+        """End the pause before the next attempt to connect, if there is one."""
+        self._end_pause.set()
 
     async def run(self) -> SessionResult:
         """Play until the agent ends the run.
@@ -196,9 +202,9 @@ class Runner:
             end_requested.cancel()
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before the next attempt, unless the end is requested."""
+        """Wait before the next attempt, unless the end is requested or an operator wants it at once."""
         self._driver.note(Record("reconnecting", {"pause": round(seconds, 3)}))
-        self._end_requested.clear()
+        self._end_pause.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._end_requested.wait()
+                await self._end_pause.wait()

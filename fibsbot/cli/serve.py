@@ -71,6 +71,11 @@ async def _run(server: Server, database: Path | None) -> None:
     if take_early_signals():
         stop.set()
     async with server:
+        if database is None:
+            import structlog  # noqa: PLC0415 - as above
+
+            lost = "accounts and matches end with this process; --database FILE keeps them"
+            structlog.get_logger(__name__).warning("nothing is kept", what=lost)
         waiting = [asyncio.ensure_future(event.wait()) for event in (stop, server.failed)]
         _, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in pending:

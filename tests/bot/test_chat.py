@@ -430,7 +430,7 @@ STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
 
 @given(place=st.sampled_from(["to_lobby", "to_their_turn", "to_my_roll"]), steps=STEPS)
 def test_replies_to_arbitrary_chat_stay_within_bounds(place: str, steps: list[Any]) -> None:
-    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY))
+    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY, deadline=DAY))
     getattr(script, place)()
     begun, answers = script.now, len(script.sent_so_far)
     for step in steps:
