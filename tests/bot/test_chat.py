@@ -447,3 +447,10 @@ def test_replies_to_arbitrary_chat_stay_within_bounds(place: str, steps: list[An
         assert len(tells_to(sent, name)) <= (len(Topic) + 1) * windows
     assert not any(tells_to(sent, name) for name in (ME, "RepBotNG", "gnubot"))
     assert not script.hang_ups or "silent" in script.hang_ups[0].reason or "board" in script.hang_ups[0].reason
+
+
+def test_the_greeting_names_the_opponent() -> None:
+    script = Script(chat=ChatSettings(greeting="Hi {opponent}, I am a program.")).to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", board(turn=-1, other_dice="6:1"))
+    script.wait(3)
+    assert "kibitz Hi ford, I am a program." in script.sent_so_far

@@ -11,6 +11,8 @@ from attrs import evolve
 
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.runner import Runner
+from fibsbot.client.connection import Connection, ConnectionFailedError
+from fibsbot.client.settings import BackoffSettings
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.live_bots import settings
 
@@ -48,3 +50,26 @@ async def test_an_order_to_end_ends_a_registration(*, quit_at_once: bool) -> Non
         (runner.quit if quit_at_once else runner.finish)()
         assert End.FINISHED is (await running).end
     assert not [line for line in heard if line.startswith(b"login")]
+
+
+async def test_an_order_to_connect_ends_the_pause_before_the_next_attempt() -> None:
+    heard: list[bytes] = []
+    async with asyncio.timeout(30), slow_server(heard) as port:
+        plan = settings(port, "marvin", register=False, retry_first=True)
+        plan = evolve(plan, backoff=BackoffSettings(first=600, longest=900))
+        attempts = [0]
+
+        async def refused() -> Connection:
+            attempts[0] += 1
+            raise ConnectionFailedError("nobody listens")
+
+        runner = Runner(plan, RandomStrategy(1), connect_to=refused)
+        running = asyncio.create_task(runner.run())
+        for count in (1, 2, 3):
+            while attempts[0] < count:  # noqa: ASYNC110 - a list
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
+            runner.connect_now()
+        runner.quit()
+        await running
+    assert attempts[0] >= 3

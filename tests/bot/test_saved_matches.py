@@ -483,3 +483,10 @@ def test_an_opponent_who_does_not_resume_for_some_minutes_is_not_invited_before(
         if script.now < 1000 + 299:
             assert "invite ford" not in said
     assert "invite ford" in script.sent_so_far
+
+
+def test_the_match_that_is_being_played_is_not_counted_as_saved() -> None:
+    script = Script(strict=False).to_lobby(saved=(*SAVED, "  zaphod  3  0 -  1"))
+    assert 2 == script.agent.status.saved
+    script.server("ford has joined you. Your running match was loaded.", board(score="1:3"))
+    assert 1 == script.agent.status.saved

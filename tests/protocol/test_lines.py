@@ -170,19 +170,3 @@ def test_data_after_the_end_is_refused() -> None:
 def test_the_maximum_line_length_must_fit_a_prompt() -> None:
     with pytest.raises(ValueError, match="128"):
         LineSplitter(100)
-
-
-@pytest.mark.parametrize("command", [b"\xff\xfb\x01", b"\xff\xf9", b"\xff\xfa\x18\x01\xff\xf0"])
-def test_a_telnet_command_at_the_end_of_what_has_come_is_complete(command: bytes) -> None:
-    """A prompt has no end of line: nothing more comes until it is answered."""
-    splitter = LineSplitter()
-    splitter.receive_data(command)
-    splitter.receive_data(b"login: ")
-    line = splitter.next_line()
-    assert line is not None
-    assert "login: " == line.text
-    splitter = LineSplitter()
-    splitter.receive_data(b"login: " + command)
-    line = splitter.next_line()
-    assert line is not None
-    assert "login: " == line.text
