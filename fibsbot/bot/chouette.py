@@ -285,7 +285,7 @@ class ChouetteFlow:
         state = match_state(board, phase=decision.phase, resignation=min(level, 3))
         if decision.phase is Phase.MOVE and state.dice is None:
             return  # the dice are on the board that comes next
-        if decision.phase is Phase.ROLL and state.dice is not None:
+        if decision.phase is Phase.ROLL and board.dice != (0, 0):
             self._close()  # an old question: we have rolled since
             return
         self._number += 1
