@@ -8,11 +8,14 @@ import sys
 from types import FrameType
 from typing import Final
 
+from fibsbot.early_signals import note_early_signals
+
 _INTERRUPTED: Final = 128 + signal.SIGINT
 
 
 def main() -> int:
     """Run the command line; return the exit status, that of an interrupted command on Ctrl-C during the imports."""
+    note_early_signals()
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # not where whoever started us has SIGINT ignored
         signal.signal(signal.SIGINT, _exit)

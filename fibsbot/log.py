@@ -44,7 +44,7 @@ def configure_log(form: LogFormat = LogFormat.CONSOLE, level: LogLevel = LogLeve
         renderer = structlog.processors.JSONRenderer()
     else:
         renderer = structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=0
         )
     structlog.configure(
         processors=[

@@ -22,6 +22,7 @@ LAYERS: Final = (
     ("fibsbot.redaction",),
     (
         "fibsbot.log",
+        "fibsbot.early_signals",
         "fibsbot.evolve",
         "fibsbot.fibs_ratings",
         "fibsbot.json_lines",

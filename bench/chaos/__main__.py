@@ -34,6 +34,8 @@ WARM_UP: Final = 60.0
 """Seconds that the bots have to begin their first match before the faults begin."""
 FINISH_TIME: Final = 180.0
 """Seconds that each pair has to finish its last match after the faults."""
+START_TIME: Final = 60.0
+"""Seconds that a bot that was started again has to be in its match; then it gets its signal all the same."""
 MIN_SAMPLES: Final = 200
 """Minimum number of memory samples while faults are injected ..."""
 SAMPLE_INTERVAL: Final = 0.5
@@ -180,12 +182,18 @@ async def _inject_faults(testbed: Testbed) -> None:
 async def _finish(pair: BotPair) -> None:
     """Let a bot finish its match and end."""
     end = time.monotonic() + FINISH_TIME
+    logins = -1
     while time.monotonic() < end:
         if not pair.child.running:
             if not pair.bot.matches or pair.bot.matches[-1].score:
                 return
+            logins = pair.bot.logins  # the connection of the process before may still count as playing: half-open
             await pair.child.start()
-        await wait_until(lambda: pair.bot.playing or not pair.child.running, 10.0)
+
+        def ready(before: int = logins) -> bool:
+            return (pair.bot.logins > before and pair.bot.playing) or not pair.child.running
+
+        await wait_until(ready, max(min(START_TIME, end - time.monotonic()), 1.0))
         pair.child.signal(signal.SIGTERM)
         await wait_until(lambda: not pair.child.running, max(end - time.monotonic(), 1.0))
 

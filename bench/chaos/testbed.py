@@ -31,7 +31,7 @@ from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 
-PROCESS_TIMEOUT: Final = 30.0
+PROCESS_TIMEOUT: Final = 120.0
 """Seconds that a process has to start, and to end."""
 MAX_QUOTED: Final = 20
 """Number of problems of a log that are kept."""

@@ -221,7 +221,11 @@ async def _ask(chain: StrategyChain, question: Question) -> StrategyAnswer:
     answered: asyncio.Future[StrategyAnswer] = asyncio.get_running_loop().create_future()
 
     def on_answer(answer: TimedAnswer) -> None:
-        if not answered.done():
+        if answered.done():
+            return
+        if answer.answer is None:
+            answered.set_exception(ChouetteError(f"no strategy has an answer: {answer.fallback}"))
+        else:
             answered.set_result(answer.answer)
 
     chain.ask(question, on_answer)

@@ -53,6 +53,8 @@ from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
+DOUBT_FACTOR: Final = 10
+"""Times `patience` in which a server may take once for another login what was our own."""
 REPLACED: Final = "another login of the same name has taken our place"
 
 
@@ -74,7 +76,7 @@ class Agent:
         timeouts = self._timeouts = Timeouts(context)
         self._login = LoginSequence(context, queue, timeouts)
         self._players = players = Players(context, queue)
-        sent = SentInvitations(context, queue)
+        sent = self._sent_invitations = SentInvitations(context, queue)
         self._saved_matches = SavedMatches(context, queue, players, sent)
         self._invitations = ReceivedInvitations(context, queue, players)
         self._lobby = Lobby(context, queue, players, sent, self._invitations, self._saved_matches)
@@ -102,6 +104,13 @@ class Agent:
         """The same at a chouette, whose games are not followed as a match of ours."""
         self._replaced = False
         self._closed_by_server = False
+        self._login_time: int | None = None
+        """When we last logged in, by the server's clock, if it has said so."""
+        self._was_replaced_unless: int | None = None
+        """The server has closed our connection, and says that we are logged in: by somebody else, unless the last login
+        was at this time, our own. Then the server has not noticed the end of that connection."""
+        self._doubted: float | None = None
+        """When that was so last."""
         self._recorded_flaws: set[str] = set()
         """Kinds of contradictions on boards that were recorded on this connection; some servers make them often."""
 
@@ -136,6 +145,7 @@ class Agent:
             self._matches,
             self._saved_matches,
             self._invitations,
+            self._sent_invitations,
             chouette=None if seat is None else seat.inviter,
         )
 
@@ -230,11 +240,11 @@ class Agent:
     def _on_message(self, message: Message) -> None:
         context, queue = self._context, self._queue
         handlers = self._seated_handlers if self._follow(message) else self._handlers
+        outcome = queue.match_reply(message)
         if isinstance(message, Refusal):
             context.counters.refusals += 1
-            command = queue.in_flight.command.kind() if queue.in_flight else None
+            command = outcome.queued.command.kind() if outcome else None
             context.record("refused", text=write(message), command=command)
-        outcome = queue.match_reply(message) if queue.in_flight else None
         if self._saved_matches.listing is not None:
             self._saved_matches.follow_list(self._saved_matches.listing, message)
         for handler in handlers.get(type(message), ()):
@@ -313,8 +323,26 @@ class Agent:
     @on(m.AlreadyLoggedIn)
     def _on_already_logged_in(self, _: m.AlreadyLoggedIn) -> None:
         """Notice an unannounced login: the server closed our connection, and now says that we are logged in already."""
-        if self._closed_by_server:
+        if not self._closed_by_server:
+            return
+        if self._login_time is None:
             self._context.disconnect(REPLACED, End.REPLACED)
+        self._was_replaced_unless = self._login_time
+
+    @on(m.Welcome)
+    def _on_welcome(self, message: m.Welcome) -> None:
+        own, self._was_replaced_unless, self._login_time = self._was_replaced_unless, None, None
+        if own is None:
+            return
+        now, again = self._context.now, DOUBT_FACTOR * self._context.settings.timings.patience
+        if message.last_login != own or (self._doubted is not None and now < self._doubted + again):
+            self._context.disconnect(REPLACED, End.REPLACED)
+        self._doubted = now
+
+    @on(m.WhoInfo)
+    def _on_who(self, info: m.WhoInfo) -> None:
+        if info.name == self._context.settings.name and self._login_time is None:
+            self._login_time = info.login
 
     def _on_differences(self, differences: tuple[Difference, ...]) -> None:
         self._context.counters.differences += len(differences)
@@ -329,6 +357,11 @@ class Agent:
         if (awaited := AWAITED_BY_TIMER.get(timer)) is not None:
             if awaited is Awaited.CHOUETTE:
                 self._chouette.on_time()
+            elif awaited is Awaited.STRATEGY:
+                self._timeouts.on_time(awaited)
+                self._context.counters.timeouts += 1
+                self._context.record("no_step", expected=awaited.name.lower())
+                (self._chouette if self.state is State.SEATED else self._decisions).on_strategy_lost()
             else:
                 (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
             return

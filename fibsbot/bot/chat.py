@@ -26,7 +26,7 @@ from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.events_and_actions import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
 from fibsbot.bot.orders import Order, parse_order
 from fibsbot.bot.players import Players
-from fibsbot.bot.settings import ChatSettings
+from fibsbot.bot.settings import OPPONENT, ChatSettings
 from fibsbot.policy import describe_policy, is_bot
 from fibsbot.text import format_duration, plural
 
@@ -322,7 +322,7 @@ class Chat:
     def _greet(self, opponent: str) -> None:
         if opponent in self._greeted or not self._settings.greet or not self._listens_to(opponent):
             return
-        if self._say(c.Kibitz(self._settings.greeting)):
+        if self._say(c.Kibitz(self._settings.greeting.replace(OPPONENT, opponent))):
             if len(self._greeted) >= MAX_GREETED:
                 del self._greeted[next(iter(self._greeted))]
             self._greeted[opponent] = None

@@ -19,13 +19,13 @@ from fibs_protocol.session import State
 from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext, on
-from fibsbot.bot.decisions import DecisionCommand, command_for, obvious_answer, question_for, xgid_of
+from fibsbot.bot.decisions import LOST_QUESTION, DecisionCommand, command_for, obvious_answer, question_for, xgid_of
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.timeouts import Awaited, Timeouts
 from fibsbot.fibs_numbering import match_state
 from fibsbot.match import MatchState, Phase
-from fibsbot.strategies.questions import StrategyAnswer
+from fibsbot.strategies.questions import Question, StrategyAnswer, last_resort_answer
 
 MAX_FAILURES: Final = 10
 """Refused or unanswered commands in a row, at most; after that we reconnect."""
@@ -72,6 +72,7 @@ class SeatedDecision:
     stage: SeatedDecisionStage = SeatedDecisionStage.ASKED
     key: DecisionKey | None = None
     state: MatchState | None = None
+    question: Question | None = None
     direction: int = -1
     reply: DecisionCommand | None = None
     due: float = 0.0
@@ -149,6 +150,7 @@ class ChouetteFlow:
     def _on_no_seat(self, _: m.ChouetteNoSeat) -> None:
         seat, self.seat, self._decision = self.seat, None, None
         self._timeouts.stop(Awaited.CHOUETTE)
+        self._timeouts.stop(Awaited.STRATEGY)
         if seat is not None:
             self._leave_behind(seat)
 
@@ -283,6 +285,9 @@ class ChouetteFlow:
         state = match_state(board, phase=decision.phase, resignation=min(level, 3))
         if decision.phase is Phase.MOVE and state.dice is None:
             return  # the dice are on the board that comes next
+        if decision.phase is Phase.ROLL and board.dice != (0, 0):
+            self._close()  # an old question: we have rolled since
+            return
         self._number += 1
         decision.state, decision.direction = state, board.direction
         decision.key = DecisionKey(
@@ -304,13 +309,23 @@ class ChouetteFlow:
         settings = self._context.settings
         cube_closed = not board.may_double or self._failures > 0
         question = question_for(state, settings, cube_closed=cube_closed, resign_from=self._resign_from)
+        decision.question = question
         self._context.actions.append(Ask(decision.key, question))
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> bool:
+    def on_strategy_lost(self) -> None:
+        """Let the last resort decide, because the answer to a question never came."""
+        decision = self._decision
+        if decision is not None and decision.key is not None and decision.question is not None:
+            self.on_answer(decision.key, last_resort_answer(decision.question), LOST_QUESTION)
+
+    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
         """Take the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decision
         if decision is None or decision.key != key or decision.stage is not SeatedDecisionStage.THINKING:
             return False
+        if answer is None:
+            self._fail()
+            return True
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
@@ -348,8 +363,10 @@ class ChouetteFlow:
             elif "think" not in self._context.timers:
                 self._context.set_timer("think", decision.due - self._context.now)
         if decision is not None and decision.stage is SeatedDecisionStage.THINKING:
-            self._timeouts.stop(Awaited.CHOUETTE)  # the strategy has its own deadline
+            self._timeouts.stop(Awaited.CHOUETTE)
+            self._timeouts.start(Awaited.STRATEGY, decision.key)
         else:
+            self._timeouts.stop(Awaited.STRATEGY)
             self._timeouts.start(Awaited.CHOUETTE, self._progress)
         if self._wants_to_leave and not seat.game_on and not seat.games and self._queue.idle:
             self._queue.send(LEAVE)  # before the first game nothing asks us to join the next one
@@ -388,16 +405,21 @@ class ChouetteFlow:
         game_command = outcome.queued.key is not None or isinstance(command, c.ShowBoard | c.Join)
         if not game_command and not isinstance(command, c.Chouette):
             return
-        self._failures += 1
-        if self._failures > MAX_FAILURES:
-            self._context.counters.stalls += 1
-            self._context.disconnect("the server takes none of our commands at the chouette")
-            return
         if command == LEAVE and self.seat is not None:
             self.seat.game_on = True  # we have points at stake
         if decision is not None and outcome.queued.key in (None, decision.key):
             self._decision = None
-        self._queue.send(ASK_AGAIN)
+        self._fail()
+
+    def _fail(self) -> None:
+        """Have the server ask for what is open, because something went wrong; reconnect after too many failures."""
+        self._failures += 1
+        if self._failures > MAX_FAILURES:
+            self._context.counters.stalls += 1
+            self._context.disconnect("the server takes none of our commands at the chouette")
+        else:
+            self._decision = None
+            self._queue.send(ASK_AGAIN)
 
     def on_time(self) -> None:
         """Have the server ask again while nothing happens; at last leave the table."""

@@ -77,6 +77,29 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
 """The messages that answer each command, besides refusals. A decision is answered when it is no longer open."""
 
 
+REFUSED_ONLY: Final[Mapping[type[Message], type[Command] | tuple[type[Command], ...]]] = {
+    **dict.fromkeys((m.ShowWhat, m.UnknownShow), c.Show),
+    m.UnknownToggle: c.ToggleCommand,
+    **dict.fromkeys((m.UnknownSetting, m.BadSettingValue), c.SetCommand),
+    **dict.fromkeys((m.InviteWho, m.InviteBadLength), (c.Invite, c.InviteByLaws, c.InviteToGame)),
+    m.JoinWho: c.Join,
+    m.NobodyToLeave: c.Leave,
+    m.TellWhom: c.Tell,
+    m.ResignHow: c.Resign,
+    m.ChouetteRefused: (c.Chouette, c.Join),
+    **dict.fromkeys(
+        (
+            *(m.MoveWords, m.TooFewMoves, m.TooManyMoves, m.CantMoveFrom, m.CantMovePoints, m.CantMoveTo),
+            *(m.BarFirst, m.CantBearOff, m.CantMoveHome, m.RollFirst),
+        ),
+        c.Move,
+    ),
+}
+"""The commands that a refusal can be one of, where it says so; any other may be one of every command."""
+
+
+MAX_LATE: Final = 8.0
+"""Watchdogs after which the answer to a `time` counts as lost, not late."""
 LACKING_DIVISOR: Final = 4
 """The wait for an answer is divided by this where the server is known to lack the feature or to answer it oddly."""
 _CLOCK: Final = re.compile(r"\b\d{1,2}:\d\d\b")
@@ -148,12 +171,32 @@ class CommandQueue:
         self.in_flight: QueuedCommand | None = None
         self._unusual: m.Unknown | None = None
         """A line that is not known, and came while the command was in flight."""
+        self.sent_count = 0
+        """Commands sent on this connection."""
+        self._last_join = 0
+        """The place of the last `join` among them; 0 when it was answered."""
+        self._open_times: deque[tuple[int, float]] = deque()
+        """Each `time` without an answer: its place among the commands sent on this connection, and when it was sent."""
+        self._reached = 0
+        """The place of the last command that the server is known to have dealt with: it has answered a `time` sent
+        after it, and answers come in the order of the commands."""
 
     def clear(self) -> None:
         """Drop all commands because the connection has ended; the times of sending are kept."""
         self._waiting.clear()
         self._chat.clear()
         self.in_flight = None
+        self._open_times.clear()
+        self.sent_count = self._reached = self._last_join = 0
+
+    @property
+    def is_join_open(self) -> bool:
+        """Whether nothing is known of what the server has done about our last `join`."""
+        return self._last_join > 0 and not self.is_dealt_with(self._last_join)
+
+    def is_dealt_with(self, place: int) -> bool:
+        """Whether all that the server has said to a command has come; `place` was `sent_count` when it was sent."""
+        return self._reached > place
 
     def send(self, command: Command, key: AnyDecisionKey | None = None) -> None:
         """Queue a command unless it is already pending."""
@@ -213,7 +256,8 @@ class CommandQueue:
 
     def match_reply(self, message: Message) -> CommandOutcome | None:
         """Return the outcome of the command in flight if a message answers it, which frees the way for the next."""
-        if self.in_flight is None or (self.in_flight.key is not None and isinstance(message, CHAT_REFUSALS)):
+        late = self._open_times and self._note_time(message)
+        if late or self.in_flight is None or (self.in_flight.key is not None and isinstance(message, CHAT_REFUSALS)):
             return None
         command = self.in_flight.command
         replies = self.in_flight.key is None and _replies(command, message)
@@ -223,6 +267,16 @@ class CommandQueue:
             self._unusual = message
             self._context.shorten_timer("reply", self._context.settings.timings.watchdog / LACKING_DIVISOR)
         return None
+
+    def _note_time(self, message: Message) -> bool:
+        """Note the answer to a `time`; return whether it is that to an older one than the last command."""
+        oldest_open = self._context.now - MAX_LATE * self._context.settings.timings.watchdog
+        while self._open_times and self._open_times[0][1] < oldest_open:
+            self._open_times.popleft()
+        if not self._open_times or not _answers_time(message):
+            return False
+        self._reached = self._open_times.popleft()[0]
+        return self._reached < self.sent_count
 
     def keep_only(self, key: AnyDecisionKey | None) -> None:
         """Drop the commands of all decisions except the open one; one in flight is finished, as it has been answered.
@@ -244,6 +298,8 @@ class CommandQueue:
             raise ValueError("expected a command in flight")
         outcome = CommandOutcome(self.in_flight, message)
         self.in_flight = None
+        if message is not None and isinstance(outcome.queued.command, c.Join):
+            self._last_join = 0
         self._context.timers.pop("reply", None)
         return outcome
 
@@ -292,6 +348,11 @@ class CommandQueue:
             self._sent.popleft()
         self._sent.append(context.now)
         self.in_flight = queued
+        self.sent_count += 1
+        if isinstance(queued.command, c.Join):
+            self._last_join = self.sent_count
+        elif isinstance(queued.command, c.Time):
+            self._open_times.append((self.sent_count, context.now))
 
     def _free_at(self, pause: float) -> float:
         """Return when the next command may be sent at the earliest."""
@@ -317,11 +378,25 @@ def chat_line(text: str) -> str:
 
 
 def _refuses(command: Command, message: Message) -> bool:
-    """Whether a message refuses a command: every refusal does, and so does an unknown error that names the command."""
+    """Whether a message refuses a command: a refusal that can be one of it, or an unknown error that names it.
+
+    While lines come late, what names another command, or a part of it that only others have, refuses an earlier one.
+    """
     if isinstance(message, m.Unknown) and (message.text.startswith("**") or "not yet implemented" in message.text):
         word = re.escape(write_command(command).split()[0])
         return re.search(rf"['`\"]{word}\b", message.text) is not None
-    return isinstance(message, Refusal)
+    if isinstance(message, m.UnknownCommand | m.CommandNotImplemented):
+        return message.command.split()[:1] == write_command(command).split()[:1]
+    return isinstance(message, Refusal) and isinstance(command, REFUSED_ONLY.get(type(message), Command))
+
+
+def _answers_time(message: Message) -> bool:
+    """Whether a message answers a `time`, or refuses it."""
+    return (
+        isinstance(message, m.ServerTime)
+        or _tells_time(c.Time(), message)
+        or (isinstance(message, m.UnknownCommand | m.CommandNotImplemented) and _refuses(c.Time(), message))
+    )
 
 
 def _tells_time(command: Command, message: Message) -> bool:

@@ -14,7 +14,7 @@ from fibs_protocol.words import YOU, Departure
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.events_and_actions import ConnectionLost
-from fibsbot.bot.invitations import ReceivedInvitations
+from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.fibs_numbering import length_from_fibs
@@ -276,7 +276,8 @@ class Matches:
         self._context.record(
             "match_saved", opponent=match.opponent, length=match.length, why=why, how=how.value if how else None
         )
-        self._lobby.match_saved(match.opponent, match.length, wrong_length=match.wrong_length, how=how)
+        wrong_length, unwanted = match.wrong_length, match.unwanted
+        self._lobby.match_saved(match.opponent, match.length, wrong_length=wrong_length, unwanted=unwanted, how=how)
         self._end()
 
     def _end(self) -> None:
@@ -307,6 +308,8 @@ class BotStatus:
     """Saved matches that can be resumed."""
     stuck: int
     """How many of them were given up, because the server could not continue them."""
+    given_up: tuple[str, ...]
+    """Players with whom no match is started any more, because each one had to be left at once."""
     invitations: int
     """Invitations that wait for our answer."""
     counters: dict[str, int]
@@ -329,6 +332,7 @@ class BotStatus:
             game = "" if self.game is None else f" at {self.game}"
             said = f"playing {self.opponent}{game}{score}{length}"
         said += f", {plural(self.stuck, 'saved match')} stuck" if self.stuck else ""
+        said += f", no more matches with {', '.join(self.given_up)}" if self.given_up else ""
         return said + (", then leaving" if self.finishing else ", paused" if self.paused else "")
 
     def as_dict(self) -> dict[str, Any]:
@@ -336,11 +340,12 @@ class BotStatus:
         return {**asdict(self), "sentence": self.sentence}
 
 
-def bot_status(
+def bot_status(  # noqa: PLR0913 - the parts that know something about it
     context: AgentContext,
     matches: Matches,
     saved: SavedMatches,
     invitations: ReceivedInvitations,
+    sent: SentInvitations,
     *,
     chouette: str | None,
 ) -> BotStatus:
@@ -356,8 +361,9 @@ def bot_status(
         chouette=chouette,
         paused=context.paused,
         finishing=context.finishing,
-        saved=len(saved.matches),
+        saved=len(saved.matches.keys() - ({match.opponent} if match else set())),
         stuck=sum(context.memory.history_of(name).stuck is not None for name in saved.matches),
+        given_up=sent.given_up,
         invitations=invitations.waiting,
         counters=context.counters.as_dict(),
     )

@@ -3,9 +3,9 @@
 See docs/protocol.md, pitfalls 8 to 14.
 
 After every event `step` finds out which decision is open, so it does not matter which message opened it. A decision
-is identified by its key and made once. Its command is sent again only when a board that we asked for shows the
-decision still open: then the server has lost or refused the command. `time` after `board` makes sure that it is that
-board and no older one.
+is identified by its key and made once. Its command is sent again only when a board that is newer than the command shows
+the decision still open: then the server has lost or refused the command. Boards look alike, but answers come in order:
+once a `time` that was sent later is answered, there is a newer one. If no answer comes there is a new connection.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from fibsbot.bot import decisions
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.decisions import AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
+from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
-from fibsbot.bot.recovery import Recovery
+from fibsbot.bot.recovery import Recovery, RecoveryStep
+from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.games.text import format_table
 from fibsbot.match import MatchState, Phase
 from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.questions import Question, StrategyAnswer
+from fibsbot.strategies.questions import Question, StrategyAnswer, last_resort_answer
 from fibsbot.table_lines import game_from_state
 
 MAX_ATTEMPTS: Final = 5
 """Times that one decision is sent at most; then the match is left."""
+MAX_TIMES: Final = 2
+"""Times that `time` is sent before a decision counts as one of which nothing can be known on this connection."""
 MAX_REFUSED: Final = 5
 """Different plays that may be refused in one situation; then the match is left."""
 MAX_DECISIONS: Final = 1000
@@ -171,8 +174,8 @@ class DecisionFlow:
             self._on_board()
         elif isinstance(command, c.ShowBoard) and isinstance(outcome.message, m.UnknownCommand):
             self._on_no_board()
-        elif isinstance(command, c.Time) and (outcome.message is not None or self._unconfirmed):
-            self._act_on_board()
+        elif isinstance(command, c.Time) and (decision := self._unconfirmed) is not None:
+            self._ask_time(decision)
         elif (
             outcome.message is None
             and not isinstance(command, c.ShowBoard | c.Leave)
@@ -181,13 +184,35 @@ class DecisionFlow:
             self._queue.send(c.ShowBoard())
 
     def _on_board(self) -> None:
-        """Take a board that was asked for; it may be an older one, but what answers the next question is not."""
+        """Take a board that was asked for: it may be an older one, so ask for what can only be newer."""
         decision = self._unconfirmed
-        if decision is None or (decision.boards_seen and self._context.lacks(Feature.TIME)):
+        if decision is None:
             self._act_on_board()
             return
         decision.boards_seen += 1
-        self._queue.send(c.ShowBoard() if self._context.lacks(Feature.TIME) else c.Time())
+        if not self._context.lacks(Feature.TIME) or self._queue.is_dealt_with(decision.place):
+            self._ask_time(decision)
+        elif decision.boards_seen > 1:
+            self._act_on_board()
+        else:
+            self._queue.send(c.ShowBoard())
+
+    def _ask_time(self, decision: PendingDecision) -> None:
+        """Go by the last board if everything has come that the server has said to a decision's command.
+
+        That is so once it has answered a `time` that was sent later. One more is sent if no answer comes; after that
+        nothing will be known on this connection.
+        """
+        dealt_with = self._queue.is_dealt_with(decision.place)
+        if dealt_with and decision.boards_seen:
+            self._act_on_board()
+        elif dealt_with or self._context.lacks(Feature.TIME):
+            self._queue.send(c.ShowBoard())
+        elif decision.times_asked < MAX_TIMES:
+            decision.times_asked += 1
+            self._queue.send(c.Time())
+        else:
+            self._recovery.stall("no answer tells whether a command was carried out", RecoveryStep.RECONNECT)
 
     def _on_no_board(self) -> None:
         """Go by the last board that came: some servers show one after each step, and know no `board`.
@@ -214,7 +239,7 @@ class DecisionFlow:
     def _mark_unconfirmed(self, decision: PendingDecision, *, refused: bool) -> None:
         self._resignation_pending = False  # it has been answered, as far as we know
         decision.stage = DecisionStage.UNCONFIRMED
-        decision.boards_seen = 0
+        decision.times_asked = decision.boards_seen = 0
         self._queue.send(c.ShowBoard())
         if refused and decision.reply:
             self._refused.setdefault(decision.situation, {})[decision.reply.text] = self._progress
@@ -225,9 +250,7 @@ class DecisionFlow:
     def _act_on_board(self) -> None:
         """Trust a board that we asked for: a decision that is open on it has to be made.
 
-        Boards look alike: while lines come late, the first board after `board` may be one that was on its way before.
-        An unconfirmed decision is sent again only when the answer to a further command has come: by then the board
-        that was asked for has come, too. A refusal makes no difference: it may have been that of another command.
+        A refusal makes no difference: it may have been that of another command.
         """
         decision = self._unconfirmed
         if decision is None or decision.reply is None:
@@ -276,7 +299,7 @@ class DecisionFlow:
             self._open = self._decisions.get(key) or self._begin(key)
         decision = self._open
         if decision is None:
-            self._recovery.watch(None, sent=False, match_over=match_over)
+            self._recovery.watch(None, None, match_over=match_over)
             return
         if decision.stage is DecisionStage.SEEN and decision.question and self._questions_open < MAX_ASKED:
             decision.stage = DecisionStage.ASKED
@@ -287,8 +310,12 @@ class DecisionFlow:
                 self._queue.send(decision.reply.command, decision.key)
             else:
                 self._context.set_timer("think", decision.due - self._context.now)
-        sent = decision.attempts > 0 or decision.situation in self._refused
-        self._recovery.watch(decision.situation, sent=sent, match_over=match_over)
+        awaited = None
+        if decision.question and decision.stage in (DecisionStage.SEEN, DecisionStage.ASKED):
+            awaited = Awaited.STRATEGY
+        elif decision.attempts > 0 or decision.situation in self._refused:
+            awaited = Awaited.DECISION
+        self._recovery.watch(decision.situation, awaited, match_over=match_over)
 
     def _opponent_played_on(self, last: PendingDecision, key: AnyDecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
@@ -340,12 +367,15 @@ class DecisionFlow:
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer, fallback: str | None) -> bool:
+    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
         """Accept the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
             return False
         self._questions_open = max(self._questions_open - 1, 0)
+        if answer is None:
+            self._recovery.stall("a question has no answer")
+            return True
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
@@ -356,6 +386,15 @@ class DecisionFlow:
         decision.details = AnswerDetails(seconds, getattr(answer, "equity", None), fallback)
         self._set_reply(decision, reply)
         return True
+
+    def on_strategy_lost(self) -> None:
+        """Let the last resort decide, because the answer to a question never came."""
+        decision = self._open
+        if decision is None or decision.question is None:
+            return
+        self._questions_open = max(self._questions_open, 1)
+        decision.stage = DecisionStage.ASKED
+        self.on_answer(decision.key, last_resort_answer(decision.question), LOST_QUESTION)
 
     def on_late_answer(self, key: AnyDecisionKey) -> None:
         """Count an answer of the strategy to a decision that is no longer open."""
@@ -369,6 +408,7 @@ class DecisionFlow:
         if decision is None or decision.reply is None:
             return
         decision.stage = DecisionStage.SENT
+        decision.place = self._queue.sent_count
         decision.attempts += 1
         self._context.tracked = evolve(self._context.tracked, own_play=decision.reply.play)
         details, decision.details = decision.details, None

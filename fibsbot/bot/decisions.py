@@ -53,6 +53,8 @@ _PHASES: Final = {
     State.THEY_DOUBLED: Phase.DOUBLED,
     State.THEY_RESIGNED: Phase.RESIGNED,
 }
+LOST_QUESTION: Final = "no answer came"
+"""Why the last resort has decided where the answer to a question was lost."""
 RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
 """States in which an offer to resign may still be open although the opponent has played on."""
 _CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
@@ -120,6 +122,10 @@ class PendingDecision:
     details: AnswerDetails | None = None
     """Details of the reply for the record; None once that is written."""
     attempts: int = 0
+    place: int = 0
+    """The place of its command among all that were sent on this connection."""
+    times_asked: int = 0
+    """How often `time` was sent since it became unconfirmed."""
     boards_seen: int = 0
     """Boards that have come since it became unconfirmed."""
 
@@ -172,8 +178,9 @@ def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | 
     `resigned_points` is what an offered resignation is worth; 0 if that is not known.
     """
     if state.phase is Phase.MOVE and state.dice and not state.may_reject:
-        plays = () if has_choice(state.position.points, state.dice) else legal_plays(state.position, state.dice)
-        return PlayAnswer(plays[0]) if plays else None
+        if has_choice(state.position.points, state.dice):
+            return None
+        return PlayAnswer(next(iter(legal_plays(state.position, state.dice)), Play()))
     if state.phase is Phase.RESIGNED:
         if not resigned_points:
             return AcceptAnswer(accepted=False)  # the line that says what is offered got lost
@@ -226,7 +233,7 @@ def command_for(key: AnyDecisionKey, answer: StrategyAnswer, direction: int) -> 
     try:
         play = check_play(key.position, key.dice, answer.play)
     except RuleError:
-        play = legal_plays(key.position, key.dice)[0]
+        play = next(iter(legal_plays(key.position, key.dice)), Play())
     return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
 
 

@@ -182,7 +182,8 @@ class StrategyAnswered(Event):
     """The answer to a question asked with Ask. An answer to a question that is no longer open is dropped."""
 
     key: QuestionKey
-    answer: StrategyAnswer
+    answer: StrategyAnswer | None
+    """None: there is none, not even one of the last resort."""
     fallback: str | None = None
     """Why this is not the strategy's own answer: that was late, raised or answered nonsense."""
 

@@ -9,6 +9,7 @@ wait before the next one to the same player, until that player comes back.
 from __future__ import annotations
 
 import enum
+import math
 from typing import Final
 
 from attrs import define, evolve, field, frozen
@@ -20,6 +21,7 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.events_and_actions import Ask, ConnectionLost, InvitationKey
 from fibsbot.bot.players import Players
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited
 from fibsbot.fibs_numbering import length_to_fibs
 from fibsbot.policy import Direction, RefusalReason, reasons_to_refuse
 from fibsbot.strategies.base import Opponent
@@ -38,6 +40,10 @@ STUCK_MATCH_TEXTS: Final = frozenset(
 """What other bots of this program say; the second is the older sentence."""
 MAX_DOUBLINGS: Final = 7
 """The wait before inviting the same player again grows to 2 to the power of this many times the first one."""
+MAX_FAILED_STARTS: Final = 5
+"""Matches with a player that we have to leave at once before we neither invite that player nor accept in this run."""
+STARTS_FAIL_TEXT: Final = "Each new match with you turns into one that I can't play, so I leave it. Please try later."
+"""The reply to an invitation of a player with whom starts fail."""
 MAX_TRIED: Final = 10_000
 """Players that are remembered, so as not to invite them again soon."""
 
@@ -86,6 +92,8 @@ class SentInvitations:
     _queue: CommandQueue
     _last: SentInvitation | None = None
     _attempts: dict[str, InvitationAttempts] = field(factory=dict)
+    _failed_starts: dict[str, InvitationAttempts] = field(factory=dict)
+    """How often a match with a player was one that we had to leave at once, since one with that player went on."""
     _announced_resumes: dict[str, float] = field(factory=dict)
     """When the server passed on our invitations to resume, by player, since the last match."""
 
@@ -127,12 +135,39 @@ class SentInvitations:
 
     def may_invite(self, name: str) -> bool:
         """Whether enough time has gone by since this player was invited last."""
-        attempts, now = self._attempts.get(name), self._context.now
-        if attempts is None or now >= attempts.again:
+        again = max((it[name].again for it in (self._attempts, self._failed_starts) if name in it), default=0.0)
+        if self._context.now >= again:
             return True
-        if "retry" not in self._context.timers:
-            self._context.set_timer("retry", attempts.again - now)
+        if "retry" not in self._context.timers and again < math.inf:
+            self._context.set_timer("retry", again - self._context.now)
         return False
+
+    def start_failed(self, name: str) -> None:
+        """Note that we have left a match at once: the pauses until the next one grow, and after some there is none.
+
+        There are servers that resume a saved match whatever we invite to, also one that cannot go on.
+        """
+        failed = self._failed_starts.pop(name, None)
+        count = 1 if failed is None else failed.count + 1
+        pause = math.inf if count >= MAX_FAILED_STARTS else self._context.settings.timings.retry * 2**count
+        if len(self._failed_starts) >= MAX_TRIED:
+            del self._failed_starts[next(iter(self._failed_starts))]
+        self._failed_starts[name] = InvitationAttempts(count, self._context.now + pause)
+        self._context.record("start_failed", opponent=name, count=count, pause=pause if pause < math.inf else None)
+
+    def start_succeeded(self, name: str) -> None:
+        """Note that a match with a player has gone on."""
+        self._failed_starts.pop(name, None)
+
+    def starts_fail(self, name: str) -> bool:
+        """Whether it is too early for another match with a player with whom more than one had to be left at once."""
+        failed = self._failed_starts.get(name)
+        return failed is not None and failed.count > 1 and self._context.now < failed.again
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The players with whom no match is started any more in this run."""
+        return tuple(sorted(name for name, failed in self._failed_starts.items() if failed.again == math.inf))
 
     def reset_attempts(self, name: str) -> None:
         """Forget how often this player was invited in vain."""
@@ -232,6 +267,8 @@ class ReceivedInvitation:
     name: str
     length: int
     """Points, 0 for unlimited."""
+    since: float
+    """When it came, on the agent's clock."""
     complete: bool = False
     """Whether the time for the line that may follow an invitation is over."""
     awaits_saved_count: bool = False
@@ -286,7 +323,9 @@ class ReceivedInvitations:
         if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
         self._numbers += 1
-        invitation = self._received[name] = ReceivedInvitation(self._numbers, name, length, game=game)
+        invitation = self._received[name] = ReceivedInvitation(
+            self._numbers, name, length, self._context.now, game=game
+        )
         self._context.set_timer("invitation", self._context.settings.timings.invitation)
         counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(
             Feature.SAVED_COUNT
@@ -335,9 +374,20 @@ class ReceivedInvitations:
         )
         key = InvitationKey(invitation.name, invitation.length, invitation.number)
         self._context.actions.append(Ask(key, InvitationQuestion(opponent, invitation.length)))
+        self._context.set_timer(
+            "invitation lost", TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
+        )
 
-    def on_answer(self, key: InvitationKey, answer: StrategyAnswer) -> None:
-        """Take the strategy's answer to an invitation."""
+    def expire(self) -> None:
+        """Accept invitations, as the policy does, about which the strategy's answer was lost."""
+        wait = TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
+        for it in self._received.values():
+            if not it.accepted and self._context.now >= it.since + wait:
+                it.accepted = it.complete = True
+                self._context.record("invitation_accepted", by=it.name, length=it.length)
+
+    def on_answer(self, key: InvitationKey, answer: StrategyAnswer | None) -> None:
+        """Take the strategy's answer to an invitation; without one the policy, which has accepted it, decides."""
         invitation = self._received.get(key.name)
         if invitation is None or invitation.number != key.number:
             self._context.counters.late_answers += 1

@@ -20,11 +20,11 @@ from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.events_and_actions import ConnectionLost
-from fibsbot.bot.invitations import InvitationPurpose, ReceivedInvitations, SentInvitations
+from fibsbot.bot.invitations import STARTS_FAIL_TEXT, InvitationPurpose, ReceivedInvitations, SentInvitations
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.fibs_numbering import length_from_fibs
-from fibsbot.policy import CHOUETTE, Direction, reasons_to_refuse
+from fibsbot.policy import CHOUETTE, Direction, RefusalReason, reasons_to_refuse
 
 HOUR: Final = 3_600.0
 """Seconds."""
@@ -181,10 +181,20 @@ class Lobby:
     def match_ended(self, opponent: str) -> None:
         """Note that a match was played to its end."""
         self._saved_matches.finished(opponent)
+        self._sent_invitations.start_succeeded(opponent)
         self._context.memory.note_played(opponent, self._context.now)
 
-    def match_saved(self, opponent: str, length: int | None, *, wrong_length: bool, how: Departure | None) -> None:
-        """Note that a match was interrupted. `wrong_length`: not the length agreed on; `how`: how the opponent left."""
+    def match_saved(
+        self, opponent: str, length: int | None, *, wrong_length: bool, unwanted: bool, how: Departure | None
+    ) -> None:
+        """Note that a match was interrupted.
+
+        `wrong_length`: not the length agreed on; `unwanted`: given up before; `how`: how the opponent left.
+        """
+        if wrong_length or unwanted:
+            self._sent_invitations.start_failed(opponent)
+        else:
+            self._sent_invitations.start_succeeded(opponent)
         self._context.memory.note_broken_off(opponent, self._context.now)
         self._saved_matches.broke_off(opponent, length, wrong_length=wrong_length, how=how)
 
@@ -207,7 +217,13 @@ class Lobby:
         if length is None:
             self._resume_for(message.name)
         else:
-            self._invitations.invited(message.name, length)
+            self._consider(message.name, length)
+
+    def _consider(self, name: str, length: int, game: str | None = None) -> None:
+        if self._sent_invitations.starts_fail(name):
+            self._invitations.refuse(name, length, (RefusalReason("stuck", STARTS_FAIL_TEXT),))
+        else:
+            self._invitations.invited(name, length, game)
 
     @on(m.MatchLaws)
     def _on_match_laws(self, message: m.MatchLaws) -> None:
@@ -223,7 +239,7 @@ class Lobby:
         if length is None:
             self._resume_for(message.name)
         else:
-            self._invitations.invited(message.name, length, message.game)
+            self._consider(message.name, length, message.game)
 
     @on(m.ChouetteInvitation)
     def _on_chouette_invitation(self, message: m.ChouetteInvitation) -> None:
@@ -271,6 +287,7 @@ class Lobby:
     def step(self) -> None:
         """Take the next step towards a match, if there is nothing else to do."""
         self._sent_invitations.expire()
+        self._invitations.expire()
         if (
             self._context.session.state is not State.LOBBY
             or not self._queue.idle

@@ -21,6 +21,7 @@ from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import REPEATED_COMMANDS, Awaited, Timeouts, awaited_of
 
 WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
+    Toggle.READY: True,
     Toggle.AUTOBOARD: True,
     Toggle.MOREBOARDS: True,
     Toggle.NOTIFY: True,
@@ -31,9 +32,11 @@ WANTED_TOGGLES: Final[Mapping[Toggle, bool]] = {
     Toggle.MOVES: False,
     Toggle.CRAWFORD: True,
     Toggle.DOUBLE: True,
-    Toggle.READY: True,
 }
-"""The values that the toggles must have (pitfall 7). `ready` comes last, when everything else is done."""
+"""The values that the toggles must have (pitfall 7).
+
+`ready` comes first, so that nobody is refused who invites us while we log in; the invitation waits until all is done.
+"""
 
 BOARDSTYLE: Final = "3"
 """The style with `board:` lines; line `2` does not contain it."""
@@ -137,11 +140,7 @@ class LoginSequence:
         self._queue.send(c.Show(c.ShowTopic.SAVED))
 
     def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
-        if not self._toggles_known:
-            self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-            settings = self._context.settings
-            self._ask_for_more(laws=settings.knows_laws, games=settings.knows_games)
-        self._toggles_known = True
+        first, self._toggles_known = not self._toggles_known, True
         self._timeouts.stop(Awaited.TOGGLES)
         for toggle, wanted in WANTED_TOGGLES.items():
             attempts, last = self._attempts.get(toggle, (0, 0.0))
@@ -149,6 +148,10 @@ class LoginSequence:
             if values.get(toggle, wanted) is not wanted and again:
                 self._attempts[toggle] = attempts + 1, self._context.now
                 self._queue.send(c.ToggleCommand(toggle))
+            if first and toggle is Toggle.READY:
+                self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
+                settings = self._context.settings
+                self._ask_for_more(laws=settings.knows_laws, games=settings.knows_games)
 
     def _ask_for_more(self, *, laws: bool, games: bool) -> None:
         """Tell the server that we know other laws than those of FIBS, or other games."""
@@ -251,6 +254,8 @@ class Registration:
                 return self._end("the server does not go on with the registration")
             case e.ConnectionLost():
                 return self._end("the connection was lost during the registration")
+            case e.FinishRequested() | e.QuitRequested():
+                return self._end("the end was requested during the registration")
         return []
 
     def _answer(self, message: Message) -> list[e.Action]:

@@ -12,6 +12,7 @@ class Order(enum.Enum):
     STATUS = "status", "say what the bot is doing"
     PAUSE = "pause", "start no new match until `resume`"
     RESUME = "resume", "start matches again after `pause`"
+    CONNECT = "connect", "try to connect now, without waiting for the end of the pause"
     FINISH = "finish", "finish the match, then log out"
     QUIT = "quit", "log out at once; the server saves the match"
 

@@ -38,7 +38,7 @@ MAX_SITUATIONS: Final = 2_000
 """Situations of a match that are remembered to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
-    {Awaited.DECISION, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
+    {Awaited.DECISION, Awaited.STRATEGY, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
 )
 """The waits in a match, of which one is open at a time."""
 _WAITS_OUTSIDE_THE_LOBBY: Final = IN_MATCH_WAITS | {Awaited.MATCH}
@@ -162,6 +162,9 @@ class Recovery:
                 self._match_search.start()
             case c.Unwatch() if state is State.WATCHING:
                 self._context.session.state = State.LOBBY
+            case c.Time() if state is State.BETWEEN_GAMES and self._timeouts.expired_count(Awaited.GAME):
+                if not self._queue.is_join_open and self._context.tracked.game:
+                    self._queue.send(c.Join())
 
     def on_overdue(self, outcome: CommandOutcome) -> None:
         """Count answers that do not come."""
@@ -185,8 +188,8 @@ class Recovery:
 
     # -- in a match: waiting ------------------------------------------------------------------------------------
 
-    def watch(self, deciding: Hashable | None, *, sent: bool, match_over: bool) -> None:
-        """Find out who has to act, and until when. `deciding`: the open decision of ours; `sent`: it went out."""
+    def watch(self, deciding: Hashable | None, decision_wait: Awaited | None, *, match_over: bool) -> None:
+        """Find out who has to act, and until when. `deciding`: the open decision of ours, and what it waits for."""
         state, tracked = self._context.session.state, self._context.tracked
         if state not in IN_MATCH:
             self.leave_reason = None
@@ -195,13 +198,13 @@ class Recovery:
         match = self._matches.current
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
-        awaited: Awaited | None  # None outside of matches, and while we think or leave
+        awaited: Awaited | None  # None outside of matches, and while we pretend to think or leave
         if self.leave_reason is not None:
             awaited = None
         elif match_over and state in IN_MATCH:
             awaited = Awaited.END
         elif deciding is not None:
-            awaited = Awaited.DECISION if sent else None
+            awaited = decision_wait
         elif self._joined and state is State.BETWEEN_GAMES:
             awaited = Awaited.OPPONENT
         elif state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
@@ -211,7 +214,7 @@ class Recovery:
         self._timeouts.stop_others(awaited, IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY)
         if awaited is None:
             return
-        subject = deciding if awaited is Awaited.DECISION else (state, tracked.turn_count)
+        subject = deciding if awaited in (Awaited.DECISION, Awaited.STRATEGY) else (state, tracked.turn_count)
         if not self._timeouts.is_waiting_for(awaited):
             self._probing = False
             self._postponed = 0
@@ -237,7 +240,7 @@ class Recovery:
         elif awaited is Awaited.OPPONENT:
             self._check_opponent()
         elif awaited is Awaited.GAME and self._context.tracked.game:
-            self._queue.send(c.Join())
+            self._join_again()
         elif (
             awaited is Awaited.BOARD
             and self._timeouts.expired_count(awaited) == EMPTY_MOVE_AFTER
@@ -246,6 +249,11 @@ class Recovery:
             self._queue.send(c.Move(()))
         else:
             self.probe()
+
+    def _join_again(self) -> None:
+        """Join the next game, but not again before the server is known to have dealt with the `join` before."""
+        asks = self._queue.is_join_open and not self._context.lacks(Feature.TIME)
+        self._queue.send(c.Time() if asks else c.Join())
 
     def _on_last_timeout(self, awaited: Awaited) -> None:
         if awaited is Awaited.END:

@@ -98,6 +98,9 @@ class Runner:
             on_strategy_answer=lambda answer, seconds: self._observer.on_strategy_answer(answer, seconds, self.agent),
         )
         self._end_requested = asyncio.Event()
+        self._end_pause = asyncio.Event()
+        self._registering: Driver | None = None
+        """Drives the registration while it is on."""
 
     async def _connect_tcp(self) -> Connection:
         server, timeout = self._settings.server, self._settings.agent.timings.connect
@@ -112,10 +115,17 @@ class Runner:
         self.dispatch(QuitRequested(time.monotonic()))
 
     def dispatch(self, event: Event) -> None:
-        """Pass an operator's request to the agent."""
+        """Pass an operator's request to the agent, and to the registration while it is on."""
         self._driver.dispatch(event)
+        if self._registering is not None:
+            self._registering.dispatch(event)
         if isinstance(event, FinishRequested | QuitRequested):
             self._end_requested.set()
+            self._end_pause.set()
+
+    def connect_now(self) -> None:
+        """End the pause before the next attempt to connect, if there is one."""
+        self._end_pause.set()
 
     async def run(self) -> SessionResult:
         """Play until the agent ends the run.
@@ -135,13 +145,20 @@ class Runner:
             return await self._play()
 
     async def _register(self) -> None:
+        """Make the account, unless the end is requested before. Raises RegistrationError."""
         account = self._settings.agent
+        connection = await self._connect_unless_ended()
+        if connection is None:
+            return
         registration = Registration(account.name, account.password, account.timings.connect)
-        driver = Driver(registration, self._strategies, time.monotonic, self._driver.session_log)
-        await driver.drive(await self._connect())
+        self._registering = Driver(registration, self._strategies, time.monotonic, self._driver.session_log)
+        try:
+            await self._registering.drive(connection)
+        finally:
+            self._registering = None
         if self._driver.session_log:
             self._driver.session_log.event("registration_ended", outcome=registration.outcome)
-        if registration.outcome and not registration.exists:
+        if registration.outcome and not registration.exists and self._driver.ended is None:
             raise RegistrationError(registration.outcome)
 
     async def _play(self) -> SessionResult:
@@ -168,6 +185,8 @@ class Runner:
 
     async def _connect_unless_ended(self) -> Connection | None:
         """Connect; return None if the end was requested before a connection was made."""
+        if self._driver.ended is not None:
+            return None
         self._end_requested.clear()
         connecting, end_requested = (
             asyncio.ensure_future(self._connect()),
@@ -183,9 +202,9 @@ class Runner:
             end_requested.cancel()
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before the next attempt, unless the end is requested."""
+        """Wait before the next attempt, unless the end is requested or an operator wants it at once."""
         self._driver.note(Record("reconnecting", {"pause": round(seconds, 3)}))
-        self._end_requested.clear()
+        self._end_pause.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._end_requested.wait()
+                await self._end_pause.wait()

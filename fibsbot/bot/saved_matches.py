@@ -8,6 +8,7 @@ joins; both see which one that was from the order of the lines.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -28,6 +29,10 @@ from fibsbot.text import format_duration
 
 MAX_SAVED: Final = 1_000
 """Saved matches that are remembered; FIBS allows a few dozen."""
+LONGEST_PAUSE: Final = 24 * 60
+"""Minutes for which an opponent's word that they do not resume a match holds at most."""
+_NOT_NOW: Final = re.compile(r"\bnot attempt to resume for (\d{1,4}) minutes?\b")
+"""What GammonBot says to an opponent who has left: it refuses until then."""
 _LISTED: Final = (m.SavedMatch, m.SavedGameMatch)
 """The lines of the server's list."""
 
@@ -48,6 +53,8 @@ class SavedMatchState:
     """Whether the opponent waits for us to resume it."""
     due: float | None = None
     """When the opponent may be invited; None: at any time."""
+    not_before: float = 0.0
+    """Until when the opponent does not resume it, as they have told us."""
     left: bool = False
     """Whether the opponent left: then we invite once."""
     invited_after_leaving: bool = False
@@ -108,6 +115,13 @@ class SavedMatches:
         if saved := self.matches.get(message.name):
             saved.renew()
             saved.opponent_waits = False
+
+    @on(m.Says)
+    def _on_says(self, message: m.Says) -> None:
+        """Invite an opponent who does not resume for some minutes when these are over, and not before."""
+        saved, said = self.matches.get(message.name), _NOT_NOW.search(message.text)
+        if saved is not None and said is not None:
+            saved.not_before = self._context.now + 60.0 * min(int(said[1]), LONGEST_PAUSE)
 
     @on(m.SavedMatchCorrupt)
     def _on_corrupt(self, _: m.SavedMatchCorrupt) -> None:
@@ -184,6 +198,7 @@ class SavedMatches:
         if found := self._against(name, saved, Direction.THEIRS):
             return found
         saved.renew()
+        saved.not_before = 0.0
         saved.wrong_length = False
         self._sent_invitations.reset_attempts(name)  # a player who invites us is logged in
         ours = self._sent_invitations.waiting
@@ -228,10 +243,11 @@ class SavedMatches:
         stuck = self._context.memory.history_of(name).stuck is not None
         if saved.wrong_length or saved.invited_after_leaving or stuck or not self._players.is_free(name):
             return False
-        if saved.due is not None and self._context.now < saved.due:
-            timer = "left" if saved.left else "gone"
+        due = max(saved.not_before, saved.due or 0.0)
+        if self._context.now < due:
+            timer = "not before" if due == saved.not_before else "left" if saved.left else "gone"
             if timer not in self._context.timers:
-                self._context.set_timer(timer, saved.due - self._context.now)
+                self._context.set_timer(timer, due - self._context.now)
             return False
         return self._sent_invitations.may_invite(name) and not self._against(name, saved, Direction.OURS)
 

@@ -75,9 +75,17 @@ class Timings:
         return evolve(self, **{name: getattr(self, name) * factor for name in waits})
 
 
+OPPONENT: Final = "{opponent}"
+"""Stands for the opponent's name in the greeting."""
+
+
 def _is_chat_line(text: str) -> bool:
-    """Whether the server passes a text on as it is: it would cut or spoil anything else."""
-    return bool(re.fullmatch(r"[ -~]{1,240}", text)) and "**" not in text and bool(text.strip())
+    """Whether the server passes a text on as it is: it would cut or spoil anything else.
+
+    Braces are those of `{opponent}`: any others were meant to stand for something.
+    """
+    plain = text.replace(OPPONENT, "")
+    return bool(re.fullmatch(r"[ -~]{1,240}", text)) and not re.search(r"\*\*|[{}]", plain) and bool(text.strip())
 
 
 @frozen
@@ -87,9 +95,9 @@ class ChatSettings:
     greet: bool = setting(default=True, help="Whether to greet the opponent, once per match.")
     greeting: str = setting(
         "Hello, I'm a computer program. If I get stuck, kibitz `move`. For more commands, tell me `help`.",
-        "Text of the greeting.",
+        "Text of the greeting; `{opponent}` stands for the opponent's name.",
         blanks=True,
-        expected="1 to 240 ASCII characters without **",
+        expected="1 to 240 ASCII characters without ** and without braces but {opponent}",
         check=_is_chat_line,
     )
     greet_watchers: bool = setting(

@@ -30,6 +30,7 @@ class Awaited(enum.Enum):
     ANY_LINE = "any line at all, while commands are unanswered"
     REQUESTED_BOARD = "a board that was asked for"
     DECISION = "a decision of ours to be taken"
+    STRATEGY = "the strategy's answer"
     BOARD = "a board, or a line that says what is open"
     ROLL = "the dice, or the question whether we double"
     GAME = "the next game"
@@ -48,6 +49,7 @@ class Consequence(enum.Enum):
 
     GO_ON = "go on without it"
     RECONNECT = "a new connection"
+    LAST_RESORT = "the last resort decides"
     REJOIN = "the match: leave and rejoin; then a new connection; then the match is given up"
     """The first of these that was not tried for this match since it last made progress."""
     RECONNECT_MATCH = "the match: a new connection; then the match is given up"
@@ -87,6 +89,7 @@ TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
     Awaited.ANY_LINE: TimeoutRule("watchdog", 1, 2, "", Consequence.RECONNECT),
     Awaited.REQUESTED_BOARD: TimeoutRule("watchdog", 1, 4, "`board`", Consequence.REJOIN),
     Awaited.DECISION: TimeoutRule("watchdog", 3, 2, "`board`", Consequence.REJOIN),
+    Awaited.STRATEGY: TimeoutRule("deadline", 6, 0, "", Consequence.LAST_RESORT),
     Awaited.BOARD: TimeoutRule("watchdog", 1, 4, "`board`; once `move` alone where we cannot move", Consequence.REJOIN),
     Awaited.ROLL: TimeoutRule("watchdog", 1, 4, "`board`, then `roll`", Consequence.REJOIN),
     Awaited.GAME: TimeoutRule("watchdog", 1, 4, "`join`", Consequence.REJOIN),
@@ -101,7 +104,7 @@ TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
     Awaited.MATCH: TimeoutRule("watchdog", 0.25, 3, "`board`, or `rawwho OURSELVES`", Consequence.RECONNECT),
     Awaited.CHOUETTE: TimeoutRule("patience", 1, 29, "`chouette`", Consequence.LEAVE_TABLE),
 }
-"""All waits. Those for a strategy, for people and for the next invitation have their times in the settings."""
+"""All waits. Those for people and for the next invitation have their times in the settings."""
 
 
 REPEATED_COMMANDS: Final[tuple[type[Command], ...]] = (c.SetCommand, c.ToggleCommand, c.Show)

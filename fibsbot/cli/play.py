@@ -15,7 +15,8 @@ from fibsbot.client.settings import ServerSettings
 from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.settings import DEFAULT_VARIABLE, AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
-from fibsbot.policy import Lengths
+from fibsbot.policy import CHOUETTE, Lengths
+from fibsbot.policy.policy import ANY_GAME, full_game_name, is_game
 
 DEFAULT_PORT: Final = ServerSettings().port
 """Port of a server that is named without one."""
@@ -30,6 +31,16 @@ def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise click.BadParameter(f"expected HOST or HOST:PORT with a port from 1 to 65535, got {value!r}")
     return host.strip("[]"), int(port)
+
+
+def _games(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    names = tuple(name.strip() for name in value.split(","))
+    wrong = [name for name in names if name not in (ANY_GAME, CHOUETTE) and not is_game(name)]
+    if wrong:
+        raise click.BadParameter(f"expected games such as plakoto,{CHOUETTE} or {ANY_GAME}, got {wrong[0]!r}")
+    return tuple(map(full_game_name, names))
 
 
 OVERRIDES: Final = {
@@ -83,6 +94,13 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
     type=click.IntRange(1, 99),
     help="Longest match to accept.",
 )
+@click.option(
+    "--games",
+    metavar="NAMES",
+    callback=_games,
+    help="Games to accept besides backgammon, such as plakoto,chouette, or any. The bot tells the server that it knows "
+    "them ('set games on'); only `fibsbot serve` has them.  [default: none, or policy.games of the file]",
+)
 @_override_option("--strategy", "Strategy that plays.")
 @click.option("--matches", type=click.IntRange(1), metavar="N", help="Log out after N matches.")
 @_override_option("--deadline", "Time limit for a decision, in seconds.", FiniteRange(0, min_open=True))
@@ -97,8 +115,9 @@ def play(  # noqa: PLR0913 - one argument per option
     server: tuple[str, int] | None,
     account_name: str | None,
     password_file: Path | None,
-    max_length: int | None,
     *,
+    max_length: int | None,
+    games: tuple[str, ...] | None,
     verbose: bool,
     **options: Any,
 ) -> None:
@@ -116,6 +135,8 @@ def play(  # noqa: PLR0913 - one argument per option
         chosen = evolve(chosen, server=evolve(chosen.server, host=server[0], port=server[1]))
     if max_length:
         chosen = evolve(chosen, policy=evolve(chosen.policy, lengths=_limit_lengths(chosen.policy.lengths, max_length)))
+    if games is not None:
+        chosen = evolve(chosen, policy=evolve(chosen.policy, games=games))
     configure_log(chosen.log.format, LogLevel.DEBUG if verbose else chosen.log.level)
     from fibsbot.cli.play_session import play_account  # noqa: PLC0415 - the whole agent, which no help text needs
 

@@ -13,6 +13,7 @@ import click
 from fibsbot.cli import UserError
 from fibsbot.cli.options import FILE, FOLDER, laws_from, laws_options, tls_options, work_errors
 from fibsbot.cli.output import check_writable
+from fibsbot.early_signals import take_early_signals
 from fibsbot.log import configure_log
 from fibsbot.workers.errors import TlsFiles
 from fibsbot.workers.pool import cluster_imported
@@ -68,7 +69,14 @@ async def _run(server: Server, database: Path | None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
+    if take_early_signals():
+        stop.set()
     async with server:
+        if database is None:
+            import structlog  # noqa: PLC0415 - as above
+
+            lost = "accounts and matches end with this process; --database FILE keeps them"
+            structlog.get_logger(__name__).warning("nothing is kept", what=lost)
         waiting = [asyncio.ensure_future(event.wait()) for event in (stop, server.failed)]
         _, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in pending:

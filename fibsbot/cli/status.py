@@ -95,6 +95,7 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
     \b
     pause   start no new match until `resume`
     resume  start matches again after `pause`
+    connect try to connect now, without waiting for the end of the pause
     finish  finish the match, then log out
     quit    log out at once; the server saves the match
 

@@ -43,11 +43,22 @@ def connection_error_text(error: BaseException) -> str:
     return one_line(error)
 
 
+def _is_host(text: str) -> bool:
+    """Whether a text may be a host, and neither an address with a port nor a URL."""
+    return text.count(":") != 1 and "/" not in text and not text.startswith("[")
+
+
 @frozen
 class ServerSettings:
     """The server to play on."""
 
-    host: str = setting("127.0.0.1", "Host name or address of the server; FIBS is fibs.com.", needs_restart=True)
+    host: str = setting(
+        "127.0.0.1",
+        "Host name or address of the server; FIBS is fibs.com.",
+        expected="a host name or address alone, such as fibs.com: the port is server.port",
+        check=_is_host,
+        needs_restart=True,
+    )
     port: int = setting(4321, "TCP port of the server.", minimum=1, maximum=65535, needs_restart=True)
     register: bool = setting(
         default=False, help="Whether to create the account first if it does not exist.", needs_restart=True

@@ -67,11 +67,12 @@ def _parse_list(setting: SettingField, values: Any) -> Any:
 
 
 def _parse_length(value: Any) -> str | None:
+    word = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     try:
-        Lengths.parse([value])
+        Lengths.parse([word])
     except (TypeError, ValueError):
         return None
-    return str(value)
+    return str(word)
 
 
 def _parse_name(value: Any) -> NamePattern | None:

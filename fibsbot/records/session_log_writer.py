@@ -44,7 +44,7 @@ class LogFile:
         self._rotation = rotation
         self._limiter = WarningLimiter(path, clock)
         self._finished = FinishedLogs(path, rotation, clock, self._limiter) if rotation else None
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)  # not writable for others, whatever the umask
         self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
         self._least = 0

@@ -98,6 +98,15 @@ def password_command(line: str) -> c.Password | None:
     return command if isinstance(command, c.Password) else None
 
 
+MOVE_FORM: Final = m.Unknown("   A play is written as in 'move 13-7 8-7' or 'move bar/22 6/off'.")
+"""FIBS does not say it."""
+
+
 def refusal_messages(refusal: Refusal) -> tuple[Message, ...]:
     """Return the messages that express a refusal."""
-    return (refusal, m.PasswordColonNote()) if isinstance(refusal, m.PasswordUsage) else (refusal,)
+    match refusal:
+        case m.PasswordUsage():
+            return refusal, m.PasswordColonNote()
+        case m.MoveWords():
+            return refusal, MOVE_FORM
+    return (refusal,)

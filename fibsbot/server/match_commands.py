@@ -13,7 +13,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
-from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games import GAMES, UnknownGameError, load_ruleset
 from fibsbot.games.ruleset import Ruleset
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import flows, game_commands, game_flow, laws, watchers
@@ -25,6 +25,7 @@ from fibsbot.server.ruleset_match import load_match, new_ruleset_match
 from fibsbot.server.server_match import ServerMatch, new_match, update_laws
 from fibsbot.server.users import PendingInvitation, User
 from fibsbot.server.world import CommandHandlers, World
+from fibsbot.text import one_line
 
 MAX_LENGTH: Final = 999
 """Points of the longest match."""
@@ -288,7 +289,9 @@ def _ruleset_of(name: str) -> Ruleset:
     """Return the game that an invitation names. Raises CommandError if there is none, or no such option."""
     try:
         return load_ruleset(name)
-    except UnknownGameError:
+    except UnknownGameError as error:
+        if name.partition(":")[0] in GAMES:
+            raise CommandError(m.UnknownLaws(one_line(error))) from None
         raise CommandError(m.UnknownGame(name)) from None
 
 

@@ -16,7 +16,6 @@ DEFAULT_ON: Final = frozenset(
     {
         Toggle.ALLOWPIP,
         Toggle.AUTOBOARD,
-        Toggle.AUTOMOVE,
         Toggle.CRAWFORD,
         Toggle.DOUBLE,
         Toggle.MOREBOARDS,
@@ -24,7 +23,7 @@ DEFAULT_ON: Final = frozenset(
         Toggle.TELNET,
     }
 )
-"""The toggles that are on for a new user."""
+"""The toggles that are on for a new user. `automove` is not: clients send the play that the server would make."""
 
 RESET_EACH_GAME: Final = {Toggle.DOUBLE: True, Toggle.GREEDY: False, Toggle.MOVES: False}
 """Toggles that every game resets; they are never saved."""

@@ -36,7 +36,7 @@ from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
-from fibsbot.text import describe_error
+from fibsbot.text import describe_error, short_duration
 
 SLACK: Final = 60.0
 """Seconds by which everything may be late before an account is considered stuck."""
@@ -246,6 +246,13 @@ class BotAccount(Observer):
             if self._runner is not None:
                 self._runner.dispatch(event)
 
+    def connect_now(self) -> None:
+        """End the pause before the next attempt to connect, or before the next run."""
+        self._wake.set()
+        self._pause_until = None
+        if self._runner is not None:
+            self._runner.connect_now()
+
     # -- observing the run ------------------------------------------------------------------------------------
 
     def on_message(self, message: Message, agent: Agent) -> None:
@@ -274,7 +281,9 @@ class BotAccount(Observer):
                     self._error = utc_now(), f"connection lost: {record.fields.get('reason')}"
             case "reconnecting":
                 self._reconnects += 1
-                self._expect(float(record.fields.get("pause", 0.0)) + self.settings.agent.timings.connect)
+                pause = float(record.fields.get("pause", 0.0))
+                self._pause_until = self._clock() + pause
+                self._expect(pause + self.settings.agent.timings.connect)
                 self.first_attempt.set()
         if self._hooks.store_record:
             values = record.fields
@@ -317,8 +326,9 @@ class BotAccount(Observer):
         sentence = agent.sentence if agent else self.reason or "starting"
         if self.elsewhere is not None:
             state, sentence = ELSEWHERE, self.elsewhere
-        if self.end is None and self._pause_until is not None:
-            sentence = f"waiting {max(self._pause_until - now, 0):.0f} s before the next attempt"
+        if self.end is None and self._pause_until is not None and now < self._pause_until:
+            state = "RESTING"
+            sentence = f"waiting {short_duration(self._pause_until - now)} before the next attempt"
         return AccountStatus(
             account=self.name,
             state=state,
@@ -341,8 +351,8 @@ class AccountStatus:
 
     account: str
     state: str
-    """State of the connection, as in `fibs_protocol.session`; RESTING between two runs, ELSEWHERE while another process
-    plays the account, or how it ended."""
+    """State of the connection, as in `fibs_protocol.session`; RESTING between two attempts or runs, ELSEWHERE while
+    another process plays the account, or how it ended."""
     sentence: str
     """A phrase for what it is doing, such as `playing ford, 3-2 of 5`."""
     agent: BotStatus | None

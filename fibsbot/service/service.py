@@ -21,6 +21,7 @@ from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
+from fibsbot.early_signals import take_early_signals
 from fibsbot.files import is_lasting
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
@@ -276,6 +277,8 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._on_end, number)
         loop.add_signal_handler(signal.SIGHUP, self._on_reload)
+        for number in take_early_signals():
+            self._on_end(number)
         held = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
         try:
             yield

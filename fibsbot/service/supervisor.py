@@ -143,6 +143,10 @@ class Supervisor:
         if name is not None and name not in self.accounts:
             raise UnknownAccountError(f"expected one of {', '.join(self.accounts)}, got {name!r}")
         chosen = [self.accounts[name]] if name else list(self.accounts.values())
+        if order is Order.CONNECT:
+            _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
+            for account in chosen:
+                account.connect_now()
         event = event_for_order(order, time.monotonic())
         if event is not None:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])

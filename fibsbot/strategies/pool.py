@@ -111,7 +111,8 @@ class StrategyWorker:
 class TimedAnswer:
     """An answer, and why it is not the first strategy's, if it is not."""
 
-    answer: StrategyAnswer
+    answer: StrategyAnswer | None
+    """None if even the last resort has none, as to a question that makes no sense."""
     fallback: str | None = None
     seconds: float = 0.0
     """Time that strategies worked on it."""
@@ -212,10 +213,18 @@ class PendingQuestion:
         self.strategy.pool.submit(self, urgent=bool(self._faults))
 
     def _ask_last_resort(self) -> None:
-        if not self.cancelled:
-            self._deliver(self.question.put_to(LastResort()))
+        if self.cancelled:
+            return
+        try:
+            answer = ask_strategy(LastResort(), self.question)
+        except StrategyFailedError as error:
+            self._faults.append(f"the last resort {error}")
+            _log.exception("a question has no answer", error=str(error))
+            self._deliver(None)
+        else:
+            self._deliver(answer)
 
-    def _deliver(self, answer: StrategyAnswer) -> None:
+    def _deliver(self, answer: StrategyAnswer | None) -> None:
         self._on_answer(TimedAnswer(answer, "; ".join(self._faults) or None, self.seconds, self.waited))
 
     def start_timer(self, callback: Callable[..., None], *args: object) -> None:

@@ -128,7 +128,7 @@ class PlayQuestion:
         answer: object = strategy.choose_play(self.state, plays)
         if not isinstance(answer, PlayAnswer):
             raise InvalidAnswerError(f"expected a PlayAnswer, got {answer!r}")
-        if answer.play not in plays:
+        if answer.play not in plays and (plays or answer.play.moves):
             raise InvalidAnswerError(f"expected one of the {len(plays)} plays offered, got {answer.play!r}")
         return answer
 
@@ -209,13 +209,13 @@ def _checked_cube_answer(answer: object, *allowed: CubeAction) -> CubeAnswer:
 
 
 class LastResort:
-    """A strategy that answers at once and cannot fail."""
+    """A strategy that answers at once and cannot fail, whatever the state: servers make states up."""
 
     name = "last-resort"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
-        """Choose the first legal play."""
-        return PlayAnswer(plays[0])
+        """Choose the first legal play; no move at all where there is none."""
+        return PlayAnswer(plays[0] if plays else Play())
 
     def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
         """Never double."""
@@ -240,6 +240,14 @@ class LastResort:
 
     def close(self) -> None:
         """Release nothing."""
+
+
+def last_resort_answer(question: Question) -> StrategyAnswer | None:
+    """Return the answer of the last resort; None to a question that makes no sense."""
+    try:
+        return ask_strategy(LastResort(), question)
+    except StrategyFailedError:
+        return None
 
 
 @lru_cache(1)

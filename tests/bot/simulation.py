@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
 
+from bench.chaos.oracle import GAME_COMMANDS, shows_decision
 from fibs_protocol import commands as c
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command, write_command
@@ -77,6 +78,32 @@ def doubling(bot: str, number: int, *, down: bool) -> Fault:
     return lambda line: [(0.0, line.text)] * (1 + ((line.bot, line.down, line.number) == twice))
 
 
+class LateAnswers:
+    """A fault: the answer to one command, and all lines after it, come late; an old board comes in the meantime."""
+
+    def __init__(self, bot: str, number: int, board_after: float, answer_after: float) -> None:
+        """Delay what follows the bot's command of this number; the old board and the answer have their own delays."""
+        self._command = bot, number
+        self._delays = board_after, answer_after
+        self._board: str | None = None
+        self._said = False
+
+    def __call__(self, line: Passing) -> list[tuple[float, str]]:
+        """Deliver a line, perhaps late."""
+        bot, number = self._command
+        if line.bot != bot:
+            return unharmed(line)
+        if not line.down:
+            self._said = self._said or line.number == number
+        elif self._said and self._board is not None:
+            late = [*zip(self._delays, (self._board, line.text), strict=True)]
+            self._board = None
+            return late
+        elif line.text.startswith("board:You:"):
+            self._board = line.text
+        return unharmed(line)
+
+
 def stalling(bot: str, number: int, seconds: float, *, down: bool) -> Fault:
     """Delay all lines from one line on."""
     held = (bot, down, number)
@@ -125,6 +152,10 @@ class Simulation:
         self.bots: dict[str, Bot] = {}
         self.refusals: list[tuple[str, str, str]] = []
         """The refused commands: name, command and refusal."""
+        self.repeated: list[tuple[str, str]] = []
+        """The answers to a decision that had been answered: name and command."""
+        self._shown: set[User] = set()
+        """The users who have been shown a decision since their last answer to one."""
         self._seed = seed
         self._fault = fault
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -244,6 +275,7 @@ class Simulation:
         if bot.link != link or not bot.up:
             return
         if bot.user is not None:
+            self._note_answer(bot, bot.user, text)
             dispatch.handle(self.world, bot.user, text)
             self._deliver_all(bot, text)
             return
@@ -256,6 +288,16 @@ class Simulation:
             bot.user = sessions.log_in(self.world, account, ClientMode.CLIP, "127.0.0.1", command.client)
             self._deliver_all(bot, text)
 
+    def _note_answer(self, bot: Bot, user: User, text: str) -> None:
+        try:
+            command = parse_command(text)
+        except CommandError:
+            return
+        if isinstance(command, GAME_COMMANDS):
+            if user not in self._shown:
+                self.repeated.append((bot.name, text))
+            self._shown.discard(user)
+
     def _gone(self, user: User) -> None:
         sessions.log_out(self.world, user, Departure.DROPPED)
         self.world.save_matches()
@@ -266,6 +308,8 @@ class Simulation:
         leaving, self.world.disconnecting = self.world.disconnecting, []
         by_user = {other.user: other for other in self.bots.values() if other.user}
         for user, message in outbox:
+            if shows_decision(message):
+                self._shown.add(user)
             if bot is not None and user is bot.user and isinstance(message, Refusal):
                 self.refusals.append((bot.name, said, " ".join(render(user, message))))
             if other := by_user.get(user):

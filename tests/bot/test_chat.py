@@ -430,7 +430,7 @@ STEPS = st.lists(st.one_of(LINES, st.floats(0, 100)), max_size=60)
 
 @given(place=st.sampled_from(["to_lobby", "to_their_turn", "to_my_roll"]), steps=STEPS)
 def test_replies_to_arbitrary_chat_stay_within_bounds(place: str, steps: list[Any]) -> None:
-    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY))
+    script = Script(chat=QUIET, timings=Timings(pause=0, keep_alive=DAY, deadline=DAY))
     getattr(script, place)()
     begun, answers = script.now, len(script.sent_so_far)
     for step in steps:
@@ -447,3 +447,10 @@ def test_replies_to_arbitrary_chat_stay_within_bounds(place: str, steps: list[An
         assert len(tells_to(sent, name)) <= (len(Topic) + 1) * windows
     assert not any(tells_to(sent, name) for name in (ME, "RepBotNG", "gnubot"))
     assert not script.hang_ups or "silent" in script.hang_ups[0].reason or "board" in script.hang_ups[0].reason
+
+
+def test_the_greeting_names_the_opponent() -> None:
+    script = Script(chat=ChatSettings(greeting="Hi {opponent}, I am a program.")).to_lobby()
+    script.server("ford has joined you. Your running match was loaded.", board(turn=-1, other_dice="6:1"))
+    script.wait(3)
+    assert "kibitz Hi ford, I am a program." in script.sent_so_far

@@ -266,3 +266,30 @@ def test_before_the_first_game_it_leaves_at_once_when_it_finishes() -> None:
 def test_the_score_is_asked_for() -> None:
     script = seated()
     assert ["tell zaphod I'm playing a chouette with arthur."] == script.server("12 zaphod score")
+
+
+def test_nothing_is_asked_at_a_table_that_we_have_left() -> None:
+    script = seated()
+    script.server("Starting a new game with arthur.", NO_SEAT)
+    assert [] == [line for line in script.wait(100) if line.startswith("chouette")]
+    script = captain()
+    assert [] == script.server(NO_SEAT)
+    assert [] == [line for line in script.wait(100) if line.startswith(("chouette", "roll"))]
+
+
+def test_a_decision_waits_for_the_time_that_is_pretended() -> None:
+    script = captain(timings=Timings(pause=0, invitation=1, think_least=4, think_most=4))
+    script.wait(1)
+    assert [] == script.cube(CubeAction.DOUBLE)
+    assert [] == script.wait(2.9)
+    assert ["double"] == script.wait(0.2)
+
+
+def test_a_question_whose_answer_has_crossed_it_is_not_answered_again() -> None:
+    """Asked again after a late answer to `roll`, the server has shown the dice by the time we ask for the board."""
+    script = captain()
+    assert ["roll"] == script.roll()
+    assert ["chouette"] == script.wait(8.1)
+    assert ["board"] == script.server(SEAT, PROMPT)
+    assert [] == script.server(shown(dice="6:4"))
+    assert [] == script.questions

@@ -97,7 +97,8 @@ def test_a_match_is_left_if_the_server_refuses_every_play() -> None:
     script.first_play()
     for _ in range(10):
         script.server("** You can't move to 18 in your second move.", ROLLED_64, TIME)
-    assert [None] == [hang_up.end for hang_up in script.hang_ups]
+    script.wait(17)
+    assert [None] == [hang_up.end for hang_up in script.hang_ups], "`leave` is not answered either"
     assert 5 == script.agent.counters.refusals - 5
 
 

@@ -42,7 +42,7 @@ def test_a_second_prompt_means_a_wrong_password_and_ends_the_run() -> None:
     assert [] == script.raw(b"> 5 ford - - 1 0 1500.00 0 0 1 h - -\r\n")
 
 
-def test_only_what_is_wrong_is_toggled_and_ready_comes_last() -> None:
+def test_only_what_is_wrong_is_toggled_and_ready_comes_first() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
@@ -51,6 +51,7 @@ def test_only_what_is_wrong_is_toggled_and_ready_comes_last() -> None:
     wrong = f"2 {ME} 1 0 1 1 0 1 0 0 2396 1 0 1 0 1457.85 0 0 0 0 0 UTC"
     answers = {
         "show saved": "no saved games.",
+        "toggle ready": "** You're now ready to invite or join someone.",
         "set boardstyle 3": "Value of 'boardstyle' set to 3.",
         "toggle autoboard": "** The board will be refreshed after every move.",
         "toggle moreboards": "** Will send rawboards after rolling.",
@@ -62,7 +63,6 @@ def test_only_what_is_wrong_is_toggled_and_ready_comes_last() -> None:
         "toggle moves": "** You won't see a list of moves after this game.",
         "toggle crawford": "** You insist on playing with the Crawford rule.",
         "toggle double": "** You will be asked if you want to double.",
-        "toggle ready": "** You're now ready to invite or join someone.",
     }
     sent = script.server(f"1 {ME} 1 h", wrong, "6")
     said = []
@@ -71,6 +71,25 @@ def test_only_what_is_wrong_is_toggled_and_ready_comes_last() -> None:
         sent = script.server(answers[sent[0]])
     assert list(answers) == said
     assert 0 == script.agent.counters.refusals
+
+
+def test_an_invitation_during_the_login_is_accepted_when_all_is_done() -> None:
+    """Two more toggles are wrong, and there is the usual pause between two commands."""
+    script = Script(timings=Timings())
+    script.connect()
+    script.raw(b"login: ")
+    script.server(
+        f"1 {ME} 1 h", OWN_INFO.replace(f"{ME} 1 1 ", f"{ME} 1 0 ").replace(" 1457.85 0 1 ", " 1457.85 0 0 "), "6"
+    )
+    assert ["show saved"] == script.wait(1.5)
+    script.server("no saved games.")
+    assert ["toggle ready"] == script.wait(1.5)
+    script.server("** You're now ready to invite or join someone.")
+    script.server("ford wants to play a 5 point match with you.", "Type 'join ford' to accept.")
+    assert [] == script.verdict(accepted=True)
+    assert ["set boardstyle 3"] == script.wait(3)
+    assert ["toggle autoboard"] == script.server("Value of 'boardstyle' set to 3."), "nothing is joined before"
+    assert ["join ford"] == script.server("** The board will be refreshed after every move.") + script.wait(3)
 
 
 def test_nothing_is_toggled_if_the_settings_are_right() -> None:
@@ -82,11 +101,11 @@ def test_a_toggle_whose_answer_gets_lost_is_not_undone_by_another() -> None:
     script = Script()
     script.connect()
     script.raw(b"login: ")
-    script.server(f"1 {ME} 1 h", OWN_INFO.replace(" 1457.85 0 1 ", " 1457.85 0 0 "), "6")
+    script.server(f"1 {ME} 1 h", OWN_INFO.replace(" 1 1 0 0 0 0 1 1 2396", " 1 0 0 0 0 0 1 1 2396"), "6")
     assert ["set boardstyle 3"] == script.server("no saved games.")
-    assert ["toggle ready"] == script.server("Value of 'boardstyle' set to 3.")
+    assert ["toggle autoboard"] == script.server("Value of 'boardstyle' set to 3.")
     assert ["toggle"] == script.wait(4.1), "the answer is overdue"
-    assert [] == script.server("The current settings are:", "ready           YES")
+    assert [] == script.server("The current settings are:", "autoboard       YES")
 
 
 def test_a_login_takes_as_long_as_its_answers_if_each_comes_in_time() -> None:
@@ -102,7 +121,8 @@ def test_a_login_takes_as_long_as_its_answers_if_each_comes_in_time() -> None:
         "greedy": "** Won't use automatic greedy bearoffs.",
         "bell": "** Your terminal won't ring the bell if someone talks to you or invites you",
     }
-    sent = script.server("no saved games.") + script.wait(3.9)
+    assert ["toggle ready"] == script.server("no saved games.") + script.wait(3.9)
+    sent = script.server("** You're now ready to invite or join someone.") + script.wait(3.9)
     sent = script.server("Value of 'boardstyle' set to 3.")
     for toggle, line in answers.items():
         assert [f"toggle {toggle}"] == sent
@@ -184,8 +204,27 @@ def test_a_second_session_of_our_name_is_recognised_after_a_disconnection() -> N
         script.lose()
         script.connect()
         script.raw(b"login: ")
-        script.server("** Warning: You are already logged in.")
+        script.server("** Warning: You are already logged in.", f"1 {ME} 60 h")
         assert [End.REPLACED] * by_server == [hang_up.end for hang_up in script.hang_ups]
+
+
+def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_session() -> None:
+    script = Script().to_lobby()  # its `5` line says that we have logged in at 1
+    script.lose(by_server=True)
+    script.connect()
+    script.raw(b"login: ")
+    script.server("** Warning: You are already logged in.", f"1 {ME} 1 h", f"7 {ME} {ME} logs in again.", OWN_INFO)
+    assert [] == script.hang_ups
+
+
+def test_another_session_is_recognised_although_we_do_not_know_when_we_have_logged_in() -> None:
+    script = Script()
+    for _ in range(2):
+        script.connect()
+        script.raw(b"login: ")
+        script.server("** Warning: You are already logged in.", f"1 {ME} 1 h")
+        script.lose(by_server=True)
+    assert [End.REPLACED] == [hang_up.end for hang_up in script.hang_ups]
 
 
 def test_an_old_connection_of_our_own_is_not_another_login() -> None:

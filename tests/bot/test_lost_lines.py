@@ -17,10 +17,12 @@ from fibsbot.bot.settings import Timings
 from fibsbot.match import MatchState
 from fibsbot.strategies.base import CubeAction, CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
-from tests.bot.simulation import Fault, Passing, Simulation, doubling, losing, stalling, unharmed
+from tests.bot.simulation import Fault, LateAnswers, Passing, Simulation, doubling, losing, stalling, unharmed
 
 QUESTIONS: Final = ("board", "rawwho", "invite", "join ", "leave")
 """Commands that may be refused without being wrong: they ask, or cross the opponent's departure."""
+GAME_KINDS: Final = {"roll", "move", "double", "redouble", "accept", "reject", "resign", "join"}
+"""Commands that carry out a decision in a match, or join its next game."""
 IDLE_WORDS: Final = {"motd_start", "motd_line", "motd_end", "unknown"}
 """Lines that the bots do not wait for."""
 RECOVERY: Final = 420.0
@@ -99,6 +101,7 @@ def check_server(simulation: Simulation) -> None:
     assert saved is not None
     assert saved.over
     assert [] == [refusal for refusal in simulation.refusals if not refusal[1].startswith(QUESTIONS)]
+    assert [] == simulation.repeated
 
 
 @pytest.mark.slow
@@ -131,8 +134,20 @@ def test_nothing_is_answered_twice_whichever_line_is_late(seconds: float) -> Non
             assert seconds >= 400 or simulation.now <= usual + seconds + RECOVERY
 
 
+@pytest.mark.slow
+def test_nothing_is_answered_twice_if_the_answer_is_two_watchdogs_late_and_an_old_board_comes_before_it() -> None:
+    """The watchdog asks for the board after 8 s; what comes at 9 s is older than the command."""
+    chosen, _ = lines_of(24)
+    commands = [line for line in chosen if not line.down and kind_of(line) in GAME_KINDS]
+    assert {"roll", "move", "double", "accept", "reject", "resign", "join"} <= {kind_of(line) for line in commands}
+    for line in commands:
+        for seconds in (18.0, 21.0, 24.5):
+            with match(24, LateAnswers(line.bot, line.number, 9.0, seconds)) as simulation:
+                check_server(simulation)
+
+
 def test_a_new_connection_recovers_a_lost_offer_to_resign() -> None:
-    with match(3, losing("ford", 56, down=True)) as simulation:
+    with match(3, losing("ford", 55, down=True)) as simulation:
         marvin, ford = simulation.bots["marvin"], simulation.bots["ford"]
         assert "marvin and we wait for each other" in ford.reasons
         assert ["resumed"] == ["resumed" for started in marvin.named("match_started") if started["resumed"]]

@@ -212,18 +212,37 @@ def test_no_command_is_refused_twice_without_something_new(refusal: str) -> None
     assert ["leave and rejoin"] == [event["step"] for event in script.events("stalled")]
 
 
-@pytest.mark.parametrize(
-    "time", ["The time is 18:04:27.", "Today is a nice day.", "** Not yet implemented: 'time'", ""]
-)
+@pytest.mark.parametrize("time", ["The time is 18:04:27.", "** Not yet implemented: 'time'"])
 def test_an_answer_to_time_in_another_form_is_accepted(time: str) -> None:
     script = Script(strict=False).to_my_roll()
     assert ["roll"] == script.roll()
     assert ["board"] == script.wait(8.1)
     assert ["time"] == script.server(board(cells=AFTER_61))
-    said = script.server(time) if time else []
-    assert ["roll"] == (said or script.wait(8.1)[:1])
+    assert ["roll"] == script.server(time)
     script.server("You roll 6 and 4.", ROLLED_64)
     assert 1 == len(script.questions)
+
+
+def test_a_line_that_may_have_another_cause_than_time_proves_nothing() -> None:
+    script = Script(strict=False).to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.wait(8.1)
+    assert ["time"] == script.server(board(cells=AFTER_61))
+    assert [] == script.server("Today is a nice day.")
+    assert ["board"] == script.wait(2.1), "a server without `time`: a second board"
+    assert ["roll"] == script.server(board(cells=AFTER_61))
+
+
+def test_a_decision_of_which_nothing_is_known_ends_with_a_new_connection() -> None:
+    script = Script(strict=False).to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.wait(8.1)
+    assert ["time"] == script.server(board(cells=AFTER_61))
+    said = [*script.wait(5), *script.server("7 zaphod zaphod logs in."), *script.wait(5)]
+    said += script.server("8 zaphod zaphod logs out.")
+    assert ["time"] == [line for line in said if line != "rawwho zaphod"]
+    assert [] == script.wait(8)
+    assert ["no answer tells whether a command was carried out"] == [it.reason for it in script.hang_ups]
 
 
 def test_a_second_board_replaces_time_on_servers_without_it() -> None:
@@ -370,3 +389,31 @@ def test_a_new_match_shown_only_by_a_board_replaces_a_stuck_one() -> None:
     assert script.agent.state is State.MY_MOVE
     assert [(5, False)] == [(event["length"], event["resumed"]) for event in script.events("match_started")]
     assert memory.history_of("ford").stuck is None
+
+
+def test_a_saved_match_that_is_resumed_by_every_invitation_is_not_left_for_ever() -> None:
+    memory = AgentMemory()
+    memory.note_stuck("ford", 0.0)
+    script = Script(strict=False, invite="ford", length=1)
+    script.agent = Agent(script.agent.settings, memory)
+    script.to_lobby(saved=SAVED)
+    answers = {**STILL, "invite": [RESUMED], "leave": [LEFT, FORD, "6"], "rawwho": [FORD, "6"]}
+    said = Counter(answer(script, script.server(FORD, "6"), answers))
+    said += live_through(script, 3 * 3600, answers)
+    assert (5, 5) == (said["invite ford 1"], said["leave"])
+    assert [60, 120, 240, 480, None] == [event["pause"] for event in script.events("start_failed")]
+    assert ("ford",) == script.agent.status.given_up
+    assert "no more matches with ford" in script.agent.status.sentence
+    assert ["tell"] == [line.split()[0] for line in script.server("ford wants to play a 1 point match with you.")]
+    assert "stuck" == script.events("invitation_refused")[-1]["code"]
+
+
+def test_a_player_with_whom_matches_go_on_again_is_invited_as_before() -> None:
+    script = Script(strict=False)
+    sent = script.agent._sent_invitations
+    for _ in range(5):
+        sent.start_failed("ford")
+    assert sent.starts_fail("ford")
+    sent.start_succeeded("ford")
+    assert not sent.starts_fail("ford")
+    assert () == script.agent.status.given_up

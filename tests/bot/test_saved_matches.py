@@ -469,3 +469,24 @@ def test_a_pending_double_in_a_resumed_match_is_not_a_difference(*, mine: bool) 
         assert 0 == script.agent.counters.differences
     else:
         assert ["accept"] == script.cube(CubeAction.TAKE)
+
+
+def test_an_opponent_who_does_not_resume_for_some_minutes_is_not_invited_before() -> None:
+    script = Script(strict=False).to_lobby(saved=SAVED)
+    script.server("12 ford I will not attempt to resume for 5 minutes.")
+    assert [] == [line for line in script.server(who("ford")) if line.startswith("invite")]
+    said = []
+    for _ in range(31):
+        said += script.wait(10)
+        for line in list(script.sent_so_far[-2:]):
+            script.server(*{"time": [TIME], "rawwho": [who("ford"), "6"]}.get(line.split()[0], []))
+        if script.now < 1000 + 299:
+            assert "invite ford" not in said
+    assert "invite ford" in script.sent_so_far
+
+
+def test_the_match_that_is_being_played_is_not_counted_as_saved() -> None:
+    script = Script(strict=False).to_lobby(saved=(*SAVED, "  zaphod  3  0 -  1"))
+    assert 2 == script.agent.status.saved
+    script.server("ford has joined you. Your running match was loaded.", board(score="1:3"))
+    assert 1 == script.agent.status.saved

@@ -6,6 +6,7 @@ import pytest
 
 from fibs_protocol.session import State
 from fibs_protocol.words import Colour
+from fibsbot.bot.context import Feature
 from fibsbot.match import Owner, Phase
 from fibsbot.position import Play
 from fibsbot.strategies.base import CubeAction, PlayAnswer
@@ -361,3 +362,32 @@ def test_a_server_that_never_rolls_by_itself_is_waited_for_only_once() -> None:
     cells = after(cells, Play.of((6, 4), (6, 5)), Colour.X, 1)
     assert [] == script.server(board(cells=cells, cube=2, may="0:1"))
     assert ["board"] == script.wait(8.1 / 8)
+
+
+@pytest.mark.parametrize(
+    "late",
+    ["** Not yet implemented: 'show saved'", "** Unknown command: 'rawwho'", "** Don't know how to show savedcount"],
+)
+def test_a_late_refusal_that_names_another_command_is_not_that_of_ours(late: str) -> None:
+    script = Script(strict=False).to_my_move()
+    assert ["move 24-20 24-18"] == script.first_play()
+    assert [] == script.server(late)
+    assert [None] == [event["command"] for event in script.events("refused")]
+    assert ["board"] == script.wait(8.1), "the wait for the answer to the play goes on"
+
+
+def test_a_refusal_that_names_our_command_is_its_answer() -> None:
+    script = Script(strict=False).to_my_move()
+    assert ["move 24-20 24-18"] == script.first_play()
+    assert ["board"] == script.server("** Unknown command: 'move'")
+
+
+def test_a_late_refusal_of_the_list_of_matches_does_not_answer_set() -> None:
+    script = Script(strict=False)
+    script.connect()
+    script.raw(b"login: ")
+    script.server(f"1 {ME} 1041253132 192.168.1.1", OWN_INFO, "6")
+    assert ["set boardstyle 3"] == script.server("no saved games.")
+    script.server("** Not yet implemented: 'show saved'")
+    script.wait(2)
+    assert Feature.BOARDSTYLE not in script.agent._context.memory.lacking

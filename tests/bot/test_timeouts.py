@@ -27,10 +27,10 @@ TIMINGS: Final = Timings()
 PAUSES: Final = BackoffSettings(first=1, longest=5)
 SLACK: Final = 20.0
 """Seconds for the command before a wait, and for our own pauses between commands."""
+OTHERS: Final = {Awaited.OPPONENT, Awaited.CHOUETTE, Awaited.STRATEGY}
+"""Waits for which the server is not to blame."""
 LONGEST: Final = max(row.bound(TIMINGS) for row in TIMEOUT_RULES.values())
-SERVER: Final = max(
-    row.bound(TIMINGS) for awaited, row in TIMEOUT_RULES.items() if awaited not in {Awaited.OPPONENT, Awaited.CHOUETTE}
-)
+SERVER: Final = max(row.bound(TIMINGS) for awaited, row in TIMEOUT_RULES.items() if awaited not in OTHERS)
 """Maximum seconds without progress if it is not the opponent's turn to act."""
 NAME: Final = "marvin"
 KINDS: Final = (
@@ -204,8 +204,7 @@ TestFalling = pytest.mark.slow(Falling.TestCase)
 def test_every_wait_has_a_timeout_and_a_next_step() -> None:
     assert set(Awaited) == set(TIMEOUT_RULES)
     assert all(0 < row.bound(TIMINGS) <= 1800 for row in TIMEOUT_RULES.values())
-    others = {Awaited.OPPONENT, Awaited.CHOUETTE}
-    assert all(row.bound(TIMINGS) <= 72 for awaited, row in TIMEOUT_RULES.items() if awaited not in others)
+    assert all(row.bound(TIMINGS) <= 72 for awaited, row in TIMEOUT_RULES.items() if awaited not in OTHERS)
     matches = {
         awaited
         for awaited, row in TIMEOUT_RULES.items()

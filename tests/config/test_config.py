@@ -16,6 +16,8 @@ from fibsbot.policy import Lengths, NamePattern
 
 NAME = "a name of letters and underscores, at most 20"
 PATTERN = "a name, perhaps with * and ? as wildcards and with :from or :to at its end"
+HOST = "a host name or address alone, such as fibs.com: the port is server.port"
+GREETING = "1 to 240 ASCII characters without ** and without braces but {opponent}"
 LENGTH = "a length such as 5, 1-9 or unlimited"
 
 
@@ -87,8 +89,10 @@ def test_false_removes_an_optional_value() -> None:
         ("server.port = true", "server.port: expected a whole number from 1 to 65535, got true"),
         ("server.port = false", "server.port: expected a whole number from 1 to 65535, got false"),
         ("server.port = 0", "server.port: expected a whole number from 1 to 65535, got 0"),
-        ("server.host = 127", "server.host: expected a word without blanks, got 127"),
-        ('server.host = ""', "server.host: expected a word without blanks, got ''"),
+        ("server.host = 127", f"server.host: expected {HOST}, got 127"),
+        ('server.host = ""', f"server.host: expected {HOST}, got ''"),
+        ('server.host = "fibs.com:4321"', f"server.host: expected {HOST}, got 'fibs.com:4321'"),
+        ('server.host = "telnet://fibs.com"', f"server.host: expected {HOST}, got 'telnet://fibs.com'"),
         (
             'account.client = "a\\nb"',
             "account.client: expected a word without blanks of at most 20 characters, or false, got 'a\\nb'",
@@ -102,7 +106,7 @@ def test_false_removes_an_optional_value() -> None:
         ("policy.min_rating = true", "policy.min_rating: expected a number from 0, or false, got true"),
         ("policy.max_per_day = 0", "policy.max_per_day: expected a whole number from 1, or false, got 0"),
         ('policy.lengths = "5"', 'policy.lengths: expected a list such as ["1-9", "11", "unlimited"], got \'5\''),
-        ("policy.lengths = [5]", f"policy.lengths[1]: expected {LENGTH}, got 5"),
+        ("policy.lengths = [0]", f"policy.lengths[1]: expected {LENGTH}, got 0"),
         ('policy.lengths = ["5", "9-1"]', f"policy.lengths[2]: expected {LENGTH}, got '9-1'"),
         (
             'policy.block = ["a b"]',
@@ -110,7 +114,8 @@ def test_false_removes_an_optional_value() -> None:
         ),
         ('chat.operators = ["a b"]', f"chat.operators[1]: expected {NAME}, got 'a b'"),
         ('chat.operators = "zaphod"', f"chat.operators: expected a list, each item {NAME}, got 'zaphod'"),
-        ('chat.greeting = "ö"', "chat.greeting: expected 1 to 240 ASCII characters without **, got 'ö'"),
+        ('chat.greeting = "ö"', f"chat.greeting: expected {GREETING}, got 'ö'"),
+        ('chat.greeting = "Hi {name}"', f"chat.greeting: expected {GREETING}, got 'Hi {{name}}'"),
         ("timing.watchdog = 0", "timing.watchdog: expected a number above 0 and at most 86400, got 0"),
         ("timing.pause = nan", "timing.pause: expected a number from 0 to 86400, got nan"),
         ("seek.forgive = 1e9", "seek.forgive: expected a number from 0 to 2592000, got 1000000000.0"),

@@ -306,3 +306,17 @@ def test_unknown_lines_are_kept(text: str) -> None:
     message = parse(text)
     if isinstance(message, m.Unknown):
         assert text.rstrip() == message.text
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("** Last login: Fri Jul  3 18:04:27 2020 from 127.0.0.1", m.LastLogin),
+        ("Login incorrect", m.LoginIncorrect),
+        ("** Login incorrect.", m.LoginIncorrect),
+        ("** WARNING: Don't accept if you want to continue the saved 3 point match!", m.SavedMatchWarning),
+        ("** WARNING: You are already logged in.", m.AlreadyLoggedIn),
+    ],
+)
+def test_lines_of_other_servers_about_logins_and_saved_matches_are_understood(line: str, kind: type[m.Message]) -> None:
+    assert kind is type(parse(line))

@@ -25,8 +25,6 @@ class Chouette:
         """Start a table, with these dice for the first game."""
         self.simulation = Simulation(ListedDice(*CASTS, *dice), db=db)
         self.users = {name: self.simulation.log_in(name) for name in NAMES[:players]}
-        for user in self.users.values():
-            self.simulation.say(user, "toggle automove")
         self.say("alice", "chouette open")
         for name in NAMES[1:players]:
             self.say(name, "chouette join alice")

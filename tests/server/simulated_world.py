@@ -114,8 +114,6 @@ def two_players(*dice: Dice, length: int | str = 3, quirks: Quirks | None = None
     """Return a simulation of a match of alice (X), who invited, and bob (O); the first dice are the opening roll."""
     simulation = Simulation(ListedDice(*dice), quirks=quirks)
     alice, bob = simulation.log_in("alice"), simulation.log_in("bob")
-    for user in (alice, bob):
-        simulation.say(user, "toggle automove")
     simulation.start(alice, bob, length)
     return simulation, alice, bob
 

@@ -179,7 +179,7 @@ async def two_raw_players(port: int, seed: int, *names: str) -> tuple[Player, Pl
     players = []
     for name, opponent in zip(names, reversed(names), strict=True):
         raw = await Raw.log_in(port, name)
-        for command in ("set boardstyle 3", "toggle ready", "toggle automove", "toggle notify"):
+        for command in ("set boardstyle 3", "toggle ready", "toggle notify"):
             raw.send(command)
         await raw.ask("port", "running on port")
         players.append(Player(raw, opponent, random.Random(f"{seed}{name}")))

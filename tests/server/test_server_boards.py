@@ -88,8 +88,6 @@ class Matches:
         self.clients = [
             BoardClient(self.simulation.log_in(name), random.Random(f"{seed}{name}")) for name in ("alice", "bob")
         ]
-        for client in self.clients:
-            self.simulation.say(client.user, "toggle automove")
         self.happened: Counter[str] = Counter()
         self._breaks = 0
         """Number of rejected resignations and resumes, after each of which the same decision is repeated."""

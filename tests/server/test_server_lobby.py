@@ -19,7 +19,7 @@ def test_a_login_sends_everything_a_client_needs_in_order(simulation: Simulation
     bob = simulation.log_in("bob")
     received = simulation.received(bob, status=True)
     assert "1 bob 1795176000 127.0.0.1" == received[0]
-    assert "2 bob 1 1 0 1 0 0 1 1 0 0 1 0 1 1500.00 0 0 0 0 0 UTC" == received[1]
+    assert "2 bob 1 1 0 0 0 0 1 1 0 0 1 0 1 1500.00 0 0 0 0 0 UTC" == received[1]
     assert ("3", "4") == (received[2], received[11])
     assert [
         "9 alice 1795176000 I'll log in at 10pm",

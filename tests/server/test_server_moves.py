@@ -59,7 +59,14 @@ def test_an_illegal_play_is_refused_with_the_reason(
 ) -> None:
     simulation, user = at_move(position, dice)
     words = "** first move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."
-    assert [refusal or words] == simulation.say(user, f"move {move}")
+    form = "   A play is written as in 'move 13-7 8-7' or 'move bar/22 6/off'."
+    assert ([refusal] if refusal else [words, form]) == simulation.say(user, f"move {move}")
+
+
+@pytest.mark.parametrize("written", ["24-18 13-9", "24/18 13/9", "24 / 18 13-9"])
+def test_a_play_may_be_written_with_slashes(written: str) -> None:
+    simulation, user = at_move(Position.start(), (6, 4))
+    assert not [line for line in simulation.say(user, f"move {written}") if line.startswith("**")]
 
 
 def test_refusals_use_the_numbers_of_a_player_who_moves_upwards() -> None:

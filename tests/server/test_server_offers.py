@@ -15,7 +15,6 @@ def doubled(length: int | str = 3, redoubles: str = "none") -> tuple[Simulation,
     simulation = Simulation(ListedDice((6, 4)))
     alice, bob = simulation.log_in("alice"), simulation.log_in("bob")
     for user in (alice, bob):
-        simulation.say(user, "toggle automove")
         simulation.say(user, f"set redoubles {redoubles}")
     simulation.start(alice, bob, length)
     simulation.say(alice, "move 12-16 17-23")

@@ -326,10 +326,23 @@ def test_a_corrupt_saved_match_is_refused() -> None:
     assert load_match(row) is not None
 
 
-@pytest.mark.parametrize("line", ["invite bob 1 chess", "invite bob 1 plakoto:chess", "invite bob 1 plakoto::"])
+@pytest.mark.parametrize("line", ["invite bob 1 chess", "invite bob 1 chess:cube", "invite bob 1 plakoto::"])
 def test_an_unknown_game_is_refused_in_one_line(line: str) -> None:
     refused = Club().say("alice", line)
     assert [f"** There is no game called '{line.rsplit(maxsplit=1)[-1]}'. Type 'help games'."] == refused
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [
+        ("tabula:free:exact", "expected only one of free and exact: both change the same law"),
+        ("plakoto:chess", "got 'chess'"),
+    ],
+)
+def test_options_that_a_game_does_not_have_are_refused_with_the_reason(game: str, reason: str) -> None:
+    (refused,) = Club().say("alice", f"invite bob 3 {game}")
+    assert refused.startswith("** Laws: ")
+    assert reason in refused
 
 
 def test_the_help_on_each_game_names_the_common_options() -> None:

@@ -150,7 +150,6 @@ def test_oldboard_and_oldmoves() -> None:
     assert ["** You can't do this while playing."] == simulation.say(alice, "oldboard bob")
     assert "X: (4 1) 1-2 12-16" == simulation.say(alice, "oldmoves bob")[-1]
     simulation.say(bob, "leave")
-    simulation.say(alice, "toggle automove")
     assert boards(simulation.say(alice, "oldboard bob"))[0].startswith("board:You:bob:3:0:0:")
     assert ["Score is 0-0 in a 3 point match.", "alice is X - bob is O", "", "X: (4 1) 1-2 12-16"] == simulation.say(
         bob, "oldmoves alice"

@@ -126,7 +126,7 @@ def test_any_bytes_are_an_order_or_refused_in_one_line(data: bytes) -> None:
         (b"\xff\xfe", "expected a line of JSON"),
         (b"[]", "expected an object such as"),
         (b'{"order": "pause", "force": true}', "expected an object such as"),
-        (b"{}", "expected one of the orders status, pause, resume, finish, quit"),
+        (b"{}", "expected one of the orders status, pause, resume, connect, finish, quit"),
         (b'{"order": 3}', "expected one of the orders"),
         (b'{"order": ["pause"]}', "expected one of the orders"),
         (b'{"order": "pause", "account": 3}', 'expected the name of an "account"'),

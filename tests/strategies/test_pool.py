@@ -409,3 +409,20 @@ def test_the_end_of_the_program_does_not_wait_for_a_strategy_that_never_closes()
     assert ["still closing after 0.05 s"] == [it["error"] for it in logs]
     hanging.set()
     assert strategy.closed.wait(SOON)
+
+
+class Senseless:
+    """A question that nobody can answer."""
+
+    def put_to(self, strategy: Strategy) -> StrategyAnswer:
+        """Fail."""
+        raise IndexError(strategy.name)
+
+
+async def test_a_question_without_any_answer_is_delivered_as_one() -> None:
+    for strategies in ([], [Plain()]):
+        chain = StrategyChain(strategies, SOON)
+        delivered = await asyncio.wait_for(answer(chain, Senseless()), 10)
+        chain.close()
+        assert delivered.answer is None
+        assert "the last resort raised IndexError" in (delivered.fallback or "")

@@ -161,8 +161,8 @@ def _write_laws(command: c.ShowLaws) -> str:
 
 
 def _read_moves(text: str) -> c.Move:
-    """Parse `13-7 bar-22`, `13 7 bar 22`, `bar - 22` and mixtures; `b`, `o`, `h` and `home` are allowed, too."""
-    places = re.sub(r" *- *", " ", text).split()
+    """Parse `13-7 bar-22`, `13/7`, `13 7`, `bar - 22` and mixtures; `b`, `o`, `h` and `home` are allowed, too."""
+    places = re.sub(r" *[-/] *", " ", text).split()
     moves: list[FibsMove] = []
     for index in range(0, len(places), 2):
         pair = places[index : index + 2]

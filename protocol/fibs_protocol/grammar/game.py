@@ -20,6 +20,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.LawsKnown, "You will be shown invitations to matches by other laws than those of FIBS.", known=True),
     says(m.LawsKnown, "You won't be shown invitations to matches by other laws than those of FIBS.", known=False),
     says(m.SavedMatchWarning, "WARNING: Don't accept if you want to continue the saved {length:bare_match}!"),
+    hears(m.SavedMatchWarning, "** WARNING: Don't accept if you want to continue the saved {length:bare_match}!"),
     says(m.YouInvited, "** You invited {name} to {length:match}."),
     says(m.YouInvitedToResume, "** You invited {name} to resume a saved match."),
     # The unlimited match's line has no stars; some servers leave them out of both, some of none.

@@ -66,6 +66,11 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     says(m.PasswordsDifferPrompt, "** The two passwords were not identical. Please give them again. Password: "),
     says(m.ServerTime, "{local:local}   ( {utc} )"),
     says(m.AlreadyLoggedIn, "** Warning: You are already logged in."),
+    hears(m.AlreadyLoggedIn, "** WARNING: You are already logged in."),
+    says(m.LastLogin, "** Last login: {text:text}"),
+    says(m.LoginIncorrect, "Login incorrect"),
+    hears(m.LoginIncorrect, "Login incorrect."),
+    hears(m.LoginIncorrect, "** Login incorrect."),
     says(m.GuestWelcome, "Welcome to FIBS. You just logged in as guest."),
     hears(m.GuestWelcome, "Welcome to {:word}. You just logged in as guest."),
     hears(m.GuestWelcome, "Welcome to {:word}.You just logged in as guest."),  # JIBS

@@ -63,6 +63,18 @@ class AlreadyLoggedIn(Message):
 
 
 @frozen
+class LastLogin(Message):
+    """`** Last login: ...`: when and from where the user logged in before, in a form of the server's own."""
+
+    text: str
+
+
+@frozen
+class LoginIncorrect(Message):
+    """`Login incorrect`: some servers say it before they ask for the name again."""
+
+
+@frozen
 class GuestWelcome(Message):
     """`Welcome to FIBS. You just logged in as guest.`"""
 
