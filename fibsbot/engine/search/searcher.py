@@ -146,11 +146,13 @@ class _SearchedPlay:
     outcomes: Outcomes
     equity: float
     plies: int
+    ends: bool
+    """Whether it ends the game."""
 
     @property
-    def rank(self) -> tuple[int, float]:
-        """The sort key: deeper searched plays first, then those of higher equity."""
-        return (-self.plies, -self.equity)
+    def rank(self) -> tuple[int, float, bool]:
+        """The sort key: deeper searched plays first, then those of higher equity, then those that end the game."""
+        return (-self.plies, -self.equity, not self.ends)
 
 
 class Searcher:
@@ -243,7 +245,8 @@ class Searcher:
     def _first(self, cubes: DecisionCubes, boards: Boards) -> list[_SearchedPlay]:
         """Return the plays evaluated without lookahead, the best first."""
         seconds, self.lookahead.clock.seconds = self.lookahead.clock.seconds, math.inf
-        entries = [_SearchedPlay(number, np.empty(0), 0.0, 0) for number in range(len(boards))]
+        ends = (boards >= 0).all(axis=1).tolist()
+        entries = [_SearchedPlay(number, np.empty(0), 0.0, 0, it) for number, it in enumerate(ends)]
         self._search(cubes, boards, entries, 0)
         self.lookahead.clock.seconds = seconds
         return sorted(entries, key=lambda entry: entry.rank)
