@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.arrays import (
-    CHANCE_OF_ROLL,
     ROLL_COUNT,
     Floats32,
     Floats64,
@@ -26,6 +25,7 @@ from fibsbot.engine.arrays import (
     Vector64,
 )
 from fibsbot.engine.jit import Intrinsic, compiled, inner
+from fibsbot.match import ROLL_WAYS
 
 RectifiedDots: TypeAlias = Callable[[Floats32, Floats32, int, Floats32], None]
 
@@ -155,16 +155,22 @@ def mean_over_rolls(values: npt.NDArray[np.floating[Any]]) -> Floats64:
     count, _, *shape = values.shape
     means = np.zeros((count, math.prod(shape)))
     columns = np.ascontiguousarray(values, np.float64).reshape(count, ROLL_COUNT, math.prod(shape))
-    _write_means(columns, CHANCE_OF_ROLL, means)
+    _write_means(columns, _WAYS, means)
     return means.reshape(count, *shape)
 
 
+_WAYS: Final = np.array(ROLL_WAYS, np.float64)
+
+
 @compiled
-def _write_means(values: Tensor64, chances: Vector64, means: Matrix64) -> None:
+def _write_means(values: Tensor64, ways: Vector64, means: Matrix64) -> None:
+    """Add up by ways and divide once: the mean of a whole number that is the same after every roll is that number."""
     for row in range(len(values)):
         for roll in range(ROLL_COUNT):
             for column in range(means.shape[1]):
-                means[row, column] += chances[roll] * values[row, roll, column]
+                means[row, column] += ways[roll] * values[row, roll, column]
+        for column in range(means.shape[1]):
+            means[row, column] /= 36.0
 
 
 def products(rows: npt.NDArray[np.floating[Any]], factors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[Any]:

@@ -119,6 +119,7 @@ def test_means_over_rolls_are_weighted_by_their_chances() -> None:
     values = np.random.default_rng(5).random((4, 21, 3))
     assert pytest.approx(np.tensordot(values, CHANCE_OF_ROLL, (1, 0))) == mean_over_rolls(values)
     assert (4,) == mean_over_rolls(values[..., 0]).shape
+    assert [1.0, -3.0] == mean_over_rolls(np.array([[1.0] * 21, [-3.0] * 21])).tolist(), "exactly"
 
 
 def test_products_of_rows_with_factors() -> None:
