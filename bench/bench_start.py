@@ -1,4 +1,4 @@
-"""Start-up time of each command, compared with importing what nearly all of them need.
+"""Start-up time of each command and of the protocol's package, compared with importing what nearly all of them need.
 
 Usage: bench_start.py [--runs N] [COMMAND ...]
 
@@ -21,6 +21,7 @@ from rich.table import Table
 
 from fibsbot.cli import COMMANDS
 
+PROTOCOL: Final = ("-c", "import fibs_protocol.grammar")
 FLOOR: Final = ("-c", "import click, rich.console, attrs, cattrs")
 
 
@@ -39,6 +40,8 @@ def main() -> None:
     parser.add_argument("commands", nargs="*", metavar="COMMAND", help="commands to measure; all by default")
     options = parser.parse_args()
     starts: dict[str, Sequence[str]] = {"the floor": FLOOR}
+    if not options.commands:
+        starts |= {"import attrs": ("-c", "import attrs"), "import fibs_protocol.grammar": PROTOCOL}
     starts |= {name: ("-m", "fibsbot", name, "--help") for name in options.commands or COMMANDS}
     took = dict.fromkeys(starts, float("inf"))
     for _ in range(options.runs):  # one after the other, so that a busy minute spoils a run of each
