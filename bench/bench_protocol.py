@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 import timeit
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
@@ -152,12 +153,44 @@ def in_turn(wordings: Sequence[Wording[Any]]) -> Callable[[str], m.Message]:
 
 def best(work: Callable[[], object]) -> float:
     """Return the seconds of the fastest of a few runs."""
-    return min(timeit.repeat(work, repeat=ROUNDS, number=1))
+    return min(timeit.repeat(work, repeat=ROUNDS, number=1, timer=time.process_time))
 
 
 def each(function: Callable[[str], object], lines: Iterable[str]) -> Callable[[], object]:
     """Return a benchmark that calls a function on every line."""
     return lambda: [function(line) for line in lines]
+
+
+def with_token(line: str, index: int, token: str) -> str:
+    """Return a `board:` line with another token."""
+    tokens = line.split(":")
+    tokens[index] = token
+    return ":".join(tokens)
+
+
+REFUSED: Final[dict[str, Callable[[str], str]]] = {
+    "a checker too many": lambda line: with_token(line, 45, "1"),
+    "dice that do not exist": lambda line: with_token(line, 33, "7"),
+    "a token too many": lambda line: f"{line}:0",
+    "a token too few": lambda line: line.rpartition(":")[0],
+    "no number": lambda line: with_token(line, 20, "x"),
+}
+"""Boards that are refused; none of them has another line glued to it."""
+HOSTILE: Final = {
+    "no line's end": b"x",
+    "CR alone": b"\r",
+    "CR and then an odd byte": b"a\r" * 4000 + b"\x01\n",
+    "a prompt in each line": b"x\n> ",
+    "nearly a prompt": b"Please give your passwor\n",
+    "an odd byte in each line": b"ab\x01\n",
+    "telnet options": b"\xff\xfb\x01",
+    "a subnegotiation without an end": b"\xff\xfa",
+}
+"""Bytes that nobody sends in good faith, repeated."""
+LIMIT_OF_REFUSED: Final = 2
+"""How many times as long as a good board a refused one may take."""
+LIMIT_OF_GROWTH: Final = 8
+"""How many times as long four times as many hostile bytes may take; 4 if the time grows as they do."""
 
 
 def receive(reader: MessageReader | LineSplitter, take: Callable[[], object], data: bytes) -> None:
@@ -208,7 +241,36 @@ def main() -> None:
     print(f"{'':34}{'lines/s':>10}{'us/line':>9}{'x baseline':>12}")
     for name, seconds in rows:
         print(f"{name:34}{1 / seconds:>10,.0f}{seconds * 1e6:>9.2f}{naive / seconds:>12.1f}")
+    _refused_boards([line for line in lines if line.startswith("board:")])
+    _hostile_bytes(1 << 15)
     print("Making the messages costs the same everywhere; below it no parser with these messages can get.")
+
+
+def _refused_boards(boards: list[str]) -> None:
+    """Print what boards cost from bytes to messages, beside a good one."""
+
+    def seconds(lines: list[str]) -> float:
+        data = "".join(f"{line}\r\n" for line in lines).encode("ascii")
+        return best(lambda: read_stream(data)) / max(1, len(lines))
+
+    good = seconds(boards)
+    print(f"\n{'a good board':34}{good * 1e6:>10.1f} us")
+    for name, change in REFUSED.items():
+        refused = seconds([change(line) for line in boards])
+        print(f"{name:34}{refused * 1e6:>10.1f} us{refused / good:>10.1f} times, limit {LIMIT_OF_REFUSED}")
+
+
+def _hostile_bytes(size: int) -> None:
+    """Print how the splitter's time grows with bytes that are made to cost much."""
+
+    def seconds(piece: bytes, count: int) -> float:
+        data = (piece * (count // len(piece) + 1))[:count]
+        return best(lambda: split_stream(data))
+
+    for name, piece in HOSTILE.items():
+        few, many = seconds(piece, size), seconds(piece, 4 * size)
+        print(f"{name:34}{many / 4 / size * 1e9:>10.0f} ns/byte{many / few:>6.1f} times, limit {LIMIT_OF_GROWTH}")
+    print()
 
 
 def _one_kind(lines: list[str], beginning: str) -> float:

@@ -1,4 +1,4 @@
-"""Start-up time of each command, compared with importing click, rich and attrs with cattrs.
+"""Start-up time of each command and of the protocol's package, compared with importing what nearly all of them need.
 
 Usage: bench_start.py [--runs N] [COMMAND ...]
 
@@ -22,6 +22,7 @@ from rich.table import Table
 
 from fibsbot.cli import COMMANDS
 
+PROTOCOL: Final = ("-c", "import fibs_protocol.grammar")
 FLOOR: Final = ("-c", "import click, rich.console, attrs, cattrs")
 POSITION: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 WORK: Final = {name: (name, POSITION) for name in ("legal", "show")}
@@ -49,6 +50,8 @@ def main() -> None:
     options = parser.parse_args()
     starts: dict[str, Sequence[str]] = {"the floor": FLOOR}
     chosen = options.commands or list(COMMANDS)
+    if not options.commands:
+        starts |= {"import attrs": ("-c", "import attrs"), "import fibs_protocol.grammar": PROTOCOL}
     starts |= {name: ("-m", "fibsbot", name, "--help") for name in chosen}
     starts |= {f"{name} XGID": ("-m", "fibsbot", *words) for name, words in WORK.items() if name in chosen}
     took = dict.fromkeys(starts, float("inf"))

@@ -106,6 +106,16 @@ def test_imports_only_point_to_lower_layers() -> None:
     assert [] == upward
 
 
+def test_the_protocol_needs_attrs_alone() -> None:
+    roots = {
+        name.partition(".")[0]
+        for path in sources()
+        if path.is_relative_to(ROOT / "protocol")
+        for _, name in imports(path)
+    }
+    assert {"attrs", "fibs_protocol"} == roots - sys.stdlib_module_names
+
+
 @pytest.mark.slow
 def test_the_package_does_not_import_what_is_not_installed_with_it() -> None:
     outside = [

@@ -36,6 +36,27 @@ def test_a_board_is_read_as_it_was_written(board: BoardState) -> None:
     assert m.Board(board) == parse(write(m.Board(board)))
 
 
+@more_examples(2.5)
+@given(boards(), boards(), st.permutations(range(4)))
+def test_a_board_is_read_the_same_whatever_was_read_before(
+    one: BoardState, other: BoardState, order: list[int]
+) -> None:
+    """The beginning of the last board is kept, since the next one often has it."""
+    others = (attrs.evolve(one, can_move=one.can_move + 1), attrs.evolve(other, redoubles=other.redoubles + 1))
+    known = (one, other, *others)
+    for index in order:
+        line = known[index].to_line()
+        for broken in (
+            f"{line}:0",
+            line.rpartition(":")[0],
+            line[: line.index(":", 40) + 1],
+            line.replace(":", ":x", 1),
+        ):
+            with pytest.raises(BoardError):
+                BoardState.from_line(f"{broken}:")
+        assert known[index] == BoardState.from_line(line)
+
+
 def test_the_board_of_the_specification() -> None:
     board = BoardState.from_line(START)
     assert (YOU, "someplayer", 3) == (board.player, board.opponent, board.length)
