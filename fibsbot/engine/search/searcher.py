@@ -245,7 +245,7 @@ class Searcher:
     def _first(self, cubes: DecisionCubes, boards: Boards) -> list[_SearchedPlay]:
         """Return the plays evaluated without lookahead, the best first."""
         seconds, self.lookahead.clock.seconds = self.lookahead.clock.seconds, math.inf
-        ends = (boards >= 0).all(axis=1).tolist()
+        ends: list[bool] = np.all(boards >= 0, axis=1).tolist()
         entries = [_SearchedPlay(number, np.empty(0), 0.0, 0, it) for number, it in enumerate(ends)]
         self._search(cubes, boards, entries, 0)
         self.lookahead.clock.seconds = seconds
