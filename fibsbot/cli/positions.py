@@ -21,6 +21,7 @@ from fibsbot.cli.options import rollout_options
 from fibsbot.cli.output import spinner
 from fibsbot.draw.board_text import describe_state, draw_state, styled_board
 from fibsbot.engine import MAX_PLIES
+from fibsbot.files import os_errors_as
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
 from fibsbot.rules.plays import check_dice
@@ -35,11 +36,32 @@ if TYPE_CHECKING:
 
 
 def read_state(text: str) -> MatchState:
-    """Parse an XGID or a GNUbg ID; raise UserError for anything else."""
+    """Parse an XGID or a GNUbg ID, or read a file with a position; raise UserError for anything else."""
     try:
         return parse_state(text)
     except NotationError as error:
+        if _is_file(text):
+            return _state_in(Path(text))
         raise UserError(str(error)) from error
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _state_in(path: Path) -> MatchState:
+    """Return the first position in the beginning of a file."""
+    from fibsbot.formats import FormatError, decode_text  # noqa: PLC0415 - positions are seldom in files
+    from fibsbot.formats.position_lists import find_position  # noqa: PLC0415
+
+    try:
+        with os_errors_as(UserError, f"cannot read {path}"), path.open("rb") as file:
+            return find_position(decode_text(file.read(LARGEST_POSITION_FILE)))
+    except (FormatError, NotationError) as error:
+        raise UserError(f"{path}: {error}") from None
 
 
 def read_dice(text: str) -> Dice:
@@ -67,6 +89,8 @@ def print_state(state: MatchState) -> None:
         click.echo(f"   {name.replace('_', ' '):9} {value}")
 
 
+LARGEST_POSITION_FILE: Final = 1 << 16
+"""Bytes of a file that are searched for a position."""
 DEFAULT_PLIES: Final = 2
 """Plies that the engine looks ahead by default."""
 LONGEST_TIME: Final = 86_400.0
