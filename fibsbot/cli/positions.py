@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
+from typing import Final
 
 import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
 from fibsbot.draw.board_text import describe_state, draw_state
+from fibsbot.files import os_errors_as
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
 from fibsbot.notation.play_notation import parse_play
@@ -16,13 +19,37 @@ from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_dice
 
+LARGEST_POSITION_FILE: Final = 1 << 16
+"""Bytes of a file that are searched for a position."""
+
 
 def read_state(text: str) -> MatchState:
-    """Parse an XGID or a GNUbg ID; raise UserError for anything else."""
+    """Parse an XGID or a GNUbg ID, or read a file with a position; raise UserError for anything else."""
     try:
         return parse_state(text)
     except NotationError as error:
+        if _is_file(text):
+            return _state_in(Path(text))
         raise UserError(str(error)) from error
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _state_in(path: Path) -> MatchState:
+    """Return the first position in the beginning of a file."""
+    from fibsbot.formats import FormatError, decode_text  # noqa: PLC0415 - positions are seldom in files
+    from fibsbot.formats.position_lists import find_position  # noqa: PLC0415
+
+    try:
+        with os_errors_as(UserError, f"cannot read {path}"), path.open("rb") as file:
+            return find_position(decode_text(file.read(LARGEST_POSITION_FILE)))
+    except (FormatError, NotationError) as error:
+        raise UserError(f"{path}: {error}") from None
 
 
 def read_dice(text: str) -> Dice:

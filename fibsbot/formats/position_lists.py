@@ -22,7 +22,7 @@ from attrs import frozen
 from fibsbot.formats import Format, FormatError, expected, single_line
 from fibsbot.formats.checked_game import HIGHEST_CUBE
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation import NotationError, Xgid, format_gnubg_id
+from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id
 from fibsbot.notation.position_ids import infer_post_crawford
 from fibsbot.position import Flaw, Position
 from fibsbot.rules.laws import Level
@@ -48,6 +48,24 @@ class SnowiePosition:
     """Of the player on roll and of the other."""
     seat: Seat = Seat.A
     """Who is on roll."""
+
+
+_XGID_IN_TEXT: Final = re.compile(r"XGID=[-A-Oa-o]{26}(?::[-0-9DBR]{1,5}){9}")
+_IDS_IN_TEXT: Final = re.compile(
+    r"Position ID ?: +([A-Za-z0-9+/]{14})\b.{0,200}?Match ID +: +([A-Za-z0-9+/]{12})\b", re.DOTALL
+)
+
+
+def find_position(text: str) -> MatchState:
+    """Return the first position in a text: an XGID, GNU Backgammon's two IDs, or a position line of Snowie.
+
+    Position texts of eXtreme Gammon, BGBlitz and GNU Backgammon have one of them. Raises NotationError, FormatError.
+    """
+    if xgid := _XGID_IN_TEXT.search(text):
+        return Xgid.parse(xgid[0]).state()
+    if ids := _IDS_IN_TEXT.search(text):
+        return parse_gnubg_id(f"{ids[1]}:{ids[2]}")
+    return next(iter_snowie(text)).state
 
 
 def is_representable(state: MatchState) -> bool:

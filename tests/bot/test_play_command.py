@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import main, play
+from fibsbot.cli import play_session as play_module
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests import forked
@@ -145,7 +146,7 @@ def test_cheap_checks_come_before_any_strategy_is_made(tmp_path: Path, monkeypat
     def fail(name: str) -> NoReturn:
         raise AssertionError(f"{name} was made")
 
-    monkeypatch.setattr(play, "load", fail)
+    monkeypatch.setattr(play_module, "load", fail)
     for password, port, status in (("", 1, 78), (SECRET, 1, 1)):
         arguments = ["play", "--server", f"127.0.0.1:{port}", "--account", "marvin", "--log-dir", str(tmp_path)]
         result = CliRunner().invoke(main, arguments, env={"FIBSBOT_PASSWORD": password})

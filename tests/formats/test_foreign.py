@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+from fibsbot.cli import main
 from fibsbot.cli.export import convert
 from fibsbot.formats import FormatError
 from fibsbot.formats.foreign import describe_foreign
@@ -75,6 +76,25 @@ def test_matches_and_captures_are_not_foreign(tmp_path: Path) -> None:
     for content in (write_json(simulate(3, 3)), "Welcome to FIBS.\nalice vs. bob\nXGID=nothing\n", "", "\0\1\2"):
         path.write_text(content)
         find_format(path)
+
+
+@pytest.mark.parametrize("name", ["position.txt", "below.txt", "snowie", "gnubg"])
+def test_a_position_text_is_shown(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    ids = "GNU Backgammon  Position ID: 4HPwATDgc/ABMA\n                 Match ID   : cAmgAAAAAAAE\n"
+    line = "5;0;0;0;0;a b;bob;0;0;0;1;0;0;-2;0;0;0;0;5;0;3;0;0;0;-5;5;0;0;0;-3;0;-5;0;0;0;0;2;0;4;1;\n"
+    path.write_bytes(FILES[name][0] if name in FILES else (line if name == "snowie" else ids).encode())
+    result = CliRunner().invoke(main, ["show", str(path)])
+    assert 0 == result.exit_code, result.output
+    assert "XGID=-b----E-C---eE---c-e----B-:0:0:" in result.output
+
+
+def test_a_text_without_a_position_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing\n")
+    result = CliRunner().invoke(main, ["show", str(path)])
+    assert 2 == result.exit_code
+    assert f"{path}: line 1: expected a position line" in result.output
 
 
 # -- formats that are only read ---------------------------------------------------------------------------------------
