@@ -55,6 +55,8 @@ from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 DOUBT_FACTOR: Final = 10
 """Times `patience` in which a server may take once for another login what was our own."""
+SAME_LOGIN_AFTER: Final = 2.0
+"""Seconds after which another login cannot have the same time as ours, which servers state in whole seconds."""
 REPLACED: Final = "another login of the same name has taken our place"
 
 
@@ -109,6 +111,7 @@ class Agent:
         self._was_replaced_unless: int | None = None
         """The server has closed our connection, and says that we are logged in: by somebody else, unless the last login
         was at this time, our own. Then the server has not noticed the end of that connection."""
+        self._connected_at = 0.0
         self._doubted: float | None = None
         """When that was so last."""
         self._recorded_flaws: set[str] = set()
@@ -216,6 +219,7 @@ class Agent:
         self._context.disconnecting = False
         self._context.counters.connections += 1
         self._replaced = False
+        self._connected_at = event.at
         self._recorded_flaws.clear()
         self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
         self._dispatch(event)
@@ -224,6 +228,8 @@ class Agent:
         self._context.record("connection_lost", reason=event.reason, state=self.state.value)
         if self.state in LOGGED_IN:
             self._closed_by_server = event.by_server
+            if event.at < self._connected_at + SAME_LOGIN_AFTER:
+                self._login_time = None
         self._context.session = Session()
         self._context.timers.clear()
         self._queue.clear()

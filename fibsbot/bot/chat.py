@@ -24,7 +24,7 @@ from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.events_and_actions import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
-from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.orders import TOLD_ORDERS, Order, parse_order
 from fibsbot.bot.players import Players
 from fibsbot.bot.settings import OPPONENT, ChatSettings
 from fibsbot.policy import describe_policy, is_bot
@@ -135,7 +135,7 @@ def help_text(*, operator: bool) -> str:
     """Return the answer to `help`; operators also get the list of orders."""
     topics = ", ".join(topic.value for topic in Topic if topic is not Topic.HELP)
     asked = f"Tell me one of these: {topics}. If I stop moving, kibitz move, roll or join."
-    return asked + (f" Your orders: {', '.join(order.value for order in Order)}." if operator else "")
+    return asked + (f" Your orders: {', '.join(order.value for order in TOLD_ORDERS)}." if operator else "")
 
 
 def who_text(program: str) -> str:
@@ -217,7 +217,7 @@ class Chat:
 
     @on(m.Says)
     def _on_says(self, message: m.Says) -> None:
-        order = parse_order(_without_padding(message.text, self._context.settings.name))
+        order = parse_order(_without_padding(message.text, self._context.settings.name), TOLD_ORDERS)
         if order and message.name in self._settings.operators:
             self._obey(message.name, order)
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import Self
+from collections.abc import Iterable
+from typing import Final, Self
 
 
 class Order(enum.Enum):
@@ -27,8 +28,12 @@ class Order(enum.Enum):
         return order
 
 
-def parse_order(text: str) -> Order | None:
+TOLD_ORDERS: Final = tuple(order for order in Order if order is not Order.CONNECT)
+"""The orders that can be given by `tell`, which takes a connection."""
+
+
+def parse_order(text: str, among: Iterable[Order] = Order) -> Order | None:
     """Parse an order: one word in any case; return None for anything else."""
     word = text.strip().lower()
     word = "finish" if word == "last" else word  # the older word
-    return next((order for order in Order if order.value == word), None)
+    return next((order for order in among if order.value == word), None)

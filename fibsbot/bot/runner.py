@@ -183,9 +183,12 @@ class Runner:
             if driver.ended and driver.ended.end:
                 return SessionResult(driver.ended.end, driver.ended.reason, self.agent.counters)
 
+    def _has_ended(self) -> bool:
+        return self._driver.ended is not None
+
     async def _connect_unless_ended(self) -> Connection | None:
         """Connect; return None if the end was requested before a connection was made."""
-        if self._driver.ended is not None:
+        if self._has_ended():
             return None
         self._end_requested.clear()
         connecting, end_requested = (
@@ -194,7 +197,7 @@ class Runner:
         )
         try:
             await asyncio.wait({connecting, end_requested}, return_when=asyncio.FIRST_COMPLETED)
-            if self._driver.ended is None or connecting.done():
+            if connecting.done() or not self._has_ended():
                 return await connecting
             return None
         finally:
