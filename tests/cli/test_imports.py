@@ -19,6 +19,7 @@ HEAVY: Final = (
     "aiohttp",
     "asyncio",
     "distributed",
+    "llvmlite",
     "numba",
     "numpy",
     "prometheus_client",
