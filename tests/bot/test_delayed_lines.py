@@ -53,7 +53,7 @@ def test_no_board_is_unexpected_when_lines_cross(count: int, latest: float) -> N
     """The bots are strict: an unexpected board raises DifferenceError."""
     world = UnreliableWorld(10 * count + 5, count, latest)
     simulation = world.simulation
-    simulation.run(300 + 200 * latest)
+    simulation.run(300 + 400 * latest)
     simulation.close()
     assert {GONE} >= {answer for _, said, answer in simulation.refusals if said.startswith(DECISIONS)}
     assert 0 < sum(bot.agent.counters.matches for bot in simulation.bots.values())
