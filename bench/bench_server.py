@@ -134,7 +134,6 @@ class Client:
         await self._reader.readuntil(b"\n6\r\n")
         self._send("set boardstyle 3")
         self._send("toggle ready")
-        self._send("toggle automove")
         if self._number % 2 == 0:
             await asyncio.sleep(0.5)
             self._invite()

@@ -60,6 +60,7 @@ ELSEWHERE: Final = {
     "telnet": "an interactive program",
     "fibsbot replay logs/marvin.jsonl --step": "needs a terminal; tests/cli/test_replay_terminal.py has one",
     "sudo": "changes the machine",
+    "make wheels": "takes minutes; `make test-wheel` builds one",
     "systemctl": "needs systemd",
     "fibsbot train": "takes hours; tests/cli/test_train.py trains small networks",
     "dask scheduler": "runs until it is stopped; tests/workers has one",

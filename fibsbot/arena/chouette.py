@@ -25,7 +25,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.grammar import write, write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-from fibs_protocol.words import YOU, Dice, FibsMove, Setting, Toggle
+from fibs_protocol.words import YOU, Dice, FibsMove, Setting
 from fibsbot.arena.demo import MatchDisplay
 from fibsbot.client.connection import Connection, connect
 from fibsbot.fibs_numbering import match_state, play_from_fibs, play_to_fibs, player_position
@@ -161,7 +161,7 @@ class ChouettePlayer:
             case m.LoginPrompt():
                 self.send(c.Login(CLIENT, self.name, self.password))
             case m.OwnInfo():
-                self.send(c.SetCommand(Setting.BOARDSTYLE, "3"), c.ToggleCommand(Toggle.AUTOMOVE))
+                self.send(c.SetCommand(Setting.BOARDSTYLE, "3"))
                 self.send(c.Chouette("open" if self.host is None else f"join {self.host}"))
             case m.Refusal():
                 raise ChouetteError(f"the server refuses a command of {self.name}: {message}")

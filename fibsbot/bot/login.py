@@ -142,6 +142,9 @@ class LoginSequence:
     def _set_toggles(self, values: Mapping[Toggle, bool]) -> None:
         first, self._toggles_known = not self._toggles_known, True
         self._timeouts.stop(Awaited.TOGGLES)
+        if first:  # before `ready`: who invites to another game sooner is refused
+            settings = self._context.settings
+            self._ask_for_more(laws=settings.knows_laws, games=settings.knows_games)
         for toggle, wanted in WANTED_TOGGLES.items():
             attempts, last = self._attempts.get(toggle, (0, 0.0))
             again = attempts < MAX_TRIES or self._context.now >= last + self._context.settings.timings.patience
@@ -150,8 +153,6 @@ class LoginSequence:
                 self._queue.send(c.ToggleCommand(toggle))
             if first and toggle is Toggle.READY:
                 self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
-                settings = self._context.settings
-                self._ask_for_more(laws=settings.knows_laws, games=settings.knows_games)
 
     def _ask_for_more(self, *, laws: bool, games: bool) -> None:
         """Tell the server that we know other laws than those of FIBS, or other games."""

@@ -395,27 +395,30 @@ class GameBuilder:
         self._append(entry, after)
         return True
 
-    def confirms_silent_play(self, board: BoardState, seat: Seat, at: dt.datetime | None) -> bool:
-        """Add the play of the user that only boards show, if the board shows just that; then no view of it is needed.
+    def after_silent_play(self, board: BoardState, seat: Seat) -> tuple[Play, GameState] | None:
+        """Return the play of the user that only boards show, and the state after it, if the board shows just that.
 
-        The tracked match infers the same play (session_tracker.py).
+        Then no view of the board is needed. The tracked match infers the same play (session_tracker.py).
         """
         rolled, state = self.rolled, self.state
         if rolled is None or not rolled.seat is seat is self.silent_seat or self.sent_play is not None:
-            return False
+            return None
         if board.turn is board.colour or board.double_pending or self._resignation is not None:
-            return False
+            return None
         play = find_play(state.position.points, rolled.dice, player_position(board).points)
         if play is None:
-            return False
+            return None
         try:
             after = rules.play(state, seat, play)
         except RuleError:
-            return False
-        if after.stage is not Stage.ROLL or not board_shows_state(board, seat, after):
-            return False
+            return None
+        return (play, after) if after.stage is Stage.ROLL and board_shows_state(board, seat, after) else None
+
+    def add_silent_play(self, play: Play, after: GameState, at: dt.datetime | None) -> None:
+        """Add a play that `after_silent_play` has found."""
+        rolled = self.rolled
+        assert rolled is not None  # noqa: S101 - it was found for a roll
         self._append(evolve(rolled, play=play, at=at or rolled.at), after)
-        return True
 
     def _final_play(self, seen: GameState) -> tuple[Entry, ...]:
         """Return the user's play that ended the game, if a board shows it before a line reports the end."""

@@ -213,18 +213,22 @@ class MatchBuilder:
     def matches_board(self, board: BoardState, seat: Seat, at: dt.datetime | None) -> bool:
         """Whether a board shows the known state or the user's play, as most boards do; then nothing is left to do."""
         game = self.game
-        return (
-            game is not None
-            and self.opening is None
-            and game.is_known
-            and len(game.entries) < MAX_ENTRIES
-            and self.length == game.start.length
-            and (
-                board_shows_state(board, seat, game.state)
-                or game.confirms_sent_play(board, seat)
-                or game.confirms_silent_play(board, seat, at)
-            )
-        )
+        if (
+            game is None
+            or self.opening is not None
+            or not game.is_known
+            or len(game.entries) >= MAX_ENTRIES
+            or self.length != game.start.length
+        ):
+            return False
+        if board_shows_state(board, seat, game.state) or game.confirms_sent_play(board, seat):
+            return True
+        after = game.after_silent_play(board, seat)
+        if after is None:
+            return False
+        self.touch(at)  # before the play is added, which may be what the match begins with
+        game.add_silent_play(*after, at)
+        return True
 
     def apply_board(self, view: BoardView, at: dt.datetime | None) -> None:
         """Apply a board of this match."""

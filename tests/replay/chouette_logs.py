@@ -38,8 +38,6 @@ class LoggedChouette:
         self._transcribers = {name: Transcriber(name, "test") for name in NAMES}
         self._users = {name: self._simulation.log_in(name) for name in NAMES}
         for name in NAMES:
-            self._say(name, "toggle automove")
-        for name in NAMES:
             self._say(name, "chouette open" if name == NAMES[0] else f"chouette join {NAMES[0]}")
         self._say(NAMES[0], "chouette start")
 

@@ -56,8 +56,8 @@ def _for_a_while(studio: RecordingServer) -> None:
 
 
 SESSIONS: Final = (
-    Session("three_points", 47, 3, _to_the_end),
-    Session("interrupted", 58, 3, _with_breaks),
+    Session("three_points", 127, 3, _to_the_end),
+    Session("interrupted", 33, 3, _with_breaks),
     Session("unlimited", 9, 0, _for_a_while),
 )
 

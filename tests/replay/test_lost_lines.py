@@ -117,7 +117,7 @@ def test_one_lost_line_makes_no_play_wrong(name: str) -> None:
 def test_one_lost_line_of_each_kind_is_reconstructed() -> None:
     tally = outcomes("three_points_trillian.txt", first=2, every=40)
     kinds = {kind: outcome for kind, outcome in tally if outcome != "unchanged"}
-    rebuilt = {"moves", "watched_double", "double_accepted", "gave_up"}
+    rebuilt = {"moves", "watched_double", "double_accepted", "gave_up", "resign_offer", "resign_accepted"}
     assert rebuilt == {kind for kind, outcome in kinds.items() if outcome == "rebuilt"}
     assert set() == {kind for kind, outcome in kinds.items() if outcome == "gap"}
 

@@ -44,7 +44,7 @@ def every_message_tracked() -> Iterator[None]:
     """Have no turn skipped meanwhile, and no board compared with the user's play alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SessionTracker, "begin_regular_turns", lambda *_: None)
-        patch.setattr(GameBuilder, "confirms_silent_play", lambda *_: False)
+        patch.setattr(GameBuilder, "after_silent_play", lambda *_: None)
         yield
 
 

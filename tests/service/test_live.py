@@ -224,7 +224,7 @@ async def test_a_browser_that_does_not_read_is_disconnected_and_delays_nobody(
 ) -> None:
     """It gets more to read than all buffers between hold."""
     monkeypatch.setattr(web, "TCPSite", NarrowSite)
-    monkeypatch.setattr(page_server, "SOON", 0.5)
+    monkeypatch.setattr(page_server, "PATIENCE", 0.5)
     monkeypatch.setattr(page_server, "UPDATE_INTERVAL", 0.0)
     marvin = plan(server.port, "marvin", invite="ford", length=5, timings=UNHURRIED)
     async with shown(marvin) as (it, url), opponent(server.port, "ford"), hearing(url) as response:

@@ -169,6 +169,8 @@ def test_the_build_context_contains_only_what_the_build_needs() -> None:
     needed = {
         "pyproject.toml",
         "config/constraints.txt",
+        "config/hatch_build.py",
+        "protocol",
         project["project"]["readme"],
         *project["project"]["license-files"],
         *project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"],
