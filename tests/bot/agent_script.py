@@ -226,14 +226,21 @@ class Script:
 
     # -- common situations ----------------------------------------------------------------------------------------
 
-    def to_lobby(self, own_info: str = OWN_INFO, saved: tuple[str, ...] = ("no saved games.",)) -> Script:
-        """Log in with all settings right."""
+    def to_lobby(
+        self, own_info: str = OWN_INFO, saved: tuple[str, ...] = ("no saved games.",), seat: tuple[str, ...] = ()
+    ) -> Script:
+        """Log in with all settings right; `seat` comes from a server that keeps a seat at a chouette."""
         assert [] == self.connect()
         assert [f"login {AgentSettings('x', 'y').client} 1008 {ME} pass:word"] == self.raw(b"WELCOME\r\nlogin: ")
         who = f"5 {ME} - - 1 0 1500.00 0 0 1 h - -"
         sent = self.server(f"1 {ME} 1041253132 192.168.1.1", own_info, "3", "Be nice.", "4", who, "6")
         assert ["show saved"] == sent
-        assert ["set boardstyle 3"] == self.server(*saved)
+        sent = self.server(*saved)
+        if "laws on" in sent:
+            sent = self.server("You will be shown invitations to matches by other laws than those of FIBS.")
+        if "set games on" in sent:
+            sent = self.server(*seat, "Value of 'games' set to on.")
+        assert ["set boardstyle 3"] == sent
         self.server("Value of 'boardstyle' set to 3.")
         return self
 

@@ -29,10 +29,7 @@ def shown(**fields: Any) -> str:
 
 def invited(policy: Policy = POLICY, **settings: Any) -> Script:
     """Return a script of an agent in the lobby that knows of games."""
-    script = Script(policy=policy, **settings).to_lobby()
-    if policy.games:
-        script.server("Value of 'games' set to on.")
-    return script
+    return Script(policy=policy, **settings).to_lobby()
 
 
 def seated(**settings: Any) -> Script:
@@ -181,10 +178,9 @@ def test_the_connection_is_lost_in_a_game_and_the_seat_is_taken_again() -> None:
     script = captain()
     script.lose()
     script.questions.clear()
-    script.to_lobby()
-    assert [] == script.server(SEAT, "chouette: marvin is back.", "chouette: ledger: arthur 0, ford 0, marvin 0.")
-    script.server("** You are now playing with arthur. Your running match was loaded.", PROMPT)
-    assert ["board"] == script.server("Value of 'games' set to on.")
+    script.to_lobby(seat=(SEAT, "chouette: marvin is back.", "chouette: ledger: arthur 0, ford 0, marvin 0."))
+    sent = script.server("** You are now playing with arthur. Your running match was loaded.", PROMPT)
+    assert ["board"] == sent
     script.server(shown())
     assert ["roll"] == script.roll()
     assert [False, True] == [record["resumed"] for record in script.events("chouette_joined")]
@@ -194,7 +190,6 @@ def test_a_seat_that_is_gone_after_the_connection_was_lost_is_recorded_as_left()
     script = captain()
     script.lose()
     script.to_lobby()
-    script.server("Value of 'games' set to on.")
     assert [{"host": "arthur", "games": 0, "points": 0}] == script.events("chouette_left")
 
 

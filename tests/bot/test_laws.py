@@ -24,10 +24,8 @@ KNOWN = "You will be shown invitations to matches by other laws than those of FI
 
 
 def in_lobby(policy: Policy, **settings: Any) -> Script:
-    """Return an agent in the lobby, whose `laws on` has been answered."""
-    script = Script(policy=policy, **settings).to_lobby()
-    script.server(KNOWN)
-    return script
+    """Return an agent in the lobby, which has said that it knows other laws."""
+    return Script(policy=policy, **settings).to_lobby()
 
 
 def begun(words: str, *, dice: tuple[int, int] = (6, 4), **settings: Any) -> Script:

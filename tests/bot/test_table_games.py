@@ -42,7 +42,6 @@ def title(game: str) -> str:
 def to_match(game: str, policy: Policy = ANY) -> Script:
     """Return a script whose agent has accepted an invitation to a match of one point."""
     script = Script(policy=policy).to_lobby()
-    script.server("Value of 'games' set to on.")
     script.server(INVITED.format(title(game)))
     assert [] == script.answer(AcceptAnswer(accepted=True))
     assert ["join ford"] == script.wait(1.5)
@@ -105,14 +104,13 @@ def test_games_are_asked_for_only_if_they_are_played() -> None:
 
 def test_an_invitation_to_a_game_that_is_not_played_is_refused_with_a_sentence() -> None:
     script = Script(policy=Policy(games=("tabula", "fevga"))).to_lobby()
-    script.server("Value of 'games' set to on.")
     assert ["tell ford I only play backgammon, tabula and fevga."] == script.server(INVITED.format("Plakoto"))
     assert [] == script.server(INVITED.format("Tabula"))
 
 
 def test_a_match_of_another_game_than_the_agreed_one_is_left() -> None:
     script = Script(policy=ANY).to_lobby()
-    script.server("Value of 'games' set to on.", INVITED.format("Plakoto"))
+    script.server(INVITED.format("Plakoto"))
     script.answer(AcceptAnswer(accepted=True))
     script.wait(1.5)
     assert ["leave"] == script.server("** You are now playing a 1 point match of Tabula with ford")
