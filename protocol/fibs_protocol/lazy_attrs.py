@@ -34,11 +34,17 @@ class _Placeholder:
 
     def __get__(self, instance: object, owner: type) -> Any:
         """Complete the class that has this placeholder, which may be a base of the owner; return what is there now."""
-        for cls in owner.__mro__:
-            if self._name in vars(cls):
-                _complete(cls)
-                break
+        if isinstance(instance, type):  # so inspect.signature of Python 3.13 asks, with a metaclass as the owner
+            found = self._written(instance)
+            return found.__get__(instance, owner)
+        self._written(owner)
         return getattr(owner if instance is None else instance, self._name)
+
+    def _written(self, owner: type) -> Any:
+        """Return the attribute of a class or its nearest base that has one, once that class is complete."""
+        cls = next(it for it in owner.__mro__ if self._name in vars(it))
+        _complete(cls)
+        return vars(cls)[self._name]
 
 
 _PLACEHOLDERS: Final = {

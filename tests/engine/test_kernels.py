@@ -19,13 +19,14 @@ from fibsbot.engine import code_cache, jit, kernel_builder, kernel_library
 from fibsbot.engine.jit import CompiledFunction, NoMachineCodeError, require_compiler
 from fibsbot.engine.kernel_builder import PLATFORMS, kernels
 from fibsbot.engine.kernel_library import kernel_name, library_name, load_library, source_digest
-from fibsbot.engine.targets import TARGETS, host_targets
+from fibsbot.engine.targets import TARGET_VARIABLE, TARGETS, host_targets
 
 HERE = library_name(sys.platform, platform.machine(), source_digest())
 
 
 def install(monkeypatch: pytest.MonkeyPatch, level: int) -> None:
     """Let any file be a library for processors of a level."""
+    monkeypatch.delenv(TARGET_VARIABLE, raising=False)
     library = SimpleNamespace(**{kernel_library.LEVEL: lambda: level}, x86_64__pruner__expand__0="address")
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
