@@ -20,7 +20,7 @@ _noted: list[signal.Signals] = []
 
 
 def note_early_signals() -> None:
-    """Note SIGTERM from now on if the command line names a service, unless whoever started us has it ignored."""
+    """Note SIGTERM from now on if the command line names a service, unless the parent process has it ignored."""
     is_service = sys.argv[1:2] and sys.argv[1] in SERVICES
     if is_service and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _note)

@@ -54,7 +54,7 @@ class SavedMatchState:
     due: float | None = None
     """When the opponent may be invited; None: at any time."""
     not_before: float = 0.0
-    """Until when the opponent does not resume it, as they have told us."""
+    """Until when the opponent does not resume it, by its own words."""
     left: bool = False
     """Whether the opponent left: then we invite once."""
     invited_after_leaving: bool = False

@@ -421,7 +421,7 @@ def _build_mask(builder: ir.IRBuilder, boards: list[Any], compare: Callable[...,
 
 
 def dot(partial_sums: int) -> Any:
-    """Return numba's form of `numerics._dot`, which adds up so many partial sums."""
+    """Return numba's form of `numerics._dot`, with this number of partial sums."""
 
     @intrinsic
     def dot_product(_: Any, one: Any, other: Any, count: Any) -> Any:

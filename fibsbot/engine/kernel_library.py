@@ -26,9 +26,9 @@ PACKAGE: Final = Path(__file__).parent.parent
 _SYSTEMS: Final = {"linux": ("linux", ".so"), "darwin": ("macos", ".dylib"), "win32": ("windows", ".dll")}
 _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 _SOURCES: Final = ("engine/**/*.py", "games/**/*.py", "match.py", "position.py")
-"""The files of the package from which kernels are made, or whose constants are in them,"""
+"""The files of the package that kernels are made of, and those whose constants they contain."""
 _OTHERS: Final = ("engine/training/", "engine/rollout/", "engine/kernel_")
-"""and those among them that have nothing to do with kernels."""
+"""The beginnings of names among these that have nothing to do with kernels."""
 _DIGITS: Final = 12
 LEVEL: Final = "fibsbot_level"
 """The function of a library that returns the level of the processor, as `Target.level`."""

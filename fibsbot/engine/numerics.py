@@ -2,7 +2,7 @@
 
 The C library's exponential function differs in its last digit between libraries and processors, and so do numpy's and
 the sums of BLAS. Those here consist of additions, multiplications and divisions in a given order, which IEEE 754
-defines to the last bit. Sums in vectors are made of 16 partial sums, whatever the width of the processor's vectors.
+defines to the last bit. Sums in vectors are made of 8 or 16 partial sums, however wide the processor's vectors are.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from fibsbot.match import ROLL_WAYS
 RectifiedDots: TypeAlias = Callable[[Floats32, Floats32, int, Floats32], None]
 
 GROUP: Final = 8
-"""Numbers that are added at once, and partial sums of a sum of products."""
+"""Numbers in a vector, and so the partial sums where several sums are computed side by side."""
 PARTIAL_SUMS: Final = 2 * GROUP
-"""Partial sums of a sum of products of which only one is computed at a time."""
+"""Partial sums where one sum is computed alone: two vectors, so that the processor need not wait for the first."""
 
-_LOG2_E: Final = 1 / math.log(2)
+_LOG2_E: Final = float.fromhex("0x1.71547652b82fep+0")
+"""The logarithm of e to the base 2."""
 _LN2_HIGH: Final = float.fromhex("0x1.62e42fee00000p-1")
 """The logarithm of 2 to 33 bits: its product with a power of two's exponent is exact."""
 _LN2_LOW: Final = float.fromhex("0x1.a39ef35793c76p-33")

@@ -216,8 +216,8 @@ class _Match:
         order = order_of_names(self.names, names)
         if order is None:
             raise expected(f"the scores of {self.names[0]} and {self.names[1]}", scores, line)
-        told = f"{self.names[order[0]]} and {self.names[order[1]]}"
-        self.remarks.setdefault(names, f"line {line}: {names[0]} and {names[1]} are taken for {told}")
+        known = f"{self.names[order[0]]} and {self.names[order[1]]}"
+        self.remarks.setdefault(names, f"line {line}: {names[0]} and {names[1]} are taken for {known}")
         return order
 
     def _check_scores(self, line: str, number: int) -> None:
