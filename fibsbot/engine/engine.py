@@ -277,9 +277,9 @@ class Engine:
         self.rank(evolve(_OPENING, phase=Phase.MOVE, dice=(3, 1)), limits=SearchLimits(plies=1))
 
     def forget(self) -> None:
-        """Forget, in this thread, the positions that were evaluated, so that results do not depend on earlier ones.
+        """Forget, in this thread, the positions that were evaluated: the next decision evaluates all of its own.
 
-        They depend on them in their last digits: a batch without the known positions is summed up in another way.
+        Equities do not depend on what is known, but the effort that is counted does, and how deep a search comes in time.
         """
         self.searcher.lookahead.forget()
 
