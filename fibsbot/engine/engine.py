@@ -279,7 +279,7 @@ class Engine:
     def forget(self) -> None:
         """Forget, in this thread, the positions that were evaluated: the next decision evaluates all of its own.
 
-        Equities do not depend on what is known, but the effort that is counted does, and how deep a search comes in time.
+        Equities do not depend on what is known; the effort that is counted does, and so does the depth within a time.
         """
         self.searcher.lookahead.forget()
 
