@@ -223,11 +223,13 @@ class Position:
         flaws = Flaw.VALID
         if self.points[BAR] < 0 or self.points[0] > 0:
             flaws |= Flaw.BAR_SIGN
-        if self.off < 0:
+        own = sum([n for n in self.points if n > 0])
+        other = own - sum(self.points)
+        if own > CHECKERS:
             flaws |= Flaw.TOO_MANY_CHECKERS
-        if self.opponent_off < 0:
+        if other > CHECKERS:
             flaws |= Flaw.TOO_MANY_OPPONENT_CHECKERS
-        if self.off == CHECKERS and self.opponent_off == CHECKERS:
+        if own == 0 == other:
             flaws |= Flaw.BOTH_HAVE_WON
         return flaws
 

@@ -150,13 +150,12 @@ _MATCH_KEY_WIDTHS: Final = {
 """Each field of a Match ID with its number of bits, the lowest first."""
 
 
-def _check_numbers(state: MatchState, side: int, sides: tuple[int, int]) -> None:
+def _check_numbers(side: int, sides: tuple[int, int], dice: Dice | None, length: int, score: tuple[int, int]) -> None:
     """Raise NotationError for numbers that an ID must not hold: it could not be read again, or as something else."""
     if side not in sides:
         raise notation_error(f"the player who decides as {sides[0]} or {sides[1]}", side)
-    length, score = state.length, state.score
-    if state.dice and state.dice not in _DICE:
-        raise notation_error("two dice, each 1 to 6", state.dice)
+    if dice and dice not in _DICE:
+        raise notation_error("two dice, each 1 to 6", dice)
     if min(length, *score) < 0 or max(length, *score) >> 15:
         raise notation_error("length and scores from 0 to 32767", (length, *score))
     if 0 < length <= max(score):
@@ -179,36 +178,50 @@ def format_gnubg_id(state: MatchState, player: int = 1) -> str:
 
     Raises NotationError for a cube that is not a power of two, or what does not exist or fit, such as a die of 7.
     """
-    _check_numbers(state, player, (0, 1))
     doubled = state.phase is Phase.DOUBLED
-    on_roll = 1 - player if doubled else player
-    die1, die2 = sorted(state.dice, reverse=True) if state.dice else (0, 0)
-    owner = CUBE_CENTRED if state.owner is Owner.CENTRED else player if state.owner is Owner.PLAYER else 1 - player
-    score0, score1 = state.score if player == 0 else state.score[::-1]
-    match_id = _match_id(
-        cube_logarithm(state.cube, 15),
-        owner,
-        on_roll,
-        int(state.crawford),
-        GAME_PLAYING,
-        player,
-        int(doubled),
-        state.resignation,
-        die1,
-        die2,
-        state.length,
-        score0,
-        score1,
-        int(not state.jacoby),
-    )
+    held = state.owner
+    owner = 0 if held is Owner.CENTRED else 1 if held is Owner.PLAYER else -1  # quicker keys than members of an Enum
+    cube = state.cube, owner, state.crawford, state.jacoby
+    match_id = _match_id(player, doubled, state.dice, state.resignation, state.length, *state.score, *cube)
     position = state.position.swapped() if doubled else state.position
     return f"{position_id(position)}:{match_id}"
 
 
 @lru_cache(CACHED_MATCH_IDS)
-def _match_id(*fields: int) -> str:
-    """Return the Match ID with these fields of MatchKey, in their order."""
-    return str(MatchKey(*fields))
+def _match_id(  # noqa: PLR0913, PLR0917 - the fields of MatchKey
+    player: int,
+    doubled: bool,  # noqa: FBT001 - a cache's keys
+    dice: Dice | None,
+    resignation: int,
+    length: int,
+    own_score: int,
+    other_score: int,
+    cube: int,
+    owner: int,
+    crawford: bool,  # noqa: FBT001
+    jacoby: bool,  # noqa: FBT001
+) -> str:
+    """Return the Match ID of a player's decision; `owner` is 1 if that player has the cube, -1 if the other has it."""
+    score = own_score, other_score
+    _check_numbers(player, (0, 1), dice, length, score)
+    die1, die2 = sorted(dice, reverse=True) if dice else (0, 0)
+    key = MatchKey(
+        cube=cube_logarithm(cube, 15),
+        owner=CUBE_CENTRED if not owner else player if owner > 0 else 1 - player,
+        on_roll=1 - player if doubled else player,
+        crawford=int(crawford),
+        game=GAME_PLAYING,
+        turn=player,
+        doubled=int(doubled),
+        resigned=resignation,
+        die1=die1,
+        die2=die2,
+        length=length,
+        score0=score[player],
+        score1=score[1 - player],
+        no_jacoby=int(not jacoby),
+    )
+    return str(key)
 
 
 def parse_gnubg_id(text: str) -> MatchState:
@@ -382,7 +395,7 @@ class Xgid:
         express, or for what does not exist, such as a die of 7 or a side of 16 checkers.
         """
         _check_position(state.position)
-        _check_numbers(state, side, (1, -1))
+        _check_numbers(side, (1, -1), state.dice, state.length, state.score)
         if state.phase is Phase.RESIGNED:
             raise notation_error("a roll, a play or a double to decide on for an XGID", state.phase.value)
         doubled = state.phase is Phase.DOUBLED

@@ -405,13 +405,11 @@ class GameBuilder:
             return None
         if board.turn is board.colour or board.double_pending or self._resignation is not None:
             return None
-        play = find_play(state.position.points, rolled.dice, player_position(board).points)
-        if play is None:
+        position = player_position(board)
+        play = find_play(state.position.points, rolled.dice, position.points)
+        if play is None or state.stage is not Stage.MOVE or state.turn is not seat or state.resignation:
             return None
-        try:
-            after = rules.play(state, seat, play)
-        except RuleError:
-            return None
+        after = rules.reach(state, seat, position)
         return (play, after) if after.stage is Stage.ROLL and board_shows_state(board, seat, after) else None
 
     def add_silent_play(self, play: Play, after: GameState, at: dt.datetime | None) -> None:
@@ -510,7 +508,10 @@ class GameBuilder:
         """Add an entry that the rules allow, and the state after it."""
         if self.decision_logs:
             entry = with_logged_details(entry, self.decision_logs)
-        self._on_step(Step(self.number, len(self.entries), self.settled_state, entry, after))
+        rolled = self.rolled
+        on_board = isinstance(entry, Throw) and rolled is not None and entry.dice == rolled.dice
+        state = self._state if on_board else None
+        self._on_step(Step(self.number, len(self.entries), self.settled_state, entry, after, state))
         self.entries.append(entry)
         self._before = self.settled_state
         self.settled_state = self._state = after

@@ -192,7 +192,14 @@ def play(state: GameState, seat: Seat, play: Play) -> GameState:
     Raises PlayError for a play that the laws forbid.
     """
     dice = _check_after_roll(state, seat)
-    after = play_legally(state.position, dice, play)
+    return reach(state, seat, play_legally(state.position, dice, play))
+
+
+def reach(state: GameState, seat: Seat, after: Position) -> GameState:
+    """Return the game after a play of the dice on the board that is known to be legal, and leads to a position.
+
+    The position is seen by the player who made the play.
+    """
     turns = state.turns + 1
     if has_won(after):
         won = evolve(state, position=after, dice=None, rejected=False, turns=turns)

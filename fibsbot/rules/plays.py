@@ -101,38 +101,38 @@ def play_between(cells: Cells, dice: Dice, after: Cells) -> Steps:
     """
     high, low = check_dice(dice)
     for numbers in ((high,) * 4,) if high == low else ((low, high), (high, low)):
-        steps: Steps = ()
-        left = cells
+        cells_left, source = list(cells), BAR
+        steps: list[tuple[int, int]] = []
         for number in numbers:
-            source = next((point for point in range(BAR, 0, -1) if left[point] > 0 and left[point] > after[point]), 0)
-            moved = _moved(left, source, number) if source else None
-            if moved is None:
+            while source and not (cells_left[source] > 0 and cells_left[source] > after[source]):
+                source -= 1  # no move before this one has left a checker there too many: it ended nearer
+            if not source or not _move_in_place(cells_left, source, number):
                 break
-            left = moved
-            steps = (*steps, (source, max(source - number, OFF)))
-        if left == after and len(steps) == len(numbers):
-            return tuple(sorted(steps, reverse=True))
+            steps.append((source, max(source - number, OFF)))
+        if len(steps) == len(numbers) and tuple(cells_left) == after:
+            steps.sort(reverse=True)
+            return tuple(steps)
     return ()
 
 
-def _moved(cells: Cells, source: int, number: int) -> Cells | None:
-    """Return the position after one own checker moves by a number; None if it may not."""
+def _move_in_place(cells: list[int], source: int, number: int) -> bool:
+    """Move an own checker by a number; return False, and leave it, if it may not be moved."""
     target = source - number
-    if source != BAR and cells[BAR] > 0:
-        return None
+    if cells[BAR] > 0 and source != BAR:
+        return False
     if target > 0:
-        if cells[target] < -1:
-            return None
+        there = cells[target]
+        if there < -1:
+            return False
+        if there < 0:
+            cells[target] = 1
+            cells[0] -= 1
+        else:
+            cells[target] = there + 1
     elif _bears_off_from(cells, number) != source:
-        return None
-    after = list(cells)
-    after[source] -= 1
-    if target > 0:
-        if after[target] < 0:
-            after[target] = 0
-            after[0] -= 1
-        after[target] += 1
-    return tuple(after)
+        return False
+    cells[source] -= 1
+    return True
 
 
 def _results(cells: Cells, dice: Dice, keep: KeepPosition | None, moves: int | None = None) -> dict[Cells, Steps]:
@@ -310,21 +310,11 @@ def _made(before: Cells, moves: list[Move], numbers: tuple[int, ...]) -> Positio
     for order in (numbers, numbers[::-1]):
         cells = list(before)
         for move, number in zip(moves, order, strict=False):
-            source, end = move.source, move.target
-            target = source - number
-            if not 0 < source <= BAR or cells[source] <= 0 or (source != BAR and cells[BAR] > 0):
+            source = move.source
+            if not 0 < source <= BAR or cells[source] <= 0 or move.target != max(source - number, OFF):
                 break
-            if target <= 0:
-                if end != OFF or _bears_off_from(cells, number) != source:
-                    break
-            elif end != target or cells[target] < -1:
+            if not _move_in_place(cells, source, number):
                 break
-            elif cells[target] == -1:
-                cells[target] = 1
-                cells[0] -= 1
-            else:
-                cells[target] += 1
-            cells[source] -= 1
         else:
             return Position(tuple(cells))
     return None

@@ -223,6 +223,8 @@ class Step:
     before: GameState
     entry: Entry
     after: GameState
+    rolled: GameState | None = field(default=None, eq=False, repr=False)
+    """The game with the dice on the board, before the play, if it is known already."""
 
     @property
     def turn(self) -> int:
@@ -343,7 +345,7 @@ def _roll_decision(step: Step, seat: Seat) -> tuple[Decision, ...]:
 def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
-    found = _decision(step, after_roll(step.before, entry), entry.seat, entry.play)
+    found = _decision(step, step.rolled or after_roll(step.before, entry), entry.seat, entry.play)
     return tuple(evolve(it, state=evolve(it.state, may_reject=False)) if it.state.may_reject else it for it in found)
 
 

@@ -106,10 +106,10 @@ def find_play(cells: Cells, dice: Dice, after: Cells) -> Play | None:
 
     Both rows are seen by the player on roll. Cached, as several callers ask it for the same board.
     """
-    if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (1 + (dice[0] == dice[1])):
-        return None
     if whole := play_between(cells, dice, after):
         return Play.of(*whole)
+    if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (1 + (dice[0] == dice[1])):
+        return None
     steps = resulting_positions_via(cells, dice, lambda between, left: _fewest_moves(between, after) <= left).get(after)
     return Play.of(*sorted(steps, reverse=True)) if steps else None
 
