@@ -11,7 +11,17 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Int64s, IntVector32, IntVector64
-from fibsbot.engine.family.moves import HAND, HOME, ILLEGAL, START, any_on, copy_state, facing, in_block_of_six, make_move
+from fibsbot.engine.family.moves import (
+    HAND,
+    HOME,
+    ILLEGAL,
+    START,
+    any_on,
+    copy_state,
+    facing,
+    in_block_of_six,
+    make_move,
+)
 from fibsbot.engine.family.parameters import (
     CELLS,
     COURSE,
