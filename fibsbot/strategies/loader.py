@@ -66,7 +66,7 @@ class FileEntry:
     class_name: str
 
     def load(self) -> object:
-        """Run the file and return its class. Raises what the file raises, and AttributeError if it has no such class."""
+        """Run the file and return its class. Raises what the file raises, and AttributeError if it lacks the class."""
         module = _module(str(Path(self.path).resolve()))
         found: object = getattr(module, self.class_name, None)
         if found is None:
