@@ -76,7 +76,7 @@ def load_player(name: str) -> Strategy:
 def _log_path(options: DemoOptions) -> Path:
     """Return the path of the session log, in a folder that exists; raise UserError if it cannot be made."""
     with os_errors_as(UserError, f"cannot make the folder {options.log_dir}"):
-        options.log_dir.mkdir(parents=True, exist_ok=True)
+        options.log_dir.mkdir(mode=0o755, parents=True, exist_ok=True)  # not writable for others, whatever the umask
     return options.log_dir / f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import sys
 import tempfile
 import threading
@@ -115,3 +116,13 @@ def test_strategies_are_listed_as_a_table_without_tabs() -> None:
     assert "\t" not in "".join(lines)
     begins = lines[0].index("what it does")
     assert any(line.startswith("random ") and line[begins:].startswith("Decide everything") for line in lines)
+
+
+def test_the_folder_of_a_demos_logs_is_not_writable_for_others(tmp_path: Path) -> None:
+    folder, before = tmp_path / "logs", os.umask(0)
+    try:
+        words = ["--strategy", "random", "--opponent-strategy", "random", "--length", "1", "--seed", "1"]
+        assert 0 == CliRunner().invoke(main, ["demo", "--log-dir", str(folder), *words]).exit_code
+    finally:
+        os.umask(before)
+    assert 0 == folder.stat().st_mode & 0o022
