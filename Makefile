@@ -32,7 +32,9 @@ $(STAMP): pyproject.toml protocol/pyproject.toml config/constraints.txt
 		*"ensurepip is not"* | *"No module named ensurepip"*) echo "'$(PYTHON)' cannot make environments, as it lacks ensurepip; on Debian: apt-get install python3-venv" >&2; exit 2 ;; \
 		*) echo "$$said" >&2; exit 1 ;; \
 	esac
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }
+	@while sleep 10 >/dev/null 2>&1; do echo "... $$(du -sm $(VENV) | cut -f1) MB so far"; done & ticking=$$!; \
+	trap 'kill $$ticking 2>/dev/null' EXIT; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[dev]' || { echo "The installation failed: it needs a network. To continue it, run make again." >&2; exit 1; }
 	@echo "$(PLACE)" > $@
 
 demo: $(STAMP) ## Play a whole match on an embedded server

@@ -41,8 +41,8 @@ Handler: TypeAlias = Callable[[], None]
 class _Step(enum.Enum):
     """What a message means for the order."""
 
-    ACTION = "the player's own play, which the other side's connection reports"
-    REPORT = "the opponent's play"
+    ACTION = "the player's own play, or the rest of a turn left, which the other side's connection reports"
+    REPORT = "the opponent's play, or the rest of a turn that the opponent leaves"
     END = "the end of a game, which both sides hear"
     OTHER = "anything else"
 
@@ -53,9 +53,9 @@ _ENDS: Final = (m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn)
 def _step(message: Message) -> _Step:
     if isinstance(message, _ENDS):
         return _Step.END
-    if isinstance(message, m.CannotMove) and message.player == YOU:
+    if isinstance(message, m.CannotMove | m.RestLeft) and message.player == YOU:
         return _Step.ACTION
-    return _Step.REPORT if isinstance(message, m.Moves | m.CannotMove) else _Step.OTHER
+    return _Step.REPORT if isinstance(message, m.Moves | m.CannotMove | m.RestLeft) else _Step.OTHER
 
 
 @define

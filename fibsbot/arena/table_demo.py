@@ -20,7 +20,7 @@ from fibs_protocol.words import YOU, FibsMove
 from fibsbot.arena.demo import BothSides, PlayerCommentator
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
-from fibsbot.draw.table_text import describe_turn, draw_table
+from fibsbot.draw.table_text import draw_table
 from fibsbot.evolve import evolve as fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.games.game import TableGame
@@ -139,8 +139,8 @@ class TableCommentator(PlayerCommentator):
     leads: bool
     """Whether the match is shown from this player's side."""
     _line: TableState | None = None
-    _rolled: tuple[int, ...] = ()
-    """What the opponent has rolled, as long as no board shows it."""
+    _numbers: tuple[int, ...] = ()
+    """What the opponent has to play: the last roll, or the part of a turn that came last."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """Print the meaning of a message."""
@@ -149,11 +149,11 @@ class TableCommentator(PlayerCommentator):
 
     def _take(self, message: Message, before: TableState | None, line: TableState | None) -> None:
         if isinstance(message, m.TableBoard):
-            self._rolled = ()
             if self.leads and line is not None:
                 self._show(line)
         elif self.leads:
             self._print_of_both(message)
+        self._note_numbers(message)
         said = self._action(message, before)
         if said:
             self.display.print(f"{self.opponent} {said}")
@@ -182,26 +182,33 @@ class TableCommentator(PlayerCommentator):
             case m.MatchWon(winner=winner):
                 show.winner = show.player if winner == YOU else winner
 
+    def _note_numbers(self, message: Message) -> None:
+        match message:
+            case m.OpeningRoll(player_die=own, opponent_die=other):
+                self._numbers = (other, own)
+            case m.Rolls(player=self.opponent, dice=numbers) | m.RollsThree(player=self.opponent, dice=numbers):
+                self._numbers = numbers
+            case m.NextPart(player=self.opponent, numbers=numbers):
+                self._numbers = numbers
+
     def _action(self, message: Message, before: TableState | None) -> str | None:
         """Return what the opponent did as text, without the name."""
         if getattr(message, "player", None) != self.opponent:
             return None
         said = None
         match message:
-            case m.Rolls(dice=dice) | m.RollsThree(dice=dice):
-                self._rolled = dice
             case m.Moves(moves=moves) if before is not None:
                 self.display.count_turn()
                 said, game = _played(game_from_state(before), moves)
                 self.display.show_after(game, leads=self.leads)
-            case m.CannotMove() if before is not None:
+            case m.CannotMove():
                 self.display.count_turn()
-                rolled = "-".join(map(str, self._rolled)) or describe_turn(game_from_state(before))
-                said = f"{rolled} cannot move"
+                said = f"{'-'.join(map(str, self._numbers))} cannot move"
             case m.NumberNamed(naming=naming, number=number):
                 said = f"names the {naming.value} {number}"
             case m.RestLeft():
-                said = "leaves the rest of the turn to the opponent"
+                heir = self.display.player if self.leads else self.display.opponent
+                said = f"leaves the rest of the turn to {heir}"
             case m.RollsAgain():
                 said = "rolls again"
         return said

@@ -22,6 +22,7 @@ from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
 from fibsbot.cli.demo import BACKGAMMON, CHOUETTE
+from fibsbot.cli.output import typed_name
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
 from fibsbot.games import load_ruleset
@@ -75,7 +76,7 @@ def load_player(name: str) -> Strategy:
 def _log_path(options: DemoOptions) -> Path:
     """Return the path of the session log, in a folder that exists; raise UserError if it cannot be made."""
     with os_errors_as(UserError, f"cannot make the folder {options.log_dir}"):
-        options.log_dir.mkdir(parents=True, exist_ok=True)
+        options.log_dir.mkdir(mode=0o755, parents=True, exist_ok=True)  # not writable for others, whatever the umask
     return options.log_dir / f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
 
 
@@ -124,9 +125,10 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
         f"\n{sheet.winner} wins the match to {length}, {max(score)} to {min(score)}, after {seconds:.1f} s.\n"
     )
     console.print(sheet.table())
+    program = typed_name()
     console.print(
         f"\nThe session log is {log_path}.\n"
-        f"`fibsbot replay {log_path}` shows the match again, `fibsbot report {log_path}` makes a page of it.",
+        f"`{program} replay {log_path}` shows the match again, `{program} report {log_path}` makes a page of it.",
         soft_wrap=True,
     )
 
@@ -177,7 +179,8 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
             raise UserError(f"{failed.exceptions[0]}; the session log {log_path} has the details") from None
     console.print(sheet.table())
     console.print(
-        f"\nThe session log of {chouette.NAMES[0]} is {log_path}. `fibsbot replay {log_path}` shows the games again.",
+        f"\nThe session log of {chouette.NAMES[0]} is {log_path}. "
+        f"`{typed_name()} replay {log_path}` shows the games again.",
         soft_wrap=True,
     )
 
@@ -212,7 +215,9 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     high, low = sorted(display.score, reverse=True)
     console.print(f"\n{display.winner} wins the match to {length}, {high} to {low}.\n")
     console.print(display.sheet())
-    console.print(f"\nThe session log is {log_path}. `fibsbot rules {options.game}` explains the game.", soft_wrap=True)
+    console.print(
+        f"\nThe session log is {log_path}. `{typed_name()} rules {options.game}` explains the game.", soft_wrap=True
+    )
 
 
 def _table_player(name: str, options: DemoOptions) -> Strategy:

@@ -237,7 +237,7 @@ class _ProgressDisplay:
         if self.bar.disable or time.monotonic() < self._shown + REFRESH_INTERVAL:
             return
         self._shown = time.monotonic()
-        workers = f"{plural(progress.workers, 'worker')}, {progress.rate:.2g}/s"
+        workers = f"{plural(progress.workers, 'worker')}, {progress.rate:.2g} pairs/s"
         self.bar.update(self.task, running=f"{workers}  {running_result(self.tally)}")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,6 +24,7 @@ from fibsbot.files import check_can_create, os_errors_as
 if TYPE_CHECKING:
     from fibsbot.workers.pool import PoolProgress
 
+NAME: Final = "fibsbot"
 _COLOUR_VARIABLES: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
 """Environment variables by which rich takes any output for a terminal."""
 
@@ -43,7 +46,16 @@ class ProgressDisplay:
         """Show how much is done, and of how much if that is known."""
 
     def follow(self, progress: PoolProgress) -> None:
-        """Show the rate, and how many workers there are if there are several or none."""
+        """Show how many workers there are if there are several or none."""
+
+
+def typed_name() -> str:
+    """Return what to type for this program: `fibsbot` where the shell finds it, else its path as it was typed."""
+    run = sys.argv[0]
+    if Path(run).name != NAME:
+        return NAME  # from Python
+    found = shutil.which(NAME)
+    return NAME if found and Path(found).resolve() == Path(run).resolve() else shlex.quote(run)
 
 
 @contextlib.contextmanager

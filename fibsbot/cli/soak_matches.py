@@ -22,7 +22,7 @@ def play_matches(settings: SoakSettings, strategies: tuple[str, str], *, as_json
     log_dir, games = settings.log_dir, [settings.game] if settings.game else []
     try:
         if log_dir:
-            log_dir.mkdir(parents=True, exist_ok=True)
+            log_dir.mkdir(mode=0o755, parents=True, exist_ok=True)
         for name in dict.fromkeys(strategies):
             # What a game's first decision compiles is compiled now, where nobody waits for an answer.
             tried = load(name)

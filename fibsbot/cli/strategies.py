@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from fibsbot.external import ExternalPlayer
 
 
+FILE_WIDTH = 200
+"""Characters of a line where the output is no terminal."""
+
+
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def strategies(*, as_json: bool) -> None:
@@ -37,12 +41,8 @@ def strategies(*, as_json: bool) -> None:
     if as_json:
         for row in rows:
             click.echo(json.dumps(row))
-    elif _is_terminal():
-        _print_table(rows)
     else:
-        for row in rows:
-            what = row["error"] or row["description"]
-            click.echo("\t".join((row["name"], what, _origin(row), row["module"], _evaluates(row))))
+        _print_table(rows)
 
 
 def _row(origin: InstalledStrategy) -> dict[str, Any]:
@@ -67,12 +67,8 @@ def _origin(row: dict[str, Any]) -> str:
     return f"{row['distribution']} {row['version']}".strip()
 
 
-def _evaluates(row: dict[str, Any]) -> str:
-    return "evaluator" if row["evaluator"] else ""
-
-
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.console import Console  # noqa: PLC0415 - not for the help
     from rich.markup import escape  # noqa: PLC0415
     from rich.table import Column, Table  # noqa: PLC0415
 
@@ -82,17 +78,16 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         Column("from", overflow="fold"),
         Column("module", overflow="fold"),
         Column("evaluator", overflow="fold"),
+        box=None,
+        pad_edge=False,
     )
     for row in rows:
         what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
         table.add_row(
             escape(row["name"]), what, escape(_origin(row)), escape(row["module"]), "yes" if row["evaluator"] else ""
         )
-    Console().print(table)
-
-
-def _is_terminal() -> bool:
-    return sys.stdout.isatty()
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else FILE_WIDTH
+    Console(highlight=False, width=width).print(table)
 
 
 # -- as an engine for other programs -----------------------------------------------------------------------------------

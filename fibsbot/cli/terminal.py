@@ -50,9 +50,8 @@ class _BarDisplay(ProgressDisplay):
         self.bar.update(self.task, completed=done, total=of)
 
     def follow(self, progress: PoolProgress) -> None:
-        """Show the rate, and how many workers there are if there are several or none."""
-        workers = "" if progress.workers == 1 else f", {plural(progress.workers, 'worker')}"
-        self.bar.update(self.task, note=f"{progress.rate:.1f} pieces/s{workers}")
+        """Show how many workers there are if there are several or none."""
+        self.bar.update(self.task, note="" if progress.workers == 1 else plural(progress.workers, "worker"))
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ from fibsbot.config.settings import (
 )
 from fibsbot.redaction import hide_password
 from fibsbot.setting import SettingsClass
-from fibsbot.strategies import base_name
+from fibsbot.strategies import base_name, is_file
 from fibsbot.strategies.loader import available
 
 
@@ -83,8 +83,9 @@ def _settings_of(config: Config, account: AccountConfig, path: str, known: Mappi
 def _unusable_settings(one: Config) -> Iterator[tuple[tuple[str, str], ConfigProblem]]:
     """Yield the settings of an account that name something that does not exist."""
     names = list(dict.fromkeys(origin.name for origin in available()))
-    if base_name(one.bot.strategy) not in names:
-        yield ("bot", "strategy"), ConfigProblem("", f"one of {', '.join(names)}", format_value(one.bot.strategy))
+    if base_name(one.bot.strategy) not in names and not is_file(one.bot.strategy):
+        expected = f"one of {', '.join(names)}, or FILE.py:CLASS"
+        yield ("bot", "strategy"), ConfigProblem("", expected, format_value(one.bot.strategy))
     if one.server.tls and one.server.tls_ca:
         try:
             ssl.create_default_context(cafile=one.server.tls_ca)

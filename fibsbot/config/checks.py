@@ -21,7 +21,7 @@ from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
 from fibsbot.files import check_can_create, is_disk_full
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
-from fibsbot.strategies import base_name
+from fibsbot.strategies import base_name, is_file
 from fibsbot.strategies.loader import StrategyError, available, first_fault, load
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
@@ -100,7 +100,7 @@ def _unusable_resources(config: Config) -> Iterator[ConfigProblem]:
         games.setdefault(one.bot.strategy, {}).update(dict.fromkeys(games_to_play(one)))
     installed = {origin.name for origin in available()}
     for name, path in paths.items():
-        if base_name(name) in installed and (fault := _fault(name, games[name])):
+        if (base_name(name) in installed or is_file(name)) and (fault := _fault(name, games[name])):
             yield ConfigProblem(path, "a strategy that works", fault)
     if config.service.store:
         from fibsbot.records.store import StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import

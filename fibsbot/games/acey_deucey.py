@@ -53,6 +53,7 @@ RULES = standard.like_backgammon(
         "The third 1-2 of a turn is not played.",
         "A double may be named if one move of it can be made; it is played as far as it goes.",
         "The opening throw has one die each, and its winner rolls anew, so that a 1-2 on it brings nothing.",
+        "What a game counts without stakes is not in the text: 1, without gammons.",
     ),
     options=(
         Option("navy", "Checkers may move while others wait to enter.", {"move_laws": ()}),

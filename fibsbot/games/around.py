@@ -30,6 +30,7 @@ RULES = standard.like_backgammon(
     readings=(
         "Leaving the board counts as one step, so that a number one too high brings a checker to its 24-point.",
         "Going around is a move as any other: it hits, it is blocked, and it is made if no other is possible.",
+        "The score is not in the text: a gammon counts 2 and a backgammon 3, as in backgammon.",
     ),
     options=(
         Option("exact", "A number that is too high for a checker cannot be used.", {"bearing_off": standard.exact}),

@@ -22,6 +22,7 @@ RULES = standard.like_backgammon(
     readings=(
         "The diagram is lost; that the sides go in opposite directions is a reading, after King Alfonso's book.",
         "The number of dice is not given; three are used in King Alfonso's book.",
+        "Entering, hitting, bearing off and the score are not in the text: as in backgammon, but every game counts 1.",
         "The opening throw has one die each; its winner rolls all three.",
     ),
     options=(Option("two-dice", "The game is played with two dice.", {"dice": 2, "opening": Opening.BOTH}),),

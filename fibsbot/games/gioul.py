@@ -8,7 +8,7 @@ opponent takes what is left of the series, as far as possible, and then rolls.
 from __future__ import annotations
 
 from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Option, Rest
+from fibsbot.games.ruleset import GAMMONS, TRIPLE, Option, Rest
 
 RULES = standard.like_backgammon(
     name="gioul",
@@ -20,15 +20,16 @@ RULES = standard.like_backgammon(
     rest=Rest.TO_OPPONENT,
     move_laws=(),
     landing=standard.blocks,
-    laws=GAMMONS,
+    laws=TRIPLE,
     readings=(
         "What is left of the current double passes to the opponent, too.",
         "The opponent has to play what passes to him, as far as he can.",
         "Only doubles pass; what cannot be played of two different numbers is lost.",
-        "A gammon counts 2; there is no triple game.",
+        "A gammon counts 2 and a backgammon 3, as in backgammon.",
     ),
     options=(
         Option("whole", "Only the doubles that follow pass to the opponent.", {"rest": Rest.FOLLOWING_TO_OPPONENT}),
         Option("may", "The opponent plays as much as he likes of what passes to him.", {"rest": Rest.OFFERED}),
+        Option("no-triple", "A backgammon counts as a gammon.", {"laws": GAMMONS}),
     ),
 )

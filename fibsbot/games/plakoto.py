@@ -44,19 +44,19 @@ RULES = standard.like_backgammon(
     divide=standard.doubles_twice,
     move_laws=(),
     landing=standard.pins,
-    ends=(trapped_on_the_last_point, standard.borne_off),
+    ends_at_once=(trapped_on_the_last_point,),
     laws=TRIPLE,
     readings=(
         'The "home point" to which all checkers have to come is the home table.',
         "A checker that is pinned in the home table does not keep others from being borne off.",
-        "A checker trapped on its start counts 2, and is looked for at the end of a play.",
+        "A checker trapped on its start counts 2, and wins as soon as it is trapped, whatever numbers are left.",
     ),
     options=(
         Option(
             "exception",
             "A checker trapped on its start wins only if the other has none left on their start; if both are "
             "trapped, the game is drawn.",
-            {"ends": (standard.both_last_pinned, trapped_after_leaving, standard.borne_off)},
+            {"ends_at_once": (standard.both_last_pinned, trapped_after_leaving)},
         ),
         Option("pinned-stops", "No checker is borne off while one is pinned at home.", {
             "bearing_off": no_pinned_checker,

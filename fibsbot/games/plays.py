@@ -29,6 +29,7 @@ Steps: TypeAlias = tuple[Move, ...]
 LOWER_FIRST: Final = NamedLaw("the lower number is played first")
 ONE_CHECKER: Final = NamedLaw("one checker makes all moves of this roll")
 EACH_ONCE: Final = NamedLaw("each number is played once")
+GAME_OVER: Final = NamedLaw("the game is over before this move")
 AS_MANY: Final = NamedLaw("as many of the numbers as possible must be played")
 HIGHEST_SUM: Final = NamedLaw("of plays with equally many numbers one with the highest sum must be made")
 
@@ -250,8 +251,8 @@ def _makings(
     for count, move in enumerate(moves):
         following: list[tuple[Table, Numbers, int]] = []
         for board, left, at in boards:
-            law: AnyLaw | None = None
-            for number in dict.fromkeys(left):
+            law: AnyLaw | None = GAME_OVER if count and ends_at_once(rules, table, board) else None
+            for number in dict.fromkeys(left if law is None else ()):
                 made = make_move(rules, board, move.source, number)
                 if not isinstance(made, tuple):
                     # A law about this very move says more than that its length was not rolled.

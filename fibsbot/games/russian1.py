@@ -64,6 +64,8 @@ RULES = standard.like_backgammon(
         "The extra roll has to be made, and nothing limits how often.",
         "If the thrown double is blocked, its complement is lost, too, not only the rest of that double.",
         "The first roll is each player's first roll; a double on it is played four times and brings nothing more.",
+        "The winner of the opening throw rolls anew, so that the first roll of either player may be a double.",
+        "What a game counts is not in the text: 1, without gammons.",
     ),
     options=(
         Option("enter-first", "A number that can enter a checker has to be used for that.", {

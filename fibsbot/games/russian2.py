@@ -35,6 +35,7 @@ RULES = standard.like_backgammon(
         "The lower number is played so that the higher can be played, too, if that is possible.",
         "Each player's first roll, if it is a double, is played four times and brings nothing more, as in Russian I.",
         "A double of which not all moves can be made ends the turn, as in Russian I.",
-        "A gammon counts 2 and a backgammon 3, as in backgammon.",
+        "The winner of the opening throw rolls anew, as in Russian I.",
+        "The score is not in the text: a gammon counts 2 and a backgammon 3, as in backgammon.",
     ),
 )

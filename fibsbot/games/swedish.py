@@ -119,13 +119,20 @@ def _released_while_there(it: Side) -> Side:
     return it.marked(Mark.RELEASED) if there else evolve(it, marks=it.marks & ~Mark.RELEASED)
 
 
-def free_points(table: Table) -> int:
-    """Return how many points of the entry table the opponent's captured checkers could enter on."""
-    opponent = table.opponent
+def free_points(rules: Ruleset, table: Table) -> int:
+    """Return how many points of the entry table the opponent's captured checkers could enter on.
+
+    The points of a block of six count as one, as the block is broken when a checker has entered on one of them.
+    """
+    opponent, held = table.opponent, [table.own.row[Course.DIAGONAL.facing(point)] > 1 for point in _ENTRY]
     alone = Mark.RELEASED not in opponent.marks
-    return sum(
-        table.own.row[Course.DIAGONAL.facing(point)] < 2 and not (alone and opponent.row[point]) for point in _ENTRY
-    )
+    open_ones = [
+        not (alone and opponent.row[point])
+        and isinstance(rules.landing(opponent, table.own, point, Course.DIAGONAL.facing(point)), Side)
+        for point in _ENTRY
+    ]
+    single = sum(is_open and not is_held for is_open, is_held in zip(open_ones, held, strict=True))
+    return single + (single < sum(open_ones))
 
 
 def empty_points(table: Table) -> int:
@@ -133,9 +140,9 @@ def empty_points(table: Table) -> int:
     return sum(not table.own.row[Course.DIAGONAL.facing(it)] and not table.opponent.row[it] for it in _ENTRY)
 
 
-def jan(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def jan(rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
     """Win by jan, or by janstork if there is no free point at all."""
-    return _jan(after, free_points(after))
+    return _jan(after, free_points(rules, after)) if after.opponent.row[HAND] else None
 
 
 def jan_of_empty_points(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
@@ -146,7 +153,7 @@ def jan_of_empty_points(_rules: Ruleset, _before: Table, after: Table) -> Outcom
 def _jan(table: Table, free: int) -> Outcome | None:
     if table.opponent.row[HAND] <= free:
         return None
-    name = "jan: more checkers captured than can enter" if free else "janstork: no point left to enter on"
+    name = "jan: more checkers captured than points to enter on" if free else "janstork: no point left to enter on"
     return Outcome(1, 15, f"made {name}")
 
 
@@ -171,6 +178,9 @@ RULES = standard.like_backgammon(
         "Rule 2: once a checker has been on that point, if only in passing, its side is free for the rest of the game.",
         "Rule 5: a block runs along the mover's course, and a point of it with three or more cannot be taken.",
         "Jan is looked for after each move; points where a single checker could be hit count as free.",
+        "Points of a block of six, on which rule 5 lets one checker enter, count together as one free point.",
+        "Janstork counts 15 as jan does, and bearing off 1, without gammons: the text gives a score for jan only.",
+        "The winner of the opening throw rolls anew, so that the first roll of either player may be a double.",
         (
             "Handsome positions, for which other rules give more, are not in the text, and no source defines them well "
             "enough."

@@ -59,6 +59,7 @@ RULES = standard.like_backgammon(
         "The text calls it optional that no checker is borne off before all are home. Reconstructions have it.",
         "Without that rule, too, no checker is borne off after a hit until all are home: checkers look alike.",
         "The opening throw has one die each; its winner rolls all three.",
+        "What a game counts is not in the text: 1, without gammons.",
     ),
     options=(
         Option("free", "A checker may be borne off before all are home.", {

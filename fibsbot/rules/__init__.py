@@ -8,9 +8,9 @@
     errors.py   the errors of illegal plays and actions
     law_words.py laws as words, in invitations, options and files
 
-Backgammon is one of the tables games, and others may follow. state.py and game.py hold what all of them share: two
-players, an opening roll, turns, a cube, resignations, matches. Backgammon itself is called by name in few places:
-`Position.start` (the set-up), `check_play` and `legal_plays` (how checkers move), `has_won`, `win_level` and
-`point_game_score` (the end of a game and its score). A second game would bring its own versions of these in a file of
-its own, with its own position class if checkers can be pinned or both sides move the same way. See docs/rules.md.
+Backgammon is one of the tables games; the others are in `fibsbot.games`, with a board of their own, as checkers can be
+pinned or both sides move the same way. What all share is here: `MatchGame` in state.py has the players, the score, the
+cube and what is offered, and the functions of game.py about doubles, resignations and who may act take the state of any
+game. What is backgammon alone is `GameState` in state.py, plays.py, and the rolls and plays of game.py.
+See docs/rules.md.
 """

@@ -36,9 +36,32 @@ PORTABLE: Final = frozenset({"engine", "heuristic", "random"})
 """Strategies that decide the same on any machine: their code is ours, and they need no other program."""
 
 
+FILE_SUFFIX: Final = ".py"
+"""What the path of a strategy in a file ends with, before the colon and the name of its class."""
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """Return a strategy's own name and the text that is passed to it, None if there is none.
+
+    `ubgi:engine --fast` is `ubgi` and its command, `my.py:Careful:TEXT` the class `my.py:Careful` of a file and TEXT.
+    """
+    file, suffix, rest = name.partition(FILE_SUFFIX + ":")
+    if suffix and ":" not in file.removeprefix(file[:2] if file[1:2] == ":" else ""):
+        class_name, colon, text = rest.partition(":")
+        own = file + suffix + class_name
+    else:
+        own, colon, text = name.partition(":")
+    return own, text if colon else None
+
+
 def base_name(name: str) -> str:
-    """Return the installed name of a strategy, the part before the first colon: `ubgi` of `ubgi:engine --fast`."""
-    return name.partition(":")[0]
+    """Return the own name of a strategy, without the text after it: `ubgi` of `ubgi:engine --fast`."""
+    return split_name(name)[0]
+
+
+def is_file(name: str) -> bool:
+    """Return whether a strategy is a class in a file, FILE.py:CLASS."""
+    return FILE_SUFFIX + ":" in base_name(name)
 
 
 def luck_evaluator(name: str) -> str:

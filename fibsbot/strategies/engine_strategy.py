@@ -66,11 +66,11 @@ class EngineStrategy:
 
     @property
     def details(self) -> str:
-        """Version, plies and networks."""
+        """Version and plies, and after a semicolon the networks."""
         plays, cube = self._playing.plies, self._cube.plies
         plies = f"{plays}-ply" if plays == cube else f"plays {plays}-ply, cube {cube}-ply"
         rollout = ", rollouts" if self._deciding is not self._engine else ""
-        return f"fibsbot {__version__}, {plies}{rollout}, {self._engine.name}"
+        return f"fibsbot {__version__}, {plies}{rollout}; {self._engine.name}"
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the best play."""

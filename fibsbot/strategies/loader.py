@@ -1,4 +1,4 @@
-"""Find, load and check strategies: the entry points of the group `fibsbot.strategies`.
+"""Find, load and check strategies: the entry points of the group `fibsbot.strategies`, and classes in files.
 
 A strategy is imported only when it is used. Errors of a plug-in's import or constructor become a StrategyError with one
 line of text. A worker process makes its strategies once (`ReusedStrategies`) and uses them for piece after piece, each
@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from queue import Empty, SimpleQueue
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, runtime_checkable
 
 from attrs import evolve, field, frozen
@@ -21,7 +26,7 @@ from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
-from fibsbot.strategies import DEFAULT_STRATEGY, PORTABLE, base_name
+from fibsbot.strategies import DEFAULT_STRATEGY, FILE_SUFFIX, PORTABLE, base_name, is_file, split_name
 from fibsbot.strategies.base import Evaluator, Opponent, Strategy, close_in_time
 from fibsbot.strategies.child_process.engine_process import NotReadyError
 from fibsbot.strategies.engine_options import EngineOptions
@@ -54,6 +59,40 @@ class StrategyError(Exception):
 
 
 @frozen
+class FileEntry:
+    """A class in a Python file."""
+
+    path: str
+    class_name: str
+
+    def load(self) -> object:
+        """Run the file and return its class. Raises what the file raises, and AttributeError if it lacks the class."""
+        module = _module(str(Path(self.path).resolve()))
+        found: object = getattr(module, self.class_name, None)
+        if found is None:
+            classes = [it for it, value in vars(module).items() if isinstance(value, type) and hasattr(value, "name")]
+            hint = f"; it has {', '.join(classes)}" if classes else ""
+            raise AttributeError(f"{self.path} has no {self.class_name!r}{hint}")
+        return found
+
+
+@cache
+def _module(path: str) -> ModuleType:
+    """Return the module of a file, which is run once. Raises what the file raises."""
+    spec = spec_from_file_location(f"fibsbot file {path}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module  # as data classes and pickles expect
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module.__name__]
+        raise
+    return module
+
+
+@frozen
 class InstalledStrategy:
     """An installed strategy, and the package that it comes from. It is imported only by the methods."""
 
@@ -65,7 +104,7 @@ class InstalledStrategy:
     """The installed package that contains it; empty if unknown."""
     version: str
     """The version of that package."""
-    _entry_point: EntryPoint = field(repr=False, eq=False)
+    _entry_point: EntryPoint | FileEntry = field(repr=False, eq=False)
 
     def factory(self) -> Callable[..., Any]:
         """Import and return the strategy's class. Raises StrategyError if that fails."""
@@ -92,6 +131,8 @@ class InstalledStrategy:
     @property
     def source(self) -> str:
         """Reference, package and version, for an error message."""
+        if isinstance(self._entry_point, FileEntry):
+            return "a class in a file"
         return f"{self.reference} of {self.distribution} {self.version}" if self.distribution else self.reference
 
 
@@ -108,12 +149,14 @@ def available() -> tuple[InstalledStrategy, ...]:
 
 
 def find(name: str) -> InstalledStrategy:
-    """Return the installed strategy of that name, without importing it.
+    """Return the strategy of that name, an installed one or FILE.py:CLASS, without importing it.
 
-    Raises StrategyError if no strategy or more than one has the name.
+    Raises StrategyError if no strategy or more than one has the name, or there is no such file.
     """
-    installed = available()
     plain = base_name(name)
+    if is_file(name) or plain.endswith(FILE_SUFFIX):
+        return _in_file(plain)
+    installed = available()
     matching = [it for it in installed if it.name == plain]
     if not matching:
         names = list(dict.fromkeys(it.name for it in installed))
@@ -126,18 +169,28 @@ def find(name: str) -> InstalledStrategy:
     return matching[0]
 
 
+def _in_file(name: str) -> InstalledStrategy:
+    """Return the strategy FILE.py:CLASS. Raises StrategyError if there is no such file, or CLASS is no name."""
+    path, _, class_name = name.rpartition(":") if is_file(name) else (name, "", "")
+    if not class_name.isidentifier():
+        raise StrategyError(f"expected a strategy in a file as FILE{FILE_SUFFIX}:CLASS, got {name!r}")
+    if not Path(path).is_file():
+        raise StrategyError(f"strategy {name!r}: there is no file {path}")
+    return InstalledStrategy(name, name, "", "", entry_point=FileEntry(path, class_name))
+
+
 def load(name: str, **options: Any) -> Strategy:
     """Make the strategy of that name. Its constructor gets the text after a colon in the name, and the options.
 
     Raises StrategyError if no strategy or more than one has the name, or if it cannot be made.
     """
     installed = find(name)
-    _, colon, argument = name.partition(":")
+    _, argument = split_name(name)
     factory = installed.factory()
     try:
-        strategy: object = factory(*([argument] if colon else []), **options)
+        strategy: object = factory(*([] if argument is None else [argument]), **options)
     except ValueError as error:
-        if not colon:
+        if argument is None:
             raise StrategyError(
                 f"strategy {name!r} ({installed.source}) cannot be made: {describe_error(error)}"
             ) from error

@@ -36,3 +36,16 @@ def test_what_still_waits_is_shown_at_the_end() -> None:
     sides.handle(SCORE, lambda: seen.append("the score"), leads=True)
     sides.flush()
     assert ["the score"] == seen
+
+
+def test_the_rest_of_a_turn_is_left_before_the_heir_plays_it_or_cannot() -> None:
+    seen: list[str] = []
+    sides = BothSides()
+    sides.handle(m.CannotMove(YOU), lambda: seen.append("b hears that he cannot move"), leads=False)
+    sides.handle(m.RestLeft(YOU, "a"), lambda: seen.append("b hears that he leaves the rest"), leads=False)
+    sides.handle(m.CannotMove("a"), lambda: seen.append("a cannot move"), leads=False)
+    sides.handle(m.CannotMove("b"), lambda: seen.append("b cannot move"), leads=True)
+    assert "a cannot move" not in seen
+    sides.handle(m.RestLeft("b", YOU), lambda: seen.append("b leaves the rest"), leads=True)
+    sides.handle(m.CannotMove(YOU), lambda: seen.append("a hears that he cannot move"), leads=True)
+    assert seen.index("b cannot move") < seen.index("b leaves the rest") < seen.index("a cannot move")

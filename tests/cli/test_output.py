@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import sys
 import tempfile
 import threading
@@ -14,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_USAGE, UserError, main, output, terminal
-from fibsbot.cli.output import check_writable
+from fibsbot.cli.output import check_writable, typed_name
 from tests.patience import SOON
 
 
@@ -87,3 +88,41 @@ def test_an_unwritable_path_is_reported_at_once(
     monkeypatch.setattr("fibsbot.cli.report.engine_name", lambda *_: pytest.fail("a judge is looked for"))
     result = CliRunner().invoke(main, command)
     assert (EXIT_USAGE, f"Error: cannot write {command[-1]}: Permission denied\n") == (result.exit_code, result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("run", "path", "typed"),
+    [
+        (".venv/bin/fibsbot", "", ".venv/bin/fibsbot"),
+        ("a b/fibsbot", "", "'a b/fibsbot'"),
+        ("/usr/lib/python3/site-packages/x.py", "", "fibsbot"),
+        ("PATH/fibsbot", "PATH", "fibsbot"),
+    ],
+)
+def test_commands_to_type_are_named_as_this_one_was(
+    run: str, path: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "fibsbot"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", path.replace("PATH", str(tmp_path)))
+    monkeypatch.setattr("sys.argv", [run.replace("PATH", str(tmp_path))])
+    assert typed == typed_name()
+
+
+def test_strategies_are_listed_as_a_table_without_tabs() -> None:
+    lines = CliRunner().invoke(main, ["strategies"]).output.splitlines()
+    assert lines[0].split()[0] == "name"
+    assert "\t" not in "".join(lines)
+    begins = lines[0].index("what it does")
+    assert any(line.startswith("random ") and line[begins:].startswith("Decide everything") for line in lines)
+
+
+def test_the_folder_of_a_demos_logs_is_not_writable_for_others(tmp_path: Path) -> None:
+    folder, before = tmp_path / "logs", os.umask(0)
+    try:
+        words = ["--strategy", "random", "--opponent-strategy", "random", "--length", "1", "--seed", "1"]
+        assert 0 == CliRunner().invoke(main, ["demo", "--log-dir", str(folder), *words]).exit_code
+    finally:
+        os.umask(before)
+    assert 0 == folder.stat().st_mode & 0o022

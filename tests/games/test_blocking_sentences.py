@@ -14,7 +14,7 @@ from fibsbot.games.plays import outcome
 from fibsbot.games.ruleset import Part, Then
 from fibsbot.games.table import Course, Mark, Table
 from fibsbot.position import Play
-from fibsbot.rules.errors import Law
+from fibsbot.rules.errors import IllegalPlayError, Law
 from fibsbot.rules.state import Seat, Stage
 from tests.games.boards import results, table
 from tests.games.random_games import random_game
@@ -55,6 +55,18 @@ def test_plakoto_5_a_checker_trapped_on_the_last_point_of_the_home_ends_the_game
     trapped = table("1:2 6:13", "24 1:14", opponent_pinned=(24,))
     assert points("plakoto", trapped) == (1, 2)
     assert points("plakoto:exception", trapped) == (1, 2)
+
+
+def test_plakoto_5_the_trap_wins_at_once_whatever_numbers_are_left() -> None:
+    """Wins with a move of one number where both could be played, and leaves nothing to play after it."""
+    board = table("24:4 18 17 12 9 5 4:5 3", "24 20:2 18:2 16 14 13 12 8 7 3 2:3", pinned=(5, 9, 12, 17, 18))
+    won = after(roll(playing("plakoto", board), Seat.A, (6, 3)), (4, 1))
+    assert (won.stage, won.result and won.result.points) == (Stage.OVER, 2)
+    message = "the game is over before this move"
+    assert message == refusal("plakoto", table("7 6:13 4", "24 1:14"), (1, 6), (7, 1), (1, 0))
+    stays = roll(playing("plakoto:exception", board), Seat.A, (6, 3))
+    with pytest.raises(IllegalPlayError):
+        after(stays, (4, 1))
 
 
 def test_plakoto_exception_needs_the_own_start_to_be_empty_and_two_trapped_last_checkers_draw() -> None:
@@ -103,6 +115,13 @@ def test_gioul_9_what_cannot_be_played_passes_to_the_opponent() -> None:
     passed = after(rolled, (24, 19))
     assert (passed.turn, passed.stage, passed.passed) == (Seat.B, Stage.MOVE, True)
     assert passed.todo == (Part((5, 5, 5)), Part((6, 6, 6, 6)))
+
+
+def test_gioul_1_the_exceptions_leave_the_triple_game_of_plakoto_and_backgammon() -> None:
+    board = table("3:2", "24:14 4")
+    for game, won in {"gioul": 3, "plakoto": 3, "greek": 3, "gioul:no-triple": 2, "plakoto:no-triple": 2}.items():
+        ended = after(roll(playing(game, board), Seat.A, (6, 5)), (3, 0), (3, 0))
+        assert (game, won) == (game, ended.result and ended.result.points)
 
 
 def test_gioul_whole_passes_only_the_doubles_that_follow_and_may_lets_the_opponent_choose() -> None:

@@ -194,12 +194,40 @@ def jan_of(opponent: str, own: str = "24:9 12:4 8") -> tuple[int, str] | None:
 
 
 def test_swedish_jan_with_five_blots_in_the_entry_table_and_two_captured_wins_15() -> None:
-    assert jan_of("25:2 24:9 23 22 21 20") == (15, "made jan: more checkers captured than can enter")
+    assert jan_of("25:2 24:9 23 22 21 20") == (15, "made jan: more checkers captured than points to enter on")
     assert jan_of("25 24:10 23 22 21 20") is None
 
 
 def test_swedish_janstork_with_no_vacant_point_any_hit_wins() -> None:
     assert jan_of("25 24:9 23 22 21 20 19") == (15, "made janstork: no point left to enter on")
+
+
+@pytest.mark.parametrize(
+    ("captured", "marks", "game", "won"),
+    [
+        (1, Mark.RELEASED, "swedish", None),
+        (1, Mark.NONE, "swedish", None),
+        (2, Mark.RELEASED, "swedish", "made jan: more checkers captured than points to enter on"),
+        (1, Mark.RELEASED, "swedish:empty", "made janstork: no point left to enter on"),
+    ],
+)
+def test_swedish_janstork_spares_who_can_enter_on_a_block_of_six_by_rule_5(
+    captured: int, marks: Mark, game: str, won: str | None
+) -> None:
+    board = table("24 12:2 11:2 10:2 9:2 8:2 7:2 6 5", f"25:{captured} 6:{15 - captured}", marks=marks, hit=0)
+    board = Table(board.own, evolve(board.opponent, marks=marks, hit=captured))
+    ended = outcome(load_ruleset(game), board, board)
+    assert (won and (15, won)) == (ended and (ended.points, ended.reason))
+    assert bool(results("swedish", board.swapped(), 3)) is True
+
+
+def test_swedish_janstork_follows_where_a_point_of_the_block_has_more_than_two() -> None:
+    board = table("12:3 11:3 10:3 9:2 8:2 7:2", "25 21 20 19 6:11")
+    ended = outcome(load_ruleset("swedish"), board, board)
+    assert ended is not None
+    assert ended.reason == "made janstork: no point left to enter on"
+    assert results("swedish", board.swapped(), 1, 2, 3) == []
+    assert outcome(load_ruleset("swedish:any"), board, board) is None
 
 
 # Acey-Deucey

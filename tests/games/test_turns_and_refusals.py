@@ -125,7 +125,7 @@ def test_gioul_the_opponent_may_win_by_what_passes_to_him() -> None:
     passed = evolve(playing("gioul", table("1", "24:15")), stage=Stage.MOVE, passed=True, todo=(Part((5, 5, 5)),))
     won = after(passed, (1, 0))
     assert won.result is not None
-    assert (won.result.winner, won.result.level) == (Seat.A, Level.GAMMON)
+    assert (won.result.winner, won.result.level) == (Seat.A, Level.BACKGAMMON)
 
 
 def test_what_is_offered_may_be_left_and_whether_a_checker_can_move_is_known() -> None:

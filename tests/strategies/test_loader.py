@@ -7,16 +7,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
 from fibsbot.games.game import TableGame
 from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.strategies import base, loader
+from fibsbot.strategies import base, loader, split_name
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import NotReadyError
-from fibsbot.strategies.loader import ENTRY_POINT_GROUP, ReusedStrategies, StrategyError, available, check, load
+from fibsbot.strategies.loader import ENTRY_POINT_GROUP, ReusedStrategies, StrategyError, available, check, find, load
 from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.strategies.table_games import PipStrategy
@@ -246,3 +247,49 @@ def test_the_check_includes_the_games_that_are_named() -> None:
     (fault,) = check(strategy, ["plakoto:exception"])
     assert fault.startswith("plakoto:exception, move: answered nonsense: expected a legal play")
     assert () == check(TablesOnlyStrategy(PipStrategy()), ["plakoto", "acey-deucey", "nackgammon"])
+
+
+CLASS = """
+class Mine:
+    \"\"\"Play in my way.\"\"\"
+
+    name = "mine"
+
+    def __init__(self, text="none"):
+        self.text = text
+
+    choose_play = offer_double = answer_double = accept_resignation = resign = accept_invitation = close = print
+"""
+
+
+def test_a_class_in_a_file_is_loaded_with_the_text_after_a_second_colon(tmp_path: Path) -> None:
+    file = tmp_path / "my.py"
+    file.write_text(CLASS)
+    assert ["none", "a:b"] == [getattr(load(f"{file}:Mine{text}"), "text", None) for text in ("", ":a:b")]
+    assert "Play in my way." == find(f"{file}:Mine").description()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (CLASS, "my.py:Other", "has no 'Other'; it has Mine"),
+        (CLASS, "my.py", "expected a strategy in a file as FILE.py:CLASS, got"),
+        (CLASS, "my.py:", "expected a strategy in a file as FILE.py:CLASS, got"),
+        (CLASS, "none.py:Mine", "there is no file"),
+        ("import nothing_such", "my.py:Mine", "ModuleNotFoundError: No module named 'nothing_such'"),
+        ("def", "my.py:Mine", "SyntaxError: invalid syntax"),
+        ("Mine = 1", "my.py:Mine", "is no class, but 1"),
+    ],
+)
+def test_a_file_without_a_strategy_is_refused_in_a_line(content: str, name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(content)
+    with pytest.raises(StrategyError) as caught:
+        load(f"{tmp_path}/{name}")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_with_commands_are_no_files() -> None:
+    assert ("ubgi", "python my.py:x") == split_name("ubgi:python my.py:x")
+    assert ("c:/my.py:A", "b") == split_name("c:/my.py:A:b")
+    assert ("engine", None) == split_name("engine")

@@ -27,6 +27,7 @@ from fibsbot.engine.family.network import (
 from fibsbot.engine.family.parameters import (
     CELLS,
     DICE,
+    DRAWN,
     ENDS_TURN,
     HEAD,
     HELD,
@@ -47,7 +48,7 @@ from fibsbot.engine.family.parameters import (
     states_of,
 )
 from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
-from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, note_roll, outcome, times
+from fibsbot.engine.family.turns import MOST_PARTS, divide, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.numerics import products
 from fibsbot.games.ruleset import Part, Ruleset, Then, Turn

@@ -26,6 +26,7 @@ from fibsbot.engine.family.parameters import (
     CELLS,
     COURSE,
     DICE,
+    DRAWN,
     END,
     END_LAST_WINS,
     ENDS_TURN,
@@ -42,7 +43,7 @@ from fibsbot.engine.family.parameters import (
     State,
 )
 from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
-from fibsbot.engine.family.turns import DRAWN, MOST_PARTS, divide, is_bound, note_roll, outcome, times
+from fibsbot.engine.family.turns import MOST_PARTS, divide, is_bound, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
 
 RANDOM: Final = 0

@@ -173,12 +173,12 @@ def _forbidden_by_others(rules: Rules, state: State, source: int, target: int) -
 
 
 @inner
-def _in_block_of_six(course: int, state: State, point: int) -> bool:
-    """Return whether a point belongs to six in a row of our course that the opponent holds."""
+def in_block_of_six(course: int, state: State, side: int, point: int) -> bool:
+    """Return whether a point belongs to six in a row that a side holds; the point is in the other's numbering."""
     run = 1
     for direction in range(-1, 2, 2):
         beside = point + direction
-        while 1 <= beside <= START and state[SIDE + facing(course, beside)] > 1:
+        while 1 <= beside <= START and state[side + facing(course, beside)] > 1:
             run += 1
             beside += direction
     return run >= 6
@@ -204,7 +204,7 @@ def _land(rules: Rules, state: State, point: int) -> bool:
             together = state[SIDE + MARKS] & FOUR_SIXES > 0 and theirs == SIDE + _STACK
         if there > 1 and not together:
             most = 15 if kind == LAND_SWEDISH_ANY else 2
-            if kind == LAND_HIT or there > most or not _in_block_of_six(rules[COURSE], state, point):
+            if kind == LAND_HIT or there > most or not in_block_of_six(rules[COURSE], state, SIDE, point):
                 return False
         if there > 0:
             if together:

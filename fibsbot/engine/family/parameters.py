@@ -209,18 +209,14 @@ _ON_MOVE: Final[Mapping[Any, int]] = {
 
 END_OFF: Final = 0
 END_BOTH_PINNED: Final = 1
-END_TRAPPED: Final = 2
-END_TRAPPED_AFTER: Final = 3
-END_LAST_WINS: Final = 4
-END_WAYS: Final = 5
-END_CHECKERS_LEFT: Final = 6
-END_1665: Final = 7
-END_HOME_MARS: Final = 8
+END_LAST_WINS: Final = 2
+END_WAYS: Final = 3
+END_CHECKERS_LEFT: Final = 4
+END_1665: Final = 5
+END_HOME_MARS: Final = 6
 _ENDS: Final[Mapping[Any, int]] = {
     (standard.borne_off,): END_OFF,
     (standard.both_last_pinned, standard.borne_off): END_BOTH_PINNED,
-    (plakoto.trapped_on_the_last_point, standard.borne_off): END_TRAPPED,
-    (standard.both_last_pinned, plakoto.trapped_after_leaving, standard.borne_off): END_TRAPPED_AFTER,
     (backgammons.last_wins,): END_LAST_WINS,
     (acey_deucey.checkers_left,): END_CHECKERS_LEFT,
     (irish.borne_off_in_1665,): END_1665,
@@ -245,7 +241,19 @@ _WAYS_OF_OPTIONS: Final = {
 
 JAN: Final = 1
 JAN_OF_EMPTY: Final = 2
-_ENDS_AT_ONCE: Final = {swedish.jan: JAN, swedish.jan_of_empty_points: JAN_OF_EMPTY}
+TRAPPED: Final = 3
+TRAPPED_AFTER: Final = 4
+_ENDS_AT_ONCE: Final[Mapping[Any, int]] = {
+    (): 0,
+    (swedish.jan,): JAN,
+    (swedish.jan_of_empty_points,): JAN_OF_EMPTY,
+    (plakoto.trapped_on_the_last_point,): TRAPPED,
+    (standard.both_last_pinned, plakoto.trapped_after_leaving): TRAPPED_AFTER,
+}
+
+GOES_ON: Final = 0
+DRAWN: Final = 1000
+"""The outcome of a game that nobody wins; other outcomes are the points won, negative if the opponent wins."""
 
 REST_LOST: Final = 0
 REST_TO_OPPONENT: Final = 1
@@ -274,7 +282,7 @@ def parameters_of(rules: Ruleset) -> Rules:
     found[DIVIDE] = _DIVIDE[rules.divide]
     found[ON_MOVE] = _ON_MOVE[rules.on_move]
     found[END], found[WAYS] = _end(rules)
-    found[END_AT_ONCE] = _only(_ENDS_AT_ONCE, rules.ends_at_once)
+    found[END_AT_ONCE] = _ENDS_AT_ONCE[rules.ends_at_once]
     found[REST] = _RESTS[rules.rest]
     found[NAMED_ENDS_TURN] = rules.named_double_ends_turn
     found[STAKES] = rules.raises_stake is acey_deucey.is_acey_deucey

@@ -11,25 +11,42 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Int64s, IntVector32, IntVector64
-from fibsbot.engine.family.moves import HAND, HOME, ILLEGAL, START, any_on, copy_state, facing, make_move
+from fibsbot.engine.family.moves import (
+    HAND,
+    HOME,
+    ILLEGAL,
+    START,
+    any_on,
+    copy_state,
+    facing,
+    in_block_of_six,
+    make_move,
+)
 from fibsbot.engine.family.parameters import (
     CELLS,
     COURSE,
     DIAGONAL,
+    DRAWN,
     END_AT_ONCE,
     FARTHEST_FIRST,
     FIRST_TABLE_OPEN,
     FOUR_OF_THIRD,
     FROM_ONE_CHECKER,
+    GOES_ON,
     JAN,
+    JAN_OF_EMPTY,
+    LAND_SWEDISH_ANY,
+    LANDING,
     MARKS,
     NO_PRIME,
     NO_PRIME_BEFORE_HOME,
     ORDERED,
+    PINNED,
     PLAY_LAW,
     PREFERENCE,
     RELEASED,
     SIDE,
+    TRAPPED_AFTER,
     VOLUNTARY,
     Rules,
     State,
@@ -107,15 +124,20 @@ def _slot(search: PlaySearch, key: int) -> int:
 @inner
 def free_points(rules: Rules, state: State) -> int:
     """Return how many points of the entry table the opponent's captured checkers could enter on; see `swedish`."""
-    free = 0
+    free = of_block = 0
+    most = 15 if rules[LANDING] == LAND_SWEDISH_ANY else 2
     for point in range(START - HOME + 1, START + 1):
         own, theirs = state[facing(DIAGONAL, point)], state[SIDE + point]
         if rules[END_AT_ONCE] == JAN:
-            if own < 2 and (state[SIDE + MARKS] & RELEASED or theirs == 0):
+            if theirs > 0 and not state[SIDE + MARKS] & RELEASED:
+                continue
+            if own < 2:
                 free += 1
+            elif own <= most and in_block_of_six(DIAGONAL, state, 0, point):
+                of_block = 1
         elif own == 0 and theirs == 0:
             free += 1
-    return free
+    return free + of_block
 
 
 @inner
@@ -123,8 +145,23 @@ def ends_at_once(rules: Rules, state: State) -> bool:
     """Return whether the game is over after a move, whatever numbers are left."""
     if state[0] > 0 and not any_on(state, 1, HAND):
         return True
-    captured = state[SIDE + HAND]
-    return bool(rules[END_AT_ONCE] > 0 and captured > 0 and captured > free_points(rules, state))
+    return outcome_at_once(rules, state) != GOES_ON
+
+
+@inner
+def outcome_at_once(rules: Rules, state: State) -> int:
+    """Return the points won by a move that ends the game, DRAWN or GOES_ON; bearing off is not looked at."""
+    kind = rules[END_AT_ONCE]
+    if kind == 0:
+        return GOES_ON
+    if kind in (JAN, JAN_OF_EMPTY):
+        captured = state[SIDE + HAND]
+        return 15 if captured > 0 and captured > free_points(rules, state) else GOES_ON
+    if not state[SIDE + PINNED] >> START & 1:
+        return GOES_ON
+    if kind == TRAPPED_AFTER and state[PINNED] >> START & 1:
+        return DRAWN
+    return GOES_ON if kind == TRAPPED_AFTER and state[START] > 0 else 2
 
 
 @inner

@@ -12,22 +12,21 @@ from fibsbot.engine.family.parameters import (
     COMPLEMENTARY,
     COURSE,
     DIVIDE,
+    DRAWN,
     EACH_ONCE,
     EARLY_DOUBLE_ENDS,
     END,
     END_1665,
-    END_AT_ONCE,
     END_BOTH_PINNED,
     END_CHECKERS_LEFT,
     END_HOME_MARS,
     END_LAST_WINS,
-    END_TRAPPED,
-    END_TRAPPED_AFTER,
     END_WAYS,
     ENDS_TURN,
     FOUR_SIXES,
     FROM_ONE_CHECKER,
     GAMMON,
+    GOES_ON,
     HEAD,
     LOWER_FIRST,
     MARK_DOUBLE,
@@ -61,12 +60,9 @@ from fibsbot.engine.family.parameters import (
     Rules,
     State,
 )
-from fibsbot.engine.family.plays import free_points
+from fibsbot.engine.family.plays import outcome_at_once
 from fibsbot.engine.jit import inner
 
-GOES_ON: Final = 0
-DRAWN: Final = 1000
-"""The outcome of a game that nobody wins; other outcomes are the points won, negative if the opponent wins."""
 MOST_PARTS: Final = 16
 """Things to do in a turn: at most six doubles of a series, or a part, a double to name and a roll."""
 
@@ -191,8 +187,9 @@ def _best_way(ways: int, before: State, after: State) -> int:
 @inner
 def outcome(rules: Rules, before: State, after: State) -> int:
     """Return the points won by a play, negative if the opponent wins; GOES_ON or DRAWN."""
-    if rules[END_AT_ONCE] and after[SIDE + HAND] > free_points(rules, after):
-        return 15
+    at_once = outcome_at_once(rules, after)
+    if at_once != GOES_ON:
+        return at_once
     kind = rules[END]
     all_off = not any_on(after, 1, HAND)
     if kind == END_WAYS:
@@ -203,11 +200,8 @@ def outcome(rules: Rules, before: State, after: State) -> int:
         return any_count(after) if all_off else GOES_ON
     if all_off and (kind == END_1665 or kind == END_HOME_MARS):
         return _by_who_is_home(rules, after)
-    own_start, start = after[PINNED] >> START & 1, after[SIDE + PINNED] >> START & 1
-    if (kind == END_BOTH_PINNED or kind == END_TRAPPED_AFTER) and own_start and start:
+    if kind == END_BOTH_PINNED and after[PINNED] & after[SIDE + PINNED] & 1 << START:
         return DRAWN
-    if start and (kind == END_TRAPPED or (kind == END_TRAPPED_AFTER and after[START] == 0)):
-        return 2
     return _borne_off(rules, after) if all_off else GOES_ON
 
 

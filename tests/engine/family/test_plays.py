@@ -10,7 +10,7 @@ from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
 from fibsbot.games.plays import resulting_tables
 from fibsbot.games.ruleset import Part, Ruleset
-from fibsbot.games.table import Side, Table
+from fibsbot.games.table import Mark, Side, Table
 from tests.games.boards import table
 from tests.games.random_games import decisions, variants
 from tests.marks import is_long, some_slow
@@ -39,6 +39,25 @@ def test_the_kernel_knows_what_random_games_hardly_reach(game: str, opponent: st
     board, part = table("24:4 8:2 6:2 5:2 4:2 3:2 2", opponent), Part((4, 1))
     rules = load_ruleset(game)
     assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
+
+
+@pytest.mark.parametrize("game", ["plakoto", "plakoto:exception"])
+@pytest.mark.parametrize("own", ["24 7 6:12 4", "7 6:13 4"])
+@pytest.mark.parametrize("numbers", [(6, 3), (3,) * 4])
+def test_the_kernel_ends_a_play_that_traps_the_last_checker(game: str, own: str, numbers: tuple[int, ...]) -> None:
+    board, part, rules = table(own, "24 1:14"), Part(numbers), load_ruleset(game)
+    assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
+
+
+@pytest.mark.parametrize("game", ["swedish", "swedish:any", "swedish:empty"])
+@pytest.mark.parametrize("captured", [0, 1])
+@pytest.mark.parametrize("own", ["24 12:2 11:2 10:2 9:2 8:2 7:2 6:2", "12:3 11:3 10:3 9:2 8:2 7:2"])
+def test_the_kernel_knows_who_can_enter_on_a_block_of_six(game: str, captured: int, own: str) -> None:
+    rules, marks = load_ruleset(game), Mark.RELEASED | Mark.FIVE_LEFT
+    board = table(own, f"25:{captured} 6:{14 - captured} 17", marks=marks)
+    board = Table(board.own, evolve(board.opponent, marks=marks, hit=captured))
+    for part in (Part((6, 1)), Part((1,))):
+        assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
 
 
 @pytest.mark.parametrize("game", some_slow(variants(), is_long))
