@@ -70,7 +70,9 @@ def think(script: Script) -> list[str]:
     """Answer all questions of the bot to its strategy."""
     sent: list[str] = []
     while script.questions:
-        sent += script.answer(last_resort_answer(script.questions[0].question))
+        answer = last_resort_answer(script.questions[0].question)
+        assert answer is not None
+        sent += script.answer(answer)
     return sent
 
 
