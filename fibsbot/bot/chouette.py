@@ -22,7 +22,7 @@ from fibsbot.bot.context import AgentContext, on
 from fibsbot.bot.decisions import LOST_QUESTION, DecisionCommand, command_for, obvious_answer, question_for, xgid_of
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey
 from fibsbot.bot.lobby import Lobby
-from fibsbot.bot.timeouts import Awaited, Timeouts
+from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Timeouts
 from fibsbot.fibs_numbering import match_state
 from fibsbot.match import MatchState, Phase
 from fibsbot.strategies.questions import Question, StrategyAnswer, last_resort_answer
@@ -122,6 +122,8 @@ class ChouetteFlow:
     """Counts the decisions that we were asked for."""
     _progress: int = 0
     """Counts what happens at the table."""
+    _progress_at: float = 0.0
+    """When something happened there last, or we took our seat."""
     _failures: int = 0
     """Commands that were refused or unanswered since something happened at the table."""
     _resign_from: int = 1
@@ -138,6 +140,7 @@ class ChouetteFlow:
     @on(m.ChouetteSeat)
     def _on_seat(self, message: m.ChouetteSeat) -> None:
         if self.seat is None:
+            self._progress_at = self._context.now
             resumed = self._lost is not None
             self.seat, self._lost = self._lost or JoinedChouette(message.host), None
             self._timeouts.stop(Awaited.MATCH)
@@ -247,6 +250,7 @@ class ChouetteFlow:
         """Note that something has happened, which shows that the server has accepted a decision that we sent before."""
         if isinstance(message, PROGRESS_MESSAGES):
             self._progress += 1
+            self._progress_at = self._context.now
             self._failures = 0
         if self._decision is not None and self._decision.stage is SeatedDecisionStage.SENT:
             self._close()
@@ -356,6 +360,11 @@ class ChouetteFlow:
         seat, decision = self.seat, self._decision
         if self._context.session.state is not State.SEATED or seat is None:
             return
+        # Each question stops the wait. A server may ask for ever, or take `chouette leave` and keep us seated.
+        longest = 2 * TIMEOUT_RULES[Awaited.CHOUETTE].bound(self._context.settings.timings)
+        if self._context.now - self._progress_at > longest and not self._context.disconnecting:
+            self._stall("nothing happens at the chouette")
+            return
         self._queue.keep_only(decision.key if decision else None)
         if decision is not None and decision.stage is SeatedDecisionStage.ANSWERED and decision.reply and decision.key:
             if decision.due <= self._context.now:
@@ -415,11 +424,15 @@ class ChouetteFlow:
         """Have the server ask for what is open, because something went wrong; reconnect after too many failures."""
         self._failures += 1
         if self._failures > MAX_FAILURES:
-            self._context.counters.stalls += 1
-            self._context.disconnect("the server takes none of our commands at the chouette")
+            self._stall("the server takes none of our commands at the chouette")
         else:
             self._decision = None
             self._queue.send(ASK_AGAIN)
+
+    def _stall(self, reason: str) -> None:
+        """Reconnect because the chouette does not go on."""
+        self._context.counters.stalls += 1
+        self._context.disconnect(reason)
 
     def on_time(self) -> None:
         """Have the server ask again while nothing happens; at last leave the table."""

@@ -53,7 +53,7 @@ class Consequence(enum.Enum):
     REJOIN = "the match: leave and rejoin; then a new connection; then the match is given up"
     """The first of these that was not tried for this match since it last made progress."""
     RECONNECT_MATCH = "the match: a new connection; then the match is given up"
-    LEAVE_TABLE = "`chouette leave`; a new connection if that is refused again and again"
+    LEAVE_TABLE = "`chouette leave`; a new connection if that is refused again and again, or changes nothing"
 
 
 @frozen

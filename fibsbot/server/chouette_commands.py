@@ -81,7 +81,7 @@ def _check_idle(user: User) -> None:
 def _open(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - all actions are called alike
     """Open a table."""
     _check_idle(user)
-    table = ChouetteTable(user.name, [])
+    table = ChouetteTable(user.name, [], world.database.add_chouette(world.now()))
     world.tables.append(table)
     _sit_down(world, user, table)
     world.send(
@@ -94,6 +94,7 @@ def _sit_down(world: World, user: User, table: ChouetteTable) -> None:
     table.users[user.name] = user
     user.table = table
     user.invitation = None
+    chouette_flow.save(world, table)
     world.send(user, m.ChouetteSeat(table.host))
     world.show_status(user)
 
@@ -133,7 +134,6 @@ def _join(world: World, user: User, rest: str) -> None:
     chouette_flow.announce(world, table, f"{user.name} takes a seat: {', '.join(table.seats)}.")
     if table.state is not None and table.match is not None:
         table.match.teammates.append(user)
-        world.mark_unsaved(table.match)
         if table.state.over:
             chouette_flow.join_next_game(world, table, user)
 
@@ -147,6 +147,11 @@ def _start(world: World, user: User, rest: str) -> None:
         raise refused(f"only {table.host}, who has opened the table, can start the first game")
     if len(table.seats) < FEWEST_PLAYERS:
         raise refused(f"expected {FEWEST_PLAYERS} to {MOST_PLAYERS} players, got {len(table.seats)}")
+    away = [name for name in table.seats if name not in table.users]
+    if away:
+        raise refused(
+            f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} not back yet; who stays away loses the seat"
+        )
     if rest and rest != DROPPED_CAPTAIN_LAST:
         raise refused(f"expected {DROPPED_CAPTAIN_LAST} or nothing after start")
     chouette_flow.begin(world, table, dropped_captain_last=bool(rest))

@@ -58,6 +58,14 @@ def _member_text(state: Chouette, name: str) -> str:
     return name + (" (captain)" if name == state.captain else "" if name in state.in_game else " (out)")
 
 
+def save(world: World, table: ChouetteTable) -> None:
+    """Save a table before anything that happened at it is sent."""
+    if table.match is None:
+        world.database.save_chouette(table.number, table.to_json(), world.now())
+    else:
+        world.mark_unsaved(table.match)
+
+
 # -- games ----------------------------------------------------------------------------------------------------------
 
 
@@ -65,7 +73,6 @@ def begin(world: World, table: ChouetteTable, *, dropped_captain_last: bool = Fa
     """Cast dice for the order of play, and begin the first game."""
     if dropped_captain_last:
         announce(world, table, "a captain who drops out goes to the bottom of the rotation.")
-    table.number = world.database.add_chouette(world.now())
     casting = rules.begin_casting(table.seats)
     numbers = _single_dice(world, f"chouette:{table.number}:0")
     while casting.tied:
@@ -137,6 +144,8 @@ def after_command(world: World, table: ChouetteTable) -> None:
         return
     if table.state is not None and table.state.over and not table.settled:
         _announce_result(world, table, table.state)
+    if table.state is None and not table.users:
+        table.deadline = None
     state = table.state if table.users else None
     if state is not table.timed:
         table.timed = state
@@ -276,8 +285,7 @@ def leave(world: World, table: ChouetteTable, name: str) -> None:
         return
     if between_games and table.joined >= set(table.seats):
         _begin_next_game(world, table)
-    if table.match is not None:
-        world.mark_unsaved(table.match)
+    save(world, table)
     after_command(world, table)
 
 
@@ -300,18 +308,18 @@ def close(world: World, table: ChouetteTable) -> None:
     if table.state is not None:
         closed = "fewer than three players are left, and the table is closed."
         announce(world, table, closed, m.ChouetteLedger.of(table.state.ledger))
-        world.database.delete_chouette(table.number)
+    world.database.delete_chouette(table.number)
     for name in list(table.seats):
         _remove_seat(world, table, name)
     world.tables.remove(table)
 
 
 def go_away(world: World, user: User) -> None:
-    """Note that a player's connection has ended: the seat is kept once the first game has begun."""
+    """Note that a player's connection has ended: the seat is kept once a game has begun, or if the server stops."""
     table = user.table
     if table is None:
         return
-    if table.state is None:
+    if table.state is None and not world.closing:
         leave(world, table, user.name)
         return
     del table.users[user.name]
@@ -325,12 +333,18 @@ def go_away(world: World, user: User) -> None:
 def come_back(world: World, user: User) -> None:
     """Give a user who logs in their seat back, with the board and the decision that is awaited."""
     table = next((table for table in world.tables if user.name in table.seats), None)
-    if table is None or table.state is None:
+    if table is None:
         return
     user.table = table
     table.users[user.name] = user
     world.send(user, m.ChouetteSeat(table.host))  # first of all: what follows looks like a match of two players
     announce(world, table, f"{user.name} is back.")
+    if table.state is None:
+        world.send(user, table_message(table))
+        world.show_status(user)
+        if len(table.users) == 1:
+            table.deadline = world.elapsed() + DECISION_TIME
+        return
     _seat_users(world, table)
     match, state = state_match(table), table.state
     world.send(user, table_message(table), m.ChouetteLedger.of(state.ledger))
@@ -351,14 +365,17 @@ def drop_late_players(world: World) -> None:
     now = world.elapsed()
     for table in list(world.tables):
         state = table.state
-        if state is None:
-            continue
         if table.deadline is None:
             table.deadline = now + ABANDONED_TIME
         if table.deadline > now:
             continue
         if not table.users:
             close(world, table)
+        elif state is None:
+            table.deadline = None
+            for name in [name for name in table.seats if name not in table.users]:
+                announce(world, table, f"{name} has not come back.")
+                leave(world, table, name)
         elif state.over:
             _go_on_without(world, table)
         elif state.to_act is not None:

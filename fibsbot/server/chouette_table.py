@@ -15,6 +15,7 @@ from attrs import define, field
 from fibs_protocol.words import Colour
 from fibsbot.evolve import evolve
 from fibsbot.rules.chouette import LAWS_CHOUETTE, TEAM, Chouette, follow
+from fibsbot.rules.laws import MOST_PLAYERS
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.server.database import Database
 from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
@@ -69,8 +70,8 @@ class ChouetteTable:
     """The user who has opened it, whose name `chouette join` takes, or who followed."""
     seats: list[str]
     """The names of all players, in the order in which they came; they may be away, or wait for the next game."""
-    number: int = 0
-    """The table's number in the database; 0 until the first game."""
+    number: int
+    """The table's number in the database."""
     games: int = 0
     """The number of games begun."""
     state: Chouette | None = None
@@ -101,9 +102,9 @@ class ChouetteTable:
         return [name for name in self.seats if self.state is None or name not in {self.state.box, self.state.captain}]
 
     def to_json(self) -> str:
-        """Return everything except the users as JSON."""
+        """Return everything except the users as JSON; host and seats before the first game."""
         if self.state is None or self.match is None:
-            raise AssertionError("a table is saved from its first game on")
+            return json.dumps({"host": self.host, "seats": self.seats})
         match = self.match
         return json.dumps(
             {
@@ -128,8 +129,10 @@ def saved_tables(rows: Iterable[tuple[int, str]]) -> list[ChouetteTable]:
 def _table_from(number: int, text: str) -> ChouetteTable | None:
     try:
         values: dict[str, Any] = json.loads(text)
-        state = _CONVERTER.structure(values["state"], Chouette)
         seats = list(map(str, values["seats"]))
+        if "state" not in values:
+            return _table_not_begun(number, str(values["host"]), seats)
+        state = _CONVERTER.structure(values["state"], Chouette)
         table = ChouetteTable(str(values["host"]), seats, number, int(values["games"]), settled=bool(values["settled"]))
         own, other = values["colours"]
         match = ChouetteMatch(table, state, (Colour(own), Colour(other)))
@@ -145,6 +148,11 @@ def _table_from(number: int, text: str) -> ChouetteTable | None:
         return None
     table.match = match
     return table
+
+
+def _table_not_begun(number: int, host: str, seats: list[str]) -> ChouetteTable | None:
+    sound = host in seats and len(set(seats)) == len(seats) <= MOST_PLAYERS
+    return ChouetteTable(host, seats, number) if sound else None
 
 
 def seat_of(state: Chouette, name: str) -> Seat | None:

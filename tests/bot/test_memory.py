@@ -51,6 +51,12 @@ def test_stored_history_and_new_events_are_combined() -> None:
     assert 50.0 == memory.history_of("ford").refused
 
 
+def test_features_of_a_newer_version_are_left_out() -> None:
+    assert {context.Feature.BOARDSTYLE, context.Feature.TIME} == context.features_named(
+        [context.Feature.TIME.value, "telepathy", context.Feature.BOARDSTYLE.value]
+    )
+
+
 def test_a_saved_match_is_remembered_until_it_is_played() -> None:
     memory = AgentMemory()
     memory.load("ford", broke_off=-7.0)

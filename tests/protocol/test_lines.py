@@ -130,6 +130,10 @@ def test_the_rest_of_a_line_that_is_too_long_never_becomes_a_line() -> None:
     assert ["15 villain " + "x" * 117, "6"] == texts(data)
 
 
+def test_a_line_of_exactly_the_longest_length_is_not_cut_among_others() -> None:
+    assert ["5", "x" * 128, "6"] == texts(b"5\r\n" + b"x" * 128 + b"\r\n6\r\n")
+
+
 @pytest.mark.parametrize("start", [b"x", b"\xe9"])
 def test_a_line_of_exactly_the_longest_length_is_not_cut(start: bytes) -> None:
     data = start + b"x" * 127 + b"\r\n"

@@ -55,6 +55,23 @@ def test_the_tokens_have_the_order_of_the_documentation() -> None:
     assert m.TableBoard(TABLE) == parse(line)
 
 
+@pytest.mark.parametrize("course", TableCourse)
+def test_each_point_has_one_number_on_either_side(course: TableCourse) -> None:
+    points = [course.facing(point) for point in range(1, 25)]
+    assert list(range(1, 25)) == sorted(points) == [course.facing(point) for point in points]
+
+
+def test_a_side_with_too_few_counts_is_not_written() -> None:
+    short = attrs.evolve(TABLE, side=attrs.evolve(START, row=START.row[1:]))
+    with pytest.raises(LocalProtocolError):
+        short.to_line()
+
+
+@pytest.mark.parametrize("cube", [-1, 0, 3, 6])
+def test_a_cube_that_shows_no_power_of_two_is_refused(cube: int) -> None:
+    assert f"expected a power of two on the cube, got {cube}" == attrs.evolve(TABLE, cube=cube).flaw()
+
+
 @more_examples(2.5)
 @given(tables(), st.data())
 def test_a_damaged_line_is_refused_or_read_but_never_raises(table: TableState, data: st.DataObject) -> None:

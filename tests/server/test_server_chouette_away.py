@@ -8,8 +8,10 @@ import pytest
 
 from fibs_protocol.words import Departure
 from fibsbot.rules.state import Seat
+from fibsbot.server import chouette_flow, sessions
 from fibsbot.server.chouette_flow import ABANDONED_TIME, DECISION_TIME
 from fibsbot.server.server import Server
+from fibsbot.server.users import User
 from tests.server.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
 from tests.server.simulated_world import NOON, ListedDice, Simulation, boards
 from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
@@ -200,6 +202,93 @@ def test_a_table_survives_a_restart(tmp_path: Path) -> None:
     assert "chouette: ledger: alice +3, bob -1, carol -1, dave -1." in again.say(alice, "chouette")
     again.time += DECISION_TIME
     assert boards(again.say(alice, "board"))
+
+
+def not_begun(db: Path, players: int = 3) -> tuple[Simulation, dict[str, User]]:
+    """Return a server with a table of the first of NAMES that has not begun."""
+    simulation = Simulation(ListedDice(*CASTS, (3, 1)), db=db)
+    users = {name: simulation.log_in(name) for name in NAMES[:players]}
+    simulation.say(users["alice"], "chouette open")
+    for name in NAMES[1:players]:
+        simulation.say(users[name], "chouette join alice")
+    return simulation, users
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_table_that_has_not_begun_survives_a_restart(killed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    simulation, users = not_begun(tmp_path / "games.db", 4)
+    simulation.say(users["bob"], "chouette leave")
+    if not killed:
+        sessions.shut_down(simulation.world)
+    simulation.store.close()
+
+    again = Simulation(ListedDice(*CASTS, (3, 1)), db=tmp_path / "games.db")
+    carol = again.log_in("carol")
+    assert "chouette: alice's table, not started: alice, carol, dave." in again.received(carol)
+    alice = again.log_in("alice")
+    assert "chouette: alice is back." in again.received(carol)
+    (refusal,) = again.say(alice, "chouette start")
+    assert "dave is not back yet; who stays away loses the seat" in refusal
+    again.log_in("dave")
+    again.say(alice, "chouette start")
+    (table,) = again.world.tables
+    assert table.playing
+    assert ["alice", "carol", "dave"] == table.seats
+
+
+def test_who_does_not_come_back_after_a_restart_loses_a_seat_at_a_table_that_has_not_begun(tmp_path: Path) -> None:
+    simulation, _ = not_begun(tmp_path / "games.db")
+    simulation.store.close()
+    again = Simulation(db=tmp_path / "games.db")
+
+    def pass_time(seconds: float) -> None:
+        again.time += seconds
+        chouette_flow.drop_late_players(again.world)
+        again.collect()
+
+    pass_time(0)
+    pass_time(DECISION_TIME)
+    (table,) = again.world.tables
+    bob = again.log_in("bob")
+    pass_time(DECISION_TIME - 1)
+    assert list(NAMES[:3]) == table.seats
+    pass_time(1)
+    assert ("bob", ["bob"]) == (table.host, table.seats)
+    assert "chouette: alice has not come back." in again.received(bob)
+    pass_time(2 * ABANDONED_TIME)
+    assert ["bob"] == table.seats, "who is there keeps the seat"
+
+
+def test_a_table_that_nobody_comes_back_to_is_closed_in_the_end(tmp_path: Path) -> None:
+    simulation, _ = not_begun(tmp_path / "games.db")
+    simulation.store.close()
+    again = Simulation(db=tmp_path / "games.db")
+    for seconds, tables in ((0, 1), (ABANDONED_TIME - 1, 1), (1, 0)):
+        again.time += seconds
+        chouette_flow.drop_late_players(again.world)
+        assert tables == len(again.world.tables) == len(again.store.chouettes())
+
+
+def test_a_table_that_all_have_left_before_it_began_is_not_kept(tmp_path: Path) -> None:
+    simulation, users = not_begun(tmp_path / "games.db")
+    for user in users.values():
+        simulation.say(user, "chouette leave")
+    assert [] == simulation.store.chouettes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"host": "alice", "seats": []}',
+        '{"host": "alice", "seats": ["bob"]}',
+        '{"host": "bob", "seats": ["bob", "bob"]}',
+    ],
+)
+def test_a_damaged_table_that_has_not_begun_is_left_out(text: str, tmp_path: Path) -> None:
+    simulation, _ = not_begun(tmp_path / "games.db")
+    simulation.store.save_chouette(simulation.world.tables[0].number, text, simulation.time)
+    simulation.store.close()
+    assert [] == Simulation(db=tmp_path / "games.db").world.tables
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '"alice"', '"ledger": {"alice": 3', '"can_move": [0, 0]'])
