@@ -50,7 +50,7 @@ from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
-from fibsbot.bot.tracked_match import Difference, TrackedMatch, without_match
+from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, is_older_board, without_match
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 DOUBT_FACTOR: Final = 10
@@ -288,6 +288,8 @@ class Agent:
             return True
         if not stray:
             context.tracked = apply_message(context.tracked, message)
+            if isinstance(message, m.Board) and is_older_board(context.tracked, message.state):
+                session.state = State.MY_ROLL if context.tracked.turn is PlayerSide.PLAYER else State.THEIR_TURN
         if context.tracked.differences:
             self._on_differences(context.tracked.differences)
         return False

@@ -77,7 +77,8 @@ class Matches:
 
     @on(m.JoinNextGame)
     def _on_join_next_game(self, _: m.JoinNextGame) -> None:
-        self._queue.send(c.Join())
+        if not self._context.tracked.score_disputed:  # else recovery.py leaves the match
+            self._queue.send(c.Join())
 
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:

@@ -13,6 +13,7 @@ from fibs_protocol.words import YOU, FibsMove
 from fibsbot.bot.tracked_match import (
     Difference,
     EarlyBoard,
+    LastPlay,
     PlayerSide,
     TrackedMatch,
     apply_board,
@@ -152,7 +153,13 @@ def _begin_game(tracked: TrackedMatch, opponent: str | None) -> TrackedMatch:
             post_crawford=tracked.crawford_played,
         )
     tracked = evolve(
-        tracked, opponent=opponent, game=tracked.game + 1, running=True, state=state, opening_before_start=False
+        tracked,
+        opponent=opponent,
+        game=tracked.game + 1,
+        running=True,
+        state=state,
+        opening_before_start=False,
+        due_scores=frozenset(),
     )
     return evolve(give_turn(tracked, None), turn_count=0, direction=None, opening={})
 
@@ -212,6 +219,7 @@ def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAcc
         return tracked
     if tracked.table is not None:
         return _game_over(tracked, message)
+    due = _due_scores(tracked, message)
     if isinstance(message, m.GameWon) and side is PlayerSide.PLAYER and tracked.own_play is not None:
         tracked = play_on_board(
             tracked, side, tracked.own_play
@@ -223,7 +231,38 @@ def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAcc
         tracked = evolve(
             tracked, state=evolve(state, score=score), crawford_played=tracked.crawford_played or state.crawford
         )
-    return evolve(give_turn(tracked, None), running=False)
+    return evolve(give_turn(tracked, None), running=False, due_scores=due)
+
+
+def _last_position(tracked: TrackedMatch) -> Position | None:
+    """Return the position at the end of a game: no board follows our own last play, which is not repeated to us."""
+    if tracked.own_play is not None:
+        tracked = play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play)
+    return None if tracked.state is None else tracked.state.position
+
+
+def _due_scores(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> frozenset[tuple[int, int]]:
+    """Return the scores to which a game that ends like this can lead; none if the game is not known well enough."""
+    state = tracked.state
+    if state is None:
+        return frozenset()
+    mine, theirs = state.score
+    winner: PlayerSide | None = None
+    points: tuple[int, ...] = ()
+    if isinstance(message, m.ResignAccepted):
+        if tracked.resigned_by is not None and tracked.resigned_points:
+            winner, points = tracked.resigned_by.other, (tracked.resigned_points,)
+    elif tracked.laws is not None:
+        pass  # they may count otherwise
+    elif isinstance(message, m.GaveUp):
+        winner, points = tracked.doubled_by, (state.cube,)
+    elif (last := _last_position(tracked)) is not None and last.over:
+        winner = PlayerSide.PLAYER if last.off > last.opponent_off else PlayerSide.OPPONENT
+        points = (state.cube, 2 * state.cube, 3 * state.cube)
+    if winner is None:
+        return frozenset()
+    own = winner is PlayerSide.PLAYER
+    return frozenset((mine + won, theirs) if own else (mine, theirs + won) for won in points)
 
 
 def _score(tracked: TrackedMatch, message: m.Score) -> TrackedMatch:
@@ -293,7 +332,7 @@ def _played(tracked: TrackedMatch, side: PlayerSide, moves: tuple[FibsMove, ...]
     direction = tracked.direction if side is PlayerSide.PLAYER or tracked.direction is None else -tracked.direction
     if direction is not None:
         tracked = play_on_board(tracked, side, play_from_fibs(moves, direction))
-    return give_turn(tracked, side.other)
+    return evolve(give_turn(tracked, side.other), last_play=LastPlay(side, moves))
 
 
 def _bears_off(tracked: TrackedMatch, _: m.BearsOff) -> TrackedMatch:

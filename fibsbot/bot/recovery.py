@@ -104,6 +104,15 @@ class Recovery:
     def _on_wait_for_join(self, _: m.WaitForJoin) -> None:
         self._joined = True
 
+    @on(m.JoinNextGame)
+    def _on_join_next_game(self, _: m.JoinNextGame) -> None:
+        """Leave a match whose server has contradicted itself: the opponent may have been told another score, or winner.
+
+        Each side would then wait for the other, or play on by a score of its own. The saved match has one score.
+        """
+        if self._context.tracked.score_disputed:
+            self.stall("the server contradicts itself about the points of a game")
+
     @on(m.LoggedIn)
     def _on_logged_in(self, message: m.LoggedIn) -> None:
         if message.name == self._context.tracked.opponent:
@@ -252,6 +261,9 @@ class Recovery:
 
     def _join_again(self) -> None:
         """Join the next game, but not again before the server is known to have dealt with the `join` before."""
+        if self._context.tracked.score_disputed:
+            self.stall("the server contradicts itself about the points of a game")
+            return
         asks = self._queue.is_join_open and not self._context.lacks(Feature.TIME)
         self._queue.send(c.Time() if asks else c.Join())
 

@@ -15,13 +15,20 @@ from attrs import frozen
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.table_state import TablePlayer, TableStage, TableState
-from fibs_protocol.words import YOU
+from fibs_protocol.words import YOU, FibsMove
 from fibsbot.evolve import evolve
-from fibsbot.fibs_numbering import cells_from_position, cube_owner, is_crawford, length_from_fibs, match_state
+from fibsbot.fibs_numbering import (
+    cells_from_position,
+    cube_owner,
+    is_crawford,
+    length_from_fibs,
+    match_state,
+    play_from_fibs,
+)
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Laws
-from fibsbot.rules.plays import can_move
+from fibsbot.rules.plays import can_move, check_play
 
 
 class PlayerSide(enum.Enum):
@@ -55,6 +62,14 @@ class EarlyBoard:
     """The position before the opponent's play, as the player sees it."""
     differences: tuple[Difference, ...]
     """How the board contradicts the match if that line does not follow."""
+
+
+@frozen
+class LastPlay:
+    """The play that ended the last turn, by which a board that is older than it is recognised."""
+
+    side: PlayerSide
+    moves: tuple[FibsMove, ...]
 
 
 @frozen
@@ -119,8 +134,17 @@ class TrackedMatch:
     """Whether the player may reject the roll on the board."""
     early_board: EarlyBoard | None = None
     """The opponent's play as a board has shown it, while the line that says it is still to come."""
+    last_play: LastPlay | None = None
+    """The play of a `moves` line, until the turn after it is over."""
+    due_scores: frozenset[tuple[int, int]] = frozenset()
+    """The scores to which the last game can have led, by what was said before its end; empty if that is not known."""
     differences: tuple[Difference, ...] = ()
     """The differences between the last message and the state before it."""
+
+    @property
+    def score_disputed(self) -> bool:
+        """Whether the server has given the last game other points than it had announced, or to the other side."""
+        return self.state is not None and bool(self.due_scores) and self.state.score not in self.due_scores
 
     @property
     def known(self) -> KnownMatch | None:
@@ -208,6 +232,7 @@ def give_turn(tracked: TrackedMatch, side: PlayerSide | None, dice: Dice | None 
         board_seen=False,
         may_reject=False,
         own_play=None,
+        last_play=None,
         doubled_by=None,
         resigned_by=None,
     )
@@ -300,7 +325,7 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
             return tracked  # somebody else's board, by `look`
         tracked = next_match(tracked, board.opponent, player=board.player)
     if board.turn is None or (not tracked.running and tracked.game):
-        return tracked  # between two games, or a copy of the last board
+        return _apply_board_between_games(tracked, board)  # or it is a copy of the last board
     if tracked.opponent is None and tracked.player == YOU:
         tracked = next_match(tracked, board.opponent)
     if shows_tracked_state(tracked, board):
@@ -311,16 +336,78 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
         expected = tracked.turn is PlayerSide.PLAYER and tracked.doubled_by is None
         if expected and shows_tracked_state(after, board):
             return evolve(after, board_seen=True)
-    owner = cube_owner(board)
-    turn = PlayerSide.PLAYER if board.turn == board.colour else PlayerSide.OPPONENT
-    dice = board.dice if turn is PlayerSide.PLAYER else board.opponent_dice
-    shown = ShownBoard(board, match_state(board, owner=owner), owner, turn, None if dice == (0, 0) else dice)
+    shown = _shown_board(board)
+    return _apply_older_board(tracked, shown) or _compare_board(tracked, after, shown)
+
+
+def _apply_board_between_games(tracked: TrackedMatch, board: BoardState) -> TrackedMatch:
+    """Take from the first board of a resumed match, which shows no turn, that somebody has all points already."""
+    length, score = length_from_fibs(board.length), (board.score, board.opponent_score)
+    first = tracked.running and tracked.state is None and tracked.direction is None
+    if not first or tracked.opponent != board.opponent or not 0 < length <= max(score):
+        return tracked
+    return evolve(tracked, state=MatchState(Position.start(), length=length, score=score))
+
+
+def _compare_board(tracked: TrackedMatch, after: TrackedMatch, shown: ShownBoard) -> TrackedMatch:
+    """Return the match after a board that shows something new; `after`: the match after the play that we have sent."""
     differences = _differences(tracked, shown)
     if differences and tracked.own_play is None and tracked.turn is not None and cannot_move(tracked):
         after = give_turn(tracked, tracked.turn.other)  # not every server says that somebody cannot move
     if after is not tracked and len(others := _differences(after, shown)) < len(differences):
         tracked, differences = after, others
     return _adopt_board(tracked, shown, differences)
+
+
+def turn_of_board(board: BoardState) -> PlayerSide:
+    """Return whose turn a board of a running game shows."""
+    return PlayerSide.PLAYER if board.turn == board.colour else PlayerSide.OPPONENT
+
+
+def _shown_board(board: BoardState) -> ShownBoard:
+    """Return what a board of a running game shows."""
+    owner, turn = cube_owner(board), turn_of_board(board)
+    dice = board.dice if turn is PlayerSide.PLAYER else board.opponent_dice
+    return ShownBoard(board, match_state(board, owner=owner), owner, turn, None if dice == (0, 0) else dice)
+
+
+def is_older_board(tracked: TrackedMatch, board: BoardState) -> bool:
+    """Whether a board, taken already, is older than the last play, so that it does not show who is on turn now."""
+    last = tracked.last_play
+    return (
+        last is not None
+        and board.player == tracked.player
+        and board.turn is not None
+        and not board.double_pending
+        and turn_of_board(board) is last.side
+        and tracked.turn is last.side.other
+        and tracked.doubled_by is None
+    )
+
+
+def _apply_older_board(tracked: TrackedMatch, shown: ShownBoard) -> TrackedMatch | None:
+    """Return the match after a board that was on its way before the last play was said; None if it is no such board.
+
+    It shows the roll with which that play was made. If it is the first board of a match that was resumed, the play is
+    made on it.
+    """
+    last, ours, position = tracked.last_play, tracked.state, shown.state.position
+    if last is None or shown.turn is not last.side or shown.dice is None or shown.board.double_pending:
+        return None
+    play = play_from_fibs(last.moves, shown.board.direction * last.side.value)
+    try:
+        check_play(position if last.side is PlayerSide.PLAYER else position.swapped(), shown.dice, play)
+    except ValueError:
+        return None
+    if tracked.direction is None:  # no board of this game has come yet
+        tracked = _adopt_board(tracked, shown, ())
+        after = give_turn(play_on_board(tracked, last.side, play), last.side.other)
+        return evolve(after, last_play=last)
+    if ours is None or (ours.score, ours.cube) != (shown.state.score, shown.state.cube):
+        return None
+    before = evolve(tracked, state=evolve(ours, position=position))
+    after = play_on_board(before, last.side, play)
+    return tracked if after.state is not None and after.state.position == ours.position else None
 
 
 def shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:

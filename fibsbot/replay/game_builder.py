@@ -366,6 +366,8 @@ class GameBuilder:
             board_shows_state(view.board, view.seat, self.state) or self.confirms_sent_play(view.board, view.seat)
         ):
             return
+        if self._shows_last_roll(view):
+            return
         seen = view.state(self.state)
         if seen is None:
             return
@@ -378,6 +380,17 @@ class GameBuilder:
         if seen.stage is Stage.MOVE and seen.dice is not None:
             self.rolled = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
+
+    def _shows_last_roll(self, view: BoardView) -> bool:
+        """Whether a board is older than the last play, which was made from what it shows."""
+        last, before = self.entries[-1] if self.entries else None, self._before
+        if not isinstance(last, Throw) or last.play is None or before is None or self._set_aside is not None:
+            return False
+        try:
+            rolled = after_roll(before, last)
+        except RuleError:
+            return False
+        return board_shows_state(view.board, view.seat, rolled)
 
     def confirms_sent_play(self, board: BoardState, seat: Seat) -> bool:
         """Add the play that was sent if the board shows just that, as most do; then no search is needed."""

@@ -27,6 +27,7 @@ from fibs_protocol.words import YOU, FibsMove
 from fibsbot.bot.match_tracker import TRACKED_MESSAGES, apply_message
 from fibsbot.bot.tracked_match import (
     Difference,
+    LastPlay,
     PlayerSide,
     TrackedMatch,
     give_turn,
@@ -68,6 +69,14 @@ class RegularTurns:
     """Who is on turn."""
     since: list[Message | c.Move] = field(factory=list)
     """The messages and plays since that board."""
+    play_before_board: LastPlay | None = None
+    """The play that ended the turn before that board."""
+    last_play: LastPlay | None = field(init=False)
+    """The play that ended the last turn."""
+
+    def __attrs_post_init__(self) -> None:
+        """Begin with a board that shows the position after the last play."""
+        self.last_play = self.play_before_board
 
     def goes_on(self, board: BoardState) -> bool:
         """Whether a board is of this game, and shows nothing but a turn."""
@@ -87,6 +96,7 @@ class RegularTurns:
         self.turn = game.settled_state.turn
         if game.sent_play is None:
             self.board = board
+            self.play_before_board = self.last_play
             self.since.clear()
             return True
         self.since.append(message)
@@ -110,6 +120,9 @@ class RegularTurns:
             self.turn = turn.other
         if regular and len(self.since) < MAX_DEFERRED:
             self.since.append(message)
+            if not isinstance(message, m.RollOrDouble):
+                side = PlayerSide.PLAYER if turn is Seat.A else PlayerSide.OPPONENT
+                self.last_play = LastPlay(side, message.moves) if isinstance(message, m.Moves) else None
             return True
         return False
 
@@ -166,7 +179,7 @@ class SessionTracker:
             and shows_tracked_state(match, board)
             and board_shows_state(board, Seat.A, state)
         ):
-            self.regular = RegularTurns(game, board, state.turn)
+            self.regular = RegularTurns(game, board, state.turn, play_before_board=match.last_play)
 
     def _catch_up(self) -> tuple[Difference, ...]:
         """Bring the tracked match up to date; return how deferred messages contradict it: not at all, as a rule."""
@@ -179,7 +192,7 @@ class SessionTracker:
         side = PlayerSide.PLAYER if own_turn else PlayerSide.OPPONENT
         match = give_turn(match, side, None if dice == (0, 0) else dice)
         state = match.state and evolve(match.state, position=player_position(board))
-        match = evolve(match, state=state, board_seen=True)
+        match = evolve(match, state=state, board_seen=True, last_play=regular.play_before_board)
         differences: tuple[Difference, ...] = ()
         for event in regular.since:
             match = self._with_own_play(match, event) if isinstance(event, c.Move) else apply_message(match, event)

@@ -315,3 +315,87 @@ def test_a_missing_name_is_that_of_the_opponent() -> None:
     assert tracked(*STARTED) == tracked(STARTED[0], *nameless)
     given_up = tracked(*THROWN, "You give up.  wins 1 point.")
     assert (False, (0, 1)) == (given_up.running, given_up.state.score if given_up.state else None)
+
+
+# -- boards that were on their way when the play after them was said --------------------------------------------------
+
+RESUMED = "ford has joined you. Your running match was loaded."
+OLDER = board(turn=-1, other_dice="6:1")
+PLAYED = "ford moves 17-23 19-20 ."
+
+
+def test_the_first_board_of_a_resumed_match_may_be_older_than_the_play_before_it() -> None:
+    """BaldLies: the board that we ask for waits in a queue while the opponent plays."""
+    track = tracked(RESUMED, PLAYED, OLDER)
+    shown = tracked(RESUMED, SHOWN)
+    assert track.state is not None
+    assert shown.state is not None
+    assert ((), PlayerSide.PLAYER, None) == (track.differences, track.turn, track.dice)
+    assert shown.state.position == track.state.position
+    for line in (SHOWN, OLDER, PROMPT, SHOWN):
+        track = tracked(line, track=track)
+        assert ((), PlayerSide.PLAYER) == (track.differences, track.turn), line
+    assert shown.state == track.state
+
+
+def test_a_copy_of_the_board_before_the_last_play_shows_nothing_new() -> None:
+    track = tracked(*THROWN, PLAYED, SHOWN)
+    assert track == tracked(OLDER, track=track)
+    assert () == tracked(OLDER, PROMPT, "You roll 6 and 4.", track=track).differences
+
+
+@pytest.mark.parametrize("other", [board(turn=-1, other_dice="5:3"), board(turn=-1, other_dice="6:6"), board(turn=-1)])
+def test_a_board_from_which_the_play_is_not_possible_is_taken_as_it_is(other: str) -> None:
+    track = tracked(RESUMED, PLAYED, other)
+    assert PlayerSide.OPPONENT is track.turn
+    assert track.state == tracked(RESUMED, other).state
+
+
+def test_a_board_with_another_score_or_cube_is_not_a_copy() -> None:
+    track = tracked(*THROWN, PLAYED, SHOWN)
+    for other in (board(turn=-1, other_dice="6:1", score="1:0"), board(turn=-1, other_dice="6:1", cube=2, may="0:1")):
+        assert PlayerSide.OPPONENT is tracked(other, track=track).turn
+
+
+# -- a server that contradicts itself about the points of a game ------------------------------------------------------
+
+CUBE_AT_2 = board(cells=AFTER_61, cube=2, may="1:0")
+OFFER = "You want to resign. ford will win 2 points."
+
+
+@pytest.mark.parametrize(
+    ("lines", "disputed"),
+    [
+        ((OFFER, "ford accepts and wins 2 points."), False),
+        ((OFFER, "ford accepts and wins 1 point."), True),
+        ((OFFER, "ford accepts and wins 1 point.", "score in 5 point match: marvin-0 ford-2"), False),
+        ((OFFER, "ford accepts and wins 1 point.", "score in 5 point match: marvin-0 ford-1"), True),
+        ((OFFER, "ford accepts and wins 2 points.", "score in 5 point match: marvin-2 ford-0"), True),
+        (("ford wants to resign. You will win 2 points.", "You accept and win 1 point."), True),
+        (("ford accepts and wins 1 point.",), False),  # the line with the offer was lost
+        (("You double. Please wait for ford to accept or reject.", "ford gives up. You win 2 points."), False),
+        (("You double. Please wait for ford to accept or reject.", "You give up. ford wins 2 points."), True),
+        (("You double. Please wait for ford to accept or reject.", "ford gives up. You win 1 point."), True),
+        (("ford gives up. You win 1 point.",), False),
+        (("ford wins the game and gets 1 point. Sorry.",), False),  # the last play was lost
+    ],
+)
+def test_points_other_than_those_announced_are_disputed(lines: tuple[str, ...], disputed: bool) -> None:  # noqa: FBT001
+    track = tracked(*THROWN, PLAYED, CUBE_AT_2, *lines)
+    assert disputed is track.score_disputed
+    assert not tracked("Starting a new game with ford.", track=track).score_disputed
+
+
+@pytest.mark.parametrize(
+    ("end", "disputed"),
+    [
+        ("You win the game and get 2 points. Congratulations!", False),
+        ("You win the game and get 4 points. Congratulations!", False),
+        ("You win the game and get 1 point. Congratulations!", True),
+        ("ford wins the game and gets 2 points. Sorry.", True),
+    ],
+)
+def test_a_game_is_won_by_the_side_that_has_borne_off_for_a_multiple_of_the_cube(end: str, disputed: bool) -> None:  # noqa: FBT001
+    cells = "0:1" + 18 * ":0" + ":-2:0:0:0:0:0"
+    track = tracked(*STARTED, board(cells=cells, dice="2:1", cube=2, may="1:0"))
+    assert disputed is tracked(end, track=evolve(track, own_play=Play.of((1, 0)))).score_disputed
