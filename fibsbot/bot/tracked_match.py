@@ -325,7 +325,7 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
             return tracked  # somebody else's board, by `look`
         tracked = next_match(tracked, board.opponent, player=board.player)
     if board.turn is None or (not tracked.running and tracked.game):
-        return _apply_board_between_games(tracked, board)  # or it is a copy of the last board
+        return tracked  # between two games, or a copy of the last board
     if tracked.opponent is None and tracked.player == YOU:
         tracked = next_match(tracked, board.opponent)
     if shows_tracked_state(tracked, board):
@@ -338,15 +338,6 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
             return evolve(after, board_seen=True)
     shown = _shown_board(board)
     return _apply_older_board(tracked, shown) or _compare_board(tracked, after, shown)
-
-
-def _apply_board_between_games(tracked: TrackedMatch, board: BoardState) -> TrackedMatch:
-    """Take from the first board of a resumed match, which shows no turn, that somebody has all points already."""
-    length, score = length_from_fibs(board.length), (board.score, board.opponent_score)
-    first = tracked.running and tracked.state is None and tracked.direction is None
-    if not first or tracked.opponent != board.opponent or not 0 < length <= max(score):
-        return tracked
-    return evolve(tracked, state=MatchState(Position.start(), length=length, score=score))
 
 
 def _compare_board(tracked: TrackedMatch, after: TrackedMatch, shown: ShownBoard) -> TrackedMatch:

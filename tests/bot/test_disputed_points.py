@@ -64,20 +64,6 @@ def test_an_opponent_who_contradicts_us_about_the_winner_is_not_waited_for() -> 
     assert [] == [line for line in script.wait(60) if line == "join"]
 
 
-def test_a_resumed_match_that_was_won_already_is_left_although_the_server_would_deal_another_game() -> None:
-    """BaldLies resumes such a match between two games, with a board that shows no turn."""
-    script = Script().to_lobby()
-    won = board(length=1, score="4:0", turn=0)
-    assert ["board"] == script.server("ford has joined you. Your running match was loaded.", won)
-    script.server("** Unknown command: 'board'")
-    assert ["leave"] == script.wait(8.1)
-    assert ["the server does not end a match that is over"] == [it["why"] for it in script.events("match_stuck")]
-    script.server("** You terminated the game. The game was saved.")
-    assert [(True, [4, 0])] == [(ended["won"], ended["score"]) for ended in script.events("match_ended")]
-    script.server("5 ford - - 1 0 1500.00 0 0 1 h - -", "6")
-    assert [] == [line for line in script.wait(100) if line == "invite ford"]
-
-
 def test_a_match_that_is_resumed_between_two_games_goes_on() -> None:
     script = Script(strict=False).to_lobby()
     script.server("ford has joined you. Your running match was loaded.", board(score="4:0", turn=0))
