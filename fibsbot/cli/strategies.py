@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
 
@@ -24,9 +24,10 @@ from fibsbot.strategies.loader import InstalledStrategy, StrategyError, availabl
 if TYPE_CHECKING:
     from fibsbot.external import ExternalPlayer
 
-
-FILE_WIDTH = 200
+FILE_WIDTH: Final = 200
 """Characters of a line where the output is no terminal."""
+MODULES_WIDTH: Final = 120
+"""Characters of a line from which on the modules are shown; `--json` has them in any case."""
 
 
 @click.command()
@@ -70,24 +71,23 @@ def _origin(row: dict[str, Any]) -> str:
 def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console  # noqa: PLC0415 - not for the help
     from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Column, Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
 
-    table = Table(
-        Column("name", no_wrap=True),
-        Column("what it does", ratio=1, overflow="fold"),
-        Column("from", overflow="fold"),
-        Column("module", overflow="fold"),
-        Column("evaluator", overflow="fold"),
-        box=None,
-        pad_edge=False,
-    )
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else FILE_WIDTH
+    console = Console(highlight=False, width=width)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it does", ratio=1, overflow="fold")
+    table.add_column("from", overflow="fold")
+    has_modules = console.width >= MODULES_WIDTH
+    if has_modules:
+        table.add_column("module", overflow="fold")
+    table.add_column("evaluator")
     for row in rows:
         what = f"[red]{escape(row['error'])}[/red]" if row["error"] else escape(row["description"])
-        table.add_row(
-            escape(row["name"]), what, escape(_origin(row)), escape(row["module"]), "yes" if row["evaluator"] else ""
-        )
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else FILE_WIDTH
-    Console(highlight=False, width=width).print(table)
+        module = (escape(row["module"]),) if has_modules else ()
+        table.add_row(escape(row["name"]), what, escape(_origin(row)), *module, "yes" if row["evaluator"] else "")
+    console.print(table)
 
 
 # -- as an engine for other programs -----------------------------------------------------------------------------------
