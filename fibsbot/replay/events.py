@@ -176,6 +176,8 @@ class TableMatchEnded:
     scores: tuple[int, int] | None
     winner: Seat | None
     at: dt.datetime | None = None
+    transcript: Transcript | None = None
+    """The match, where the game is backgammon but for its set-up or its count."""
 
 
 TableEvent: TypeAlias = TableMatchBegan | TableGameBegan | TableActionAdded | TableGameEnded | TableMatchEnded

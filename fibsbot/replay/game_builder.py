@@ -369,8 +369,11 @@ class GameBuilder:
         if self._shows_last_roll(view):
             return
         seen = view.state(self.state)
-        if seen is None:
-            return
+        if seen is not None:
+            self.apply_state(seen, at)
+
+    def apply_state(self, seen: GameState, at: dt.datetime | None) -> None:
+        """Compare a state of this game that was seen with the entries, and reconstruct what is missing."""
         if self._resignation is not None:
             self.reject(at, rebuilt=True)
         entries = self._final_play(seen) or self._inferred_play(seen, at) or self._reconstructed(seen, at)

@@ -202,14 +202,17 @@ def load_transcripts(path: Path) -> Iterator[Transcript]:
 
 
 def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:
-    """Yield the matches of backgammon in a capture. Raises CaptureError if it has only ones of other games."""
-    from fibsbot.replay.events import MatchEnded, TableMatchBegan  # noqa: PLC0415 - slow to import: every message
+    """Yield the matches in a capture of backgammon, and of games that differ in the set-up or the count alone.
+
+    Raises CaptureError if it has only ones of other games.
+    """
+    from fibsbot.replay.events import MatchEnded, TableMatchBegan, TableMatchEnded  # noqa: PLC0415 - slow to import: every message
     from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
 
     others: dict[str, None] = {}
     found = False
     for event in events_of_capture(capture):
-        if isinstance(event, MatchEnded):
+        if isinstance(event, MatchEnded | TableMatchEnded) and event.transcript is not None:
             found = True
             yield event.transcript
         elif isinstance(event, TableMatchBegan):

@@ -42,7 +42,7 @@ from fibsbot.replay.events import MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.table_match import TableMatch
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.transcript import Throw
+from fibsbot.transcript import Player, Throw
 from fibsbot.transcript.reconstruction import find_play
 
 _MATCH_LEFT: Final = frozenset([m.MatchWon, m.YouLeft, m.OpponentGone, m.YourGameSaved, m.NotPlaying, m.JoinWho])
@@ -405,11 +405,19 @@ _OF_THE_SESSION: Final = frozenset([m.Welcome, m.OwnInfo, m.WhoInfo])
 class TableMatches(SessionMatches[TableMatch]):
     """The matches of games other than backgammon of one or more sessions."""
 
-    def __init__(self, emit: Callable[[MatchEvent], None], next_number: Callable[[], int]) -> None:
-        """Start without matches; `next_number` counts the matches of all games."""
+    def __init__(
+        self,
+        emit: Callable[[MatchEvent], None],
+        next_number: Callable[[], int],
+        player_of: Callable[[str], Player] = Player,
+    ) -> None:
+        """Start without matches; `next_number` counts the matches of all games, `player_of` knows players by name."""
         super().__init__()
         self._emit = emit
         self._next_number = next_number
+        self._player_of = player_of
+        self.site = ""
+        """The server of new matches."""
 
     def enter(self, message: Message, user: str, account: int, watched: str | None) -> bool:
         """Make the match of a message current, if it is one of the user's, or of the player who is watched."""
@@ -430,8 +438,13 @@ class TableMatches(SessionMatches[TableMatch]):
         interrupted = self._interrupted.get(key)
         if interrupted is not None and interrupted.players[1] != opponent:
             new = True  # the other player is watched now
-        names = ((user or YOU) if player == YOU else player, opponent)
-        return self.select(key, lambda: TableMatch(self._next_number(), names, self._emit, own=player == YOU), new=new)
+        own, name = player == YOU, (user or YOU) if player == YOU else player
+
+        def make() -> TableMatch:
+            players = (self._player_of(name), self._player_of(opponent))
+            return TableMatch(self._next_number(), players, self._emit, own=own, site=self.site)
+
+        return self.select(key, make, new=new)
 
     def receive(self, message: Message, at: dt.datetime | None, offset: int) -> bool:
         """Process a message while a match is on; return whether it belongs to that match or means nothing else."""

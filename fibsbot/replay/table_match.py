@@ -22,6 +22,7 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games.backgammons import is_backgammon
 from fibsbot.games.game import TableGame, name, next_game, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.plays import legal_plays
 from fibsbot.games.ruleset import Numbers
@@ -29,11 +30,13 @@ from fibsbot.notation.play_notation import CANNOT_MOVE
 from fibsbot.notation.table_plays import format_play
 from fibsbot.position import Play
 from fibsbot.replay import events
+from fibsbot.replay.table_transcript import TableTranscript
 from fibsbot.rules import game as match_rules
 from fibsbot.rules.errors import DiceError, RuleError
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.table_lines import game_from_state, play_of_moves, table_state
 from fibsbot.text import plural
+from fibsbot.transcript import Player
 
 _Time: TypeAlias = dt.datetime | None
 _Place: TypeAlias = tuple[int, _Time]
@@ -48,12 +51,20 @@ class TableMatch:
     """A match of a game other than backgammon. No message makes it raise."""
 
     def __init__(
-        self, number: int, players: tuple[str, str], emit: Callable[[events.MatchEvent], None], *, own: bool
+        self,
+        number: int,
+        players: tuple[Player, Player],
+        emit: Callable[[events.MatchEvent], None],
+        *,
+        own: bool,
+        site: str = "",
     ) -> None:
         """Start a match; the first player is the user, or the one who is watched. Nothing is known of it yet."""
         self.number = number
-        self.players = players
+        self.players = (players[0].name, players[1].name)
         self.own = own
+        self._rated_players = players
+        self._site = site
         self.game = ""
         """The game's full name; empty until it is known."""
         self.length: int | None = None
@@ -68,10 +79,12 @@ class TableMatch:
         """The game after all that was seen; None if that is not known."""
         self._unconfirmed: Play | None = None
         """The play that was sent, before any answer."""
+        self._transcript: TableTranscript | None = None
+        """The match as one of backgammon, if that is possible."""
         self._at: _Time = None
 
     is_full: Final = False
-    """Never full: nothing is kept that could grow."""
+    """Never full: what is kept of it has a bound."""
 
     @property
     def is_won(self) -> bool:
@@ -87,9 +100,12 @@ class TableMatch:
 
     def set_game(self, title: str, length: int | None) -> None:
         """Take over the game's name and the length, as far as they are said."""
-        self.game = title
-        if length is not None:
-            self.length = length_from_fibs(length)
+        points = self.length if length is None else length_from_fibs(length)
+        if (self.game, self.length) == (title, points):
+            return
+        self.game, self.length, self._transcript = title, points, None
+        if points is not None and not self._games and _is_backgammon(title):
+            self._transcript = TableTranscript(self._rated_players, points, self._site, own=self.own)
 
     def send(self, command: Command) -> None:
         """Note a command of the user."""
@@ -109,6 +125,8 @@ class TableMatch:
             sent, self._unconfirmed = self._unconfirmed, None
             self._play(Seat.A, sent, place)
         handler(self, message, place)
+        if self._transcript:
+            self._transcript.receive(message, self.seat_of, at)
 
     def _is_repeated(self, message: Message) -> bool:
         """Whether a message only shows the state before a play that was sent: the answer to a `board` before it."""
@@ -120,13 +138,21 @@ class TableMatch:
 
     def resume(self) -> None:
         """Note that it goes on; the next line shows where it stands."""
+        if self._transcript:
+            self._transcript.resume()
+
+    def log_decision(self, logged: Mapping[str, Any]) -> None:
+        """Take a decision of the user as a session log has it."""
+        if self._transcript:
+            self._transcript.log_decision(logged)
 
     def close(self) -> None:
         """Finish the match, of which nothing more will be seen."""
         if self._playing:
             self._end_game(None, 0, "")
         if self._begun:
-            self._emit(events.TableMatchEnded(self.number, self.players, self.scores, self.winner, self._at))
+            seen = self._transcript.finish() if self._transcript else None
+            self._emit(events.TableMatchEnded(self.number, self.players, self.scores, self.winner, self._at, seen))
             self._begun = False
 
     @property
@@ -199,6 +225,8 @@ class TableMatch:
             except RuleError:
                 text = f"{numbers}: {text}"
         self._add(seat, text, decision=bool(made.moves))
+        if self._transcript:
+            self._transcript.play(seat, made, place[1])
         self._apply("play", text, place, lambda state: play(state, seat, made))
 
     def _fill_in_play(self, line: TableState) -> None:
@@ -249,6 +277,8 @@ class TableMatch:
             self.scores = shown.scores
         elif shown.stage is not Stage.OVER:  # only a line shows whether the players have left out the Crawford game
             self._state = evolve(self._state, crawford=shown.crawford, post_crawford=shown.post_crawford)
+        if self._transcript:
+            self._transcript.show(shown, place[1])
 
     def _on_game_starts(self, _: m.GameStarts, place: _Place) -> None:
         if self._playing:
@@ -263,6 +293,8 @@ class TableMatch:
             except UnknownGameError as error:
                 self._differ([Difference("game", None, str(error))], place)
             self.scores = (0, 0)
+        if self._state is not None and self._transcript:
+            self._transcript.begin_game(self._state)
         if self._state is not None and self._state.crawford:  # unless the players have left it out, as a line shows
             self._state = evolve(self._state, crawford=False, post_crawford=True)
         elif self._state is not None:
@@ -272,7 +304,10 @@ class TableMatch:
         dice = {self.seat_of(message.player): message.player_die, self.seat_of(message.opponent): message.opponent_die}
         if set(dice) == set(Seat):
             a, b = dice[Seat.A], dice[Seat.B]
+            before = self._state
             self._apply("opening roll", (a, b), place, lambda state: roll_opening(state, a, b))
+            if before is not None and self._state is not None and self._transcript:
+                self._transcript.roll_opening(before, self._state, place[1])
 
     def _on_roll(self, message: m.Rolls | m.RollsThree, place: _Place) -> None:
         seat, dice = self.seat_of(message.player), tuple(message.dice)
@@ -414,6 +449,14 @@ class TableMatch:
         **dict.fromkeys((m.RestLeft, m.NextPart, m.RollsAgain, m.NamePrompt), _on_what_follows),
     }
     """The messages about such a match; any of them shows that the play that was sent before was accepted."""
+
+
+def _is_backgammon(title: str) -> bool:
+    """Whether a game is backgammon but for its set-up or its count, so that its matches have transcripts."""
+    try:
+        return is_backgammon(load_ruleset(title))
+    except UnknownGameError:
+        return False
 
 
 def _dice(state: TableGame, dice: Numbers) -> Numbers:

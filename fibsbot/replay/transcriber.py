@@ -78,7 +78,8 @@ class Transcriber:
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
         self._events: list[MatchEvent] = []
-        self._tables = TableMatches(self._events.append, self._next_number)
+        self._tables = TableMatches(self._events.append, self._next_number, self._player)
+        self._tables.site = site
         self._chouettes = ChouetteGames(self._events.append, self._next_number)
         self._line_position: tuple[int, Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
@@ -199,6 +200,8 @@ class Transcriber:
             match, game = self._matches.current, self._running_game()
             if game is not None and match and match.own:
                 game.decision_logs[str(fields.get("phase", ""))] = fields
+            elif table := self._tables.current:
+                table.log_decision(fields)
         elif name == "chouette_decision":
             self._chouettes.log_decision(fields)
         elif name == "logged_in" and isinstance(fields.get("name"), str):
@@ -207,7 +210,7 @@ class Transcriber:
 
     def set_user(self, user: str, site: str = "") -> None:
         """Set whose session it is, and on which server."""
-        self._site = site or self._site
+        self._site = self._tables.site = site or self._site
         if not user or user == self._user:
             return
         if self._user:
@@ -263,8 +266,11 @@ class Transcriber:
 
     def _new_match(self, player: str, opponent: str) -> MatchBuilder:
         names = ((self._user or YOU) if player == YOU else player, opponent)
-        a, b = (Player(name, *self._ratings.get(name, (None, None))) for name in names)
-        return MatchBuilder(self._next_number, (a, b), self._events.append, own=player == YOU, site=self._site)
+        players = (self._player(names[0]), self._player(names[1]))
+        return MatchBuilder(self._next_number, players, self._events.append, own=player == YOU, site=self._site)
+
+    def _player(self, name: str) -> Player:
+        return Player(name, *self._ratings.get(name, (None, None)))
 
     def _seat(self, name: str) -> Seat | None:
         match = self._matches.current

@@ -89,8 +89,11 @@ def _terms_of(laws: Laws) -> list[LawTerm]:
 
 
 def law_words(laws: Laws) -> str:
-    """Return the words that `parse_law_words` reads; what they cannot say is left out."""
-    words = [laws.name, *(term.word for term in _terms_of(laws))]
+    """Return the words that `parse_law_words` reads; what they cannot say is left out.
+
+    Laws of another name, as those of other tables games, are those of FIBS with what differs.
+    """
+    words = [laws.name if laws.name in LAWS else FIBS.name, *(term.word for term in _terms_of(laws))]
     if laws.automatic_limit is not None:
         words += [LIMIT_WORD, str(laws.automatic_limit)]
     return " ".join(words)
