@@ -59,7 +59,7 @@ class _PlaceType(click.ParamType[Place]):
 @click.option("--strategy", metavar="NAME", help="Compare the decisions with those of a strategy.")
 @click.option("--player", metavar="NAME", help="With --strategy: examine the decisions of this player.")
 @click.option("--both", is_flag=True, help="Examine both players (default: the log's owner).")
-@click.option("--evaluator", metavar="NAME", help="With --strategy: evaluate the differences with this strategy.")
+@click.option("--evaluator", metavar="NAME", help="With --strategy: what evaluates the differences.  [default: engine]")
 @click.option("--seed", type=int, help="Random seed for strategies that use one.")
 @click.option(
     "--fail-above", metavar="X", type=FiniteRange(0), help="With --strategy: fail if the mean difference is more."

@@ -31,6 +31,7 @@ from fibsbot.replay.writers import (
     totals_text,
     worst_decisions_text,
 )
+from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.text import plural
 from fibsbot.workers.errors import WorkerLostError
@@ -88,9 +89,11 @@ def _deciding(
     if sides.both and sides.name is not None:
         raise UserError("expected --player or --both, got both of them")
     try:
-        return ComparisonOptions(strategy, evaluator, sides, seed).with_evaluator()
+        comparison = ComparisonOptions(strategy, evaluator or DEFAULT_STRATEGY, sides, seed)
+        comparison.check()
     except StrategyError as error:
         raise UserError(str(error)) from None
+    return comparison
 
 
 def _is_live(paths: Sequence[Path], *, step: bool, paced: bool, plain: bool) -> bool:

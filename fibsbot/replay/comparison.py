@@ -53,25 +53,17 @@ class ComparisonOptions:
     """The strategy to compare with, the players to compare, and the evaluator of the differences."""
 
     strategy: str
-    evaluator: str | None = None
-    """None: the strategy itself, or DEFAULT_STRATEGY if it cannot evaluate."""
+    evaluator_name: str = DEFAULT_STRATEGY
+    """The strategy itself evaluates only if it is named here, too: it would find its own answers the best."""
     selection: PlayerSelection = field(factory=PlayerSelection)
     seed: int | None = None
     """For strategies that use random numbers; each file starts with it."""
     strategies: ReusedStrategies = field(factory=ReusedStrategies, eq=False, repr=False)
     """Makes them."""
 
-    @property
-    def evaluator_name(self) -> str:
-        """Name of the evaluator; final after `with_evaluator`."""
-        return self.evaluator or self.strategy
-
-    def with_evaluator(self) -> ComparisonOptions:
-        """Return the options with the evaluator filled in, after loading both once. Raises StrategyError."""
-        strategy, evaluator = self.load()
-        StrategyComparison(strategy, evaluator, self.selection).close()
-        own = self.evaluator is None and isinstance(strategy, Evaluator)
-        return self if own else evolve(self, evaluator=self.evaluator or DEFAULT_STRATEGY)
+    def check(self) -> None:
+        """Load the strategy and the evaluator once. Raises StrategyError."""
+        StrategyComparison(*self.load(), self.selection).close()
 
     def with_networks(self) -> ComparisonOptions:
         """Return the options with networks of folders of this machine. Raises StrategyError."""
@@ -80,10 +72,8 @@ class ComparisonOptions:
     def load(self) -> tuple[Strategy, Evaluator]:
         """Load the strategy and the evaluator. Raises StrategyError."""
         strategy = self.strategies.new(self.strategy, **({} if self.seed is None else {"seed": self.seed}))
-        name = self.evaluator or DEFAULT_STRATEGY
-        evaluator: object = (
-            strategy if self.evaluator is None and isinstance(strategy, Evaluator) else self.strategies.new(name)
-        )
+        name = self.evaluator_name
+        evaluator: object = strategy if name == self.strategy else self.strategies.new(name)
         if not isinstance(evaluator, Evaluator):
             raise StrategyError(NOT_AN_EVALUATOR.format(name))
         return strategy, evaluator

@@ -156,7 +156,7 @@ async def test_bots_play_a_chouette_to_which_they_are_invited_also_one_that_is_k
     (left,) = watchers["ford"].named("chouette_left")
     assert (len(games), games[-1]["ledger"]["ford"]) == (left["games"], left["points"])
     assert {"roll", "move"} <= {decision["phase"] for decision in watchers["ford"].named("chouette_decision")}
-    compared = ComparisonOptions("heuristic").with_evaluator()
+    compared = ComparisonOptions("heuristic", "heuristic")
     for replay in replayed(tmp_path / "logs", compared):
         assert ("", 0, len(games)) == (replay.error, replay.counts.differences, replay.counts.matches)
         assert (0, 0) == (replay.totals.different, replay.totals.failed)

@@ -24,12 +24,10 @@ from fibsbot.replay.match_files import events_of_transcript
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat
-from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
 from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Decision, Game, Resign, Transcript, decisions, walk
 from tests.examples import examples
 from tests.formats.simulated_matches import transcripts
@@ -228,16 +226,18 @@ def test_totals_add_up_gains_and_losses() -> None:
 
 
 @pytest.mark.slow
-def test_a_strategy_that_cannot_evaluate_is_evaluated_by_another() -> None:
-    strategy, evaluator = ComparisonOptions("random", seed=1).load()
-    assert isinstance(strategy, RandomStrategy)
+@pytest.mark.parametrize("name", ["random", "heuristic"])
+def test_the_engine_evaluates_unless_told_otherwise(name: str) -> None:
+    strategy, evaluator = ComparisonOptions(name, seed=1 if name == "random" else None).load()
+    assert name == strategy.name
     assert isinstance(evaluator, EngineStrategy)
-    assert (DEFAULT_STRATEGY, "heuristic") == (
-        ComparisonOptions("random").with_evaluator().evaluator_name,
-        ComparisonOptions("heuristic").with_evaluator().evaluator_name,
-    )
+
+
+def test_a_strategy_evaluates_itself_only_if_it_is_named_twice() -> None:
+    strategy, evaluator = ComparisonOptions("heuristic", "heuristic").load()
+    assert strategy is evaluator
     with pytest.raises(StrategyError, match="strategy 'random' is not an evaluator"):
-        ComparisonOptions("heuristic", evaluator="random").with_evaluator()
+        ComparisonOptions("heuristic", "random").check()
 
 
 def test_strategy_and_evaluator_are_closed_once() -> None:

@@ -136,7 +136,9 @@ def test_duels_in_tables_games_are_the_same_by_all_workers(
     assert [here] * len(others) == others
 
 
-@pytest.mark.parametrize("comparison", [None, ComparisonOptions("engine:0", selection=PlayerSelection(both=True))])
+@pytest.mark.parametrize(
+    "comparison", [None, ComparisonOptions("engine:0", "engine:0", selection=PlayerSelection(both=True))]
+)
 def test_replays_are_the_same_by_all_workers(
     pools: list[WorkerPool], tmp_path: Path, comparison: ComparisonOptions | None
 ) -> None:
