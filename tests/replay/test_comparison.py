@@ -234,8 +234,8 @@ def test_the_engine_evaluates_unless_told_otherwise(name: str) -> None:
 
 
 def test_a_strategy_evaluates_itself_only_if_it_is_named_twice() -> None:
-    strategy, evaluator = ComparisonOptions("heuristic", "heuristic").load()
-    assert strategy is evaluator
+    loaded: tuple[object, object] = ComparisonOptions("heuristic", "heuristic").load()
+    assert loaded[0] is loaded[1]
     with pytest.raises(StrategyError, match="strategy 'random' is not an evaluator"):
         ComparisonOptions("heuristic", "random").check()
 
