@@ -299,6 +299,8 @@ def measure(*, quick: bool) -> Iterator[Row]:
         all_pairs = asyncio.run(play_matches(port, PAIRS, seconds))
     with process("--be", "server", "--users", str(users)) as (port, pid):
         memory = asyncio.run(crowd(port, pid, users))
+    if not one.matches or not all_pairs.matches:
+        raise SystemExit(f"expected matches to end within {seconds / 3:.0f} and {seconds:.0f} s, got none: no result")
     rate, commands = 60 * all_pairs.matches / seconds, len(all_pairs.times) / seconds
     yield Row(f"1-point matches a minute, {PAIRS} pairs", f"{rate:.0f}", f"{commands:.0f} commands a second")
     yield from compare("command to answer, 1 pair", one.times, alone)

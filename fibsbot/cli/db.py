@@ -59,7 +59,8 @@ def check(store: str, *, as_json: bool) -> None:
     """Look for damage and contradictions.
 
     Checks the file, the references between tables, and what has to be true of matches, games and decisions. Each
-    problem is printed in a line, and the exit status is 1 if there is any.
+    problem is printed in a line, and the exit status is 1 if there is any. Results that contradict each other because
+    a server reported them so are listed, too, but are no problems.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
     from fibsbot.records.store.database import public_url  # noqa: PLC0415
@@ -70,6 +71,7 @@ def check(store: str, *, as_json: bool) -> None:
         place = public_url(opened.url)
     if as_json:
         row = {"store": place, "version": report.version, "counts": report.counts, "problems": report.problems}
+        row["contradictions"] = report.contradictions
         click.echo(json.dumps(row))
     else:
         _print(place, report)
@@ -83,6 +85,8 @@ def _print(place: str, report: IntegrityReport) -> None:
         click.echo(f"  {name.replace('_', ' '):{width}} {count:>10}")
     for problem in report.problems:
         click.echo(f"problem: {problem}")
+    for contradiction in report.contradictions:
+        click.echo(f"as the server reported it: {contradiction}")
     click.echo(f"Problems: {len(report.problems)}" if report.problems else "Nothing is wrong.")
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import WorkerOptions, worker_options
@@ -41,8 +42,10 @@ def perft(table: str | None, game: str | None, depth: int, workers: WorkerOption
     if game:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
 
-        if workers.jobs:
-            raise UserError("expected --jobs without --game, got both")
+        source = click.get_current_context().get_parameter_source("scheduler")
+        chosen = "--jobs" if workers.jobs else "--scheduler" if source is ParameterSource.COMMANDLINE else None
+        if chosen:
+            raise UserError(f"expected {chosen} without --game, got both")
         games.print_perft(games.read_game(game, table, None), depth, as_json=as_json)
         return
     if table is not None:
@@ -52,7 +55,7 @@ def perft(table: str | None, game: str | None, depth: int, workers: WorkerOption
     reached = PERFT_START
     for level in range(1, depth + 1):
         start = time.monotonic()
-        if level == MAX_DEPTH:
+        if level == MAX_DEPTH or (level == depth and (workers.jobs or workers.scheduler)):
             with workers.open() as pool:
                 count = count_with(pool, reached)
         else:

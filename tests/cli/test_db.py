@@ -44,10 +44,11 @@ def db(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["db", *map(str, arguments)])
 
 
-def damage(path: Path) -> None:
-    """Make a match end twice."""
+def damage(path: Path, **columns: str | None) -> None:
+    """Change columns of all matches as nobody should."""
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.execute("UPDATE matches SET outcome = 'lost'")
+        for column, value in columns.items():
+            file.execute(f"UPDATE matches SET {column} = ?", [value])
 
 
 # -- check ------------------------------------------------------------------------------------------------------
@@ -71,19 +72,29 @@ def test_the_path_of_a_store_need_not_be_utf_8(store: Path) -> None:
 
 
 def test_each_problem_is_a_line_and_the_status_is_1(store: Path) -> None:
-    damage(store)
+    damage(store, ended=None)
     result = db("check", "--store", store)
     assert 1 == result.exit_code
-    assert "problem: match 1 of marvin against ford ended 1-0, but is lost" in result.output.splitlines()
+    assert "problem: match 1 of marvin against ford is won, but has no end" in result.output.splitlines()
     assert "Problems: 1" == result.output.splitlines()[-1]
 
 
+def test_what_a_server_has_made_up_is_said_and_is_no_problem(store: Path) -> None:
+    damage(store, outcome="lost")
+    result = db("check", "--store", store)
+    assert 0 == result.exit_code
+    *_, said, last = result.output.splitlines()
+    assert "as the server reported it: match 1 of marvin against ford ended 1-0, but is lost" == said
+    assert "Nothing is wrong." == last
+
+
 def test_a_check_can_be_read_by_programs(store: Path) -> None:
-    damage(store)
+    damage(store, ended=None)
     result = db("check", "--store", store, "--json")
     told = json.loads(result.output)
     assert (1, VERSION, 1) == (result.exit_code, told["version"], told["counts"]["matches"])
-    assert ["match 1 of marvin against ford ended 1-0, but is lost"] == told["problems"]
+    assert ["match 1 of marvin against ford is won, but has no end"] == told["problems"]
+    assert [] == told["contradictions"]
 
 
 def test_the_store_is_the_one_that_the_settings_name(store: Path, tmp_path: Path) -> None:

@@ -82,25 +82,29 @@ class IntegrityReport:
     """Rows by table."""
     problems: tuple[str, ...]
     """One sentence each."""
+    contradictions: tuple[str, ...]
+    """What a server has reported although it cannot all be true: recorded as it came, and no damage."""
 
 
 def check_integrity(store: Store, progress: Progress = lambda _done, _total: None) -> IntegrityReport:
     """Check the file and all rows. Raises StoreError if the database cannot be read at all."""
     tables = METADATA.sorted_tables
     problems: list[str] = []
+    contradictions: list[str] = []
     steps = itertools.count(1)
     with store.reading() as connection:
-        checks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS]
+        checks = [*(_FILE_CHECKS if connection.dialect.name == "sqlite" else ()), *_ROW_CHECKS, *_REPORT_CHECKS]
         total = len(checks) + len(tables)
         for check in checks:
             found = list(itertools.islice(check(connection), MAX_PER_KIND + 1))
-            problems += found[:MAX_PER_KIND] + ["and more of this kind"] * (len(found) > MAX_PER_KIND)
+            sentences = contradictions if check in _REPORT_CHECKS else problems
+            sentences += found[:MAX_PER_KIND] + ["and more of this kind"] * (len(found) > MAX_PER_KIND)
             progress(next(steps), total)
         counts = {}
         for table in tables:
             counts[table.name] = connection.scalar(select(func.count()).select_from(table)) or 0
             progress(next(steps), total)
-    return IntegrityReport(store.version, counts, tuple(problems))
+    return IntegrityReport(store.version, counts, tuple(problems), tuple(contradictions))
 
 
 # -- the file -----------------------------------------------------------------------------------------------------
@@ -195,34 +199,6 @@ _ROW_CHECKS: Final = (
         _named(_GAMES.label("games"), _LAST_GAME.label("last")).where(_GAMES != _LAST_GAME),
     ),
     _rule(
-        f"{_MATCH} ended {{own_score}}-{{opponent_score}}, but is {{outcome}}",
-        _named(MATCHES.c.own_score, MATCHES.c.opponent_score, MATCHES.c.outcome).where(
-            _SEEN_END,
-            or_(
-                and_(MATCHES.c.outcome == MatchOutcome.WON.value, MATCHES.c.own_score <= MATCHES.c.opponent_score),
-                and_(MATCHES.c.outcome == MatchOutcome.LOST.value, MATCHES.c.own_score >= _LOSING_LIMIT),
-            ),
-        ),
-    ),
-    _rule(
-        # Points scored before the store existed, or while we were away, are in no game: the sum may be lower.
-        f"{_MATCH} has the score {{own_score}}-{{opponent_score}}, but its games come to {{ours}}-{{theirs}}",
-        _named(MATCHES.c.own_score, MATCHES.c.opponent_score, _OURS.label("ours"), _THEIRS.label("theirs")).where(
-            MATCHES.c.own_score.is_not(None),
-            or_(
-                _OURS > _OWN,
-                _THEIRS > _OTHER,
-                and_(
-                    MATCHES.c.resumed == 0,
-                    MATCHES.c.outcome.in_([MatchOutcome.WON.value, MatchOutcome.LOST.value]),
-                    MATCHES.c.inferred.is_(False),
-                    _GAME_WITHOUT_WINNERS == 0,
-                    or_(_OURS != _OWN, _THEIRS != _OTHER),
-                ),
-            ),
-        ),
-    ),
-    _rule(
         f"{_MATCH} belongs to another account than the opponent",
         _named().where(MATCHES.c.account_id != OPPONENTS.c.account_id),
     ),
@@ -253,6 +229,37 @@ _ROW_CHECKS: Final = (
         .group_by(*(DECISIONS.c[name] for name in _KEY))
         .having(func.count() > 1)
         .order_by(func.min(DECISIONS.c.id)),
+    ),
+)
+
+_REPORT_CHECKS: Final = (
+    _rule(
+        f"{_MATCH} ended {{own_score}}-{{opponent_score}}, but is {{outcome}}",
+        _named(MATCHES.c.own_score, MATCHES.c.opponent_score, MATCHES.c.outcome).where(
+            _SEEN_END,
+            or_(
+                and_(MATCHES.c.outcome == MatchOutcome.WON.value, MATCHES.c.own_score <= MATCHES.c.opponent_score),
+                and_(MATCHES.c.outcome == MatchOutcome.LOST.value, MATCHES.c.own_score >= _LOSING_LIMIT),
+            ),
+        ),
+    ),
+    _rule(
+        # Points scored before the store existed, or while we were away, are in no game: the sum may be lower.
+        f"{_MATCH} has the score {{own_score}}-{{opponent_score}}, but its games come to {{ours}}-{{theirs}}",
+        _named(MATCHES.c.own_score, MATCHES.c.opponent_score, _OURS.label("ours"), _THEIRS.label("theirs")).where(
+            MATCHES.c.own_score.is_not(None),
+            or_(
+                _OURS > _OWN,
+                _THEIRS > _OTHER,
+                and_(
+                    MATCHES.c.resumed == 0,
+                    MATCHES.c.outcome.in_([MatchOutcome.WON.value, MatchOutcome.LOST.value]),
+                    MATCHES.c.inferred.is_(False),
+                    _GAME_WITHOUT_WINNERS == 0,
+                    or_(_OURS != _OWN, _THEIRS != _OTHER),
+                ),
+            ),
+        ),
     ),
 )
 

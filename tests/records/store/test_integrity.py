@@ -54,7 +54,8 @@ def restored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def problems(url: str) -> tuple[str, ...]:
     with Store.open(url) as store:
-        return check_integrity(store).problems
+        report = check_integrity(store)
+    return report.problems + report.contradictions
 
 
 def change(url: str, table: Table, row: int, **values: Any) -> dict[str, Any]:
