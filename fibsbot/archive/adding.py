@@ -6,6 +6,7 @@ content it has read to the end.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 BATCH_ROWS: Final = 250_000
 """Decisions that are written together: some ten seconds of reading by each of several workers."""
+BATCH_SECONDS: Final = 20.0
+"""Time after which what was read is written in any case, so that a killed run loses no more."""
 STORE_PIECE: Final = 20
 """Matches of a store that are handed out together."""
 
@@ -140,12 +143,16 @@ class Adding:
     """Keys of the matches that the archive has, or that are in the batch."""
     _read: set[int] = field(factory=set, init=False)
     """Digests of the contents that were read to the end, their first 8 bytes: there may be millions."""
+    _unreadable: set[tuple[str, str, str]] = field(factory=set, init=False)
+    """Name, digest and problem of the sources of which the archive has a problem: it needs no row for each run."""
     _batch: list[dict[str, TableData]] = field(factory=list, init=False)
     _sources: list[tuple[Any, ...]] = field(factory=list, init=False)
     _new: int = field(default=0, init=False)
     """Matches of the batch."""
     _rows: int = field(default=0, init=False)
     """Decisions of the batch."""
+    _written: float = field(factory=time.monotonic, init=False)
+    """When the last batch was written."""
 
     def run(self, sources: Iterable[Source], pool: WorkerPool) -> AddResult:
         """Add the matches of sources. After an interruption the archive has all batches that were complete."""
@@ -155,7 +162,7 @@ class Adding:
         try:
             for _, read in results:
                 self._take(read)
-                if self._rows >= BATCH_ROWS:
+                if self._rows >= BATCH_ROWS or time.monotonic() - self._written > BATCH_SECONDS:
                     self._write()
         finally:
             results.close()
@@ -168,6 +175,8 @@ class Adding:
         self._known = set(self.dataset.values(f"SELECT match FROM {matches}"))
         digests = self.dataset.values(f"SELECT digest FROM {sources} WHERE problem IS NULL AND digest <> ''")
         self._read = set(map(_short, digests))
+        with_problem = f"SELECT source, digest, problem FROM {sources} WHERE problem IS NOT NULL"
+        self._unreadable = set(self.dataset.connection.execute(with_problem).fetchall())
 
     def _unread(self, sources: Iterable[Source]) -> Iterator[Source]:
         """Yield the sources that were not read before."""
@@ -190,20 +199,23 @@ class Adding:
             self.result.known += len(report.keys) - len(fresh)
             self._known.update(fresh)
             new.update(fresh)
-            self._sources.append(
-                (
-                    report.name,
-                    report.digest,
-                    report.size,
-                    report.format,
-                    len(report.keys),
-                    len(fresh),
-                    report.problem or None,
-                    __version__,
-                    now(),
+            said = (report.name, report.digest, report.problem)
+            if fresh or said not in self._unreadable:
+                self._sources.append(
+                    (
+                        report.name,
+                        report.digest,
+                        report.size,
+                        report.format,
+                        len(report.keys),
+                        len(fresh),
+                        report.problem or None,
+                        __version__,
+                        now(),
+                    )
                 )
-            )
             if report.problem:
+                self._unreadable.add(said)
                 self.result.problems += 1
                 self.report(report.name, report.problem)
             self.tick(report.progress)
@@ -226,6 +238,7 @@ class Adding:
         self.result.new += self._new
         self.result.decisions += self._rows
         self._batch, self._sources, self._new, self._rows = [], [], 0, 0
+        self._written = time.monotonic()
 
 
 def _short(digest: str) -> int:

@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
 
 from fibsbot.archive import open_archive
+from fibsbot.archive.columns import TableData, count_rows
 from fibsbot.archive.dataset import ArchiveError, Dataset, connect
 from fibsbot.archive.schema import TABLES
 from fibsbot.archive.sources import sources_of
@@ -127,6 +128,10 @@ def test_broken_files_are_listed_and_cost_nothing_else(tmp_path: Path) -> None:
     assert all("damaged" in problem for name, problem in problems.items() if name.endswith(".tar.gz"))
     with open_archive(tmp_path / "archive") as found:
         assert result.problems == len(found.rows("SELECT * FROM sources WHERE problem IS NOT NULL"))
+    again = add(tmp_path / "archive", tmp_path)
+    assert (0, result.problems) == (again.new, again.problems)
+    with open_archive(tmp_path / "archive") as found:  # another run has nothing to add to what is known of them
+        assert result.problems == len(found.rows("SELECT * FROM sources WHERE problem IS NOT NULL"))
 
 
 def test_the_rows_of_one_match(tmp_path: Path) -> None:
@@ -165,6 +170,23 @@ def test_a_run_after_a_killed_one_adds_the_rest(tmp_path: Path) -> None:
     result = add(tmp_path / "archive", tmp_path / "mat")
     assert 3 == before + result.new == count(tmp_path / "archive")
     assert not list((tmp_path / "archive").rglob("*.part"))
+
+
+def test_what_was_read_is_written_after_a_while_however_little_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    write = Dataset.write
+
+    def noted(dataset: Dataset, name: str, tables: dict[str, TableData]) -> None:
+        written.append(count_rows(tables["matches"]))
+        write(dataset, name, tables)
+
+    monkeypatch.setattr(Dataset, "write", noted)
+    monkeypatch.setattr("fibsbot.archive.adding.BATCH_SECONDS", -1.0)
+    monkeypatch.setattr("fibsbot.archive.sources.PIECE_BYTES", 1)
+    add(tmp_path / "archive", *write_matches(tmp_path / "mat", 3, length=1))
+    assert [1, 1, 1] == written
 
 
 @pytest.mark.slow

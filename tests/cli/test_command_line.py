@@ -58,7 +58,10 @@ def test_every_option_has_a_help_text(name: str) -> None:
             ["legal", "rubbish"],
             "fibsbot: expected an XGID, a PositionID:MatchID or a PositionID of 14 characters, got 'rubbish'",
         ),
-        (["perft", "--game", "plakoto", "--scheduler", "tcp://x:1"], "expected --scheduler without --game, got both"),
+        (
+            ["perft", "--game", "plakoto", "--scheduler", "tcp://x:1"],
+            "fibsbot: expected --scheduler without --game, got both",
+        ),
         (["perft", "--depth", "x"], "fibsbot perft: Invalid value for '--depth': 'x' is not a whole number."),
         (["parse", "/no/such/file"], "fibsbot: cannot read /no/such/file: No such file or directory"),
         (["demo", "--strategy", "nosuch"], "fibsbot: no strategy is called 'nosuch'"),
