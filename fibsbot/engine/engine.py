@@ -14,7 +14,6 @@ import hashlib
 import subprocess
 import sys
 import threading
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
@@ -34,6 +33,7 @@ from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, ArrayEva
 from fibsbot.engine.pruner import PlayFilter, Pruner, expand, pruner_of, raw_columns
 from fibsbot.engine.search import CubeAnalysis, PlayComparison, Ranking, Searcher, SearchLimits
 from fibsbot.engine.search.lookahead import DecisionCubes, Lookahead, SearchFilters, argmin_of_slots
+from fibsbot.files import read_toml
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.plays import legal_plays
@@ -68,7 +68,7 @@ class Networks:
 def load_networks(folder: Path = NETWORKS_FOLDER) -> Networks:
     """Return the networks of a folder. Raises NetworkError, with one line of text."""
     try:
-        cards = tomllib.loads((folder / CARDS).read_text("utf-8"))
+        cards = read_toml((folder / CARDS).read_bytes())
     except OSError as error:
         raise NetworkError(f"expected networks with their cards in {folder}: {error.strerror or error}") from error
     except ValueError as error:

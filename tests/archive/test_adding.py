@@ -315,6 +315,16 @@ def test_an_archive_of_another_version_is_refused(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("content", ["[" * 10_000, '{"fibsbot_archive": ' + "1" * 5_000 + "}", "\xff", "no JSON"])
+def test_a_damaged_description_of_an_archive_is_one_clear_line(tmp_path: Path, content: str) -> None:
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "archive.json").write_text(content, encoding="latin-1")
+    with pytest.raises(ArchiveError) as caught, open_archive(tmp_path / "archive"):
+        pass
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
 def test_members_of_a_zip_file_that_would_fill_the_memory_are_refused_and_the_others_read(tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -148,6 +148,12 @@ def test_a_password_is_printable_and_has_no_blanks(content: str, got: str, tmp_p
     assert f"{expected}, got {got}" == problem(evolve(MARVIN, password_file=file))
 
 
+def test_a_byte_order_mark_is_no_part_of_the_password(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"\xef\xbb\xbf" + SECRET.encode() + b"\r\n")
+    assert SECRET == found(evolve(MARVIN, password_file=file)).text
+
+
 def test_a_password_file_may_be_any_readable_file(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, SECRET.encode())

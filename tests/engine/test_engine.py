@@ -62,6 +62,8 @@ def no_network(folder: Path) -> None:
         (write("contact.npz", b"x"), "the file is damaged"),
         (write("cards.toml", b"name = ["), "expected TOML"),
         (write("cards.toml", b"\xff"), "expected TOML"),
+        (write("cards.toml", b"name = " + b"[" * 10_000), "nested too deep"),
+        (write("cards.toml", b"name = " + b"1" * 5_000), "expected TOML"),
         (write("cards.toml", b"contact = 3"), "expected [contact] with the sha256"),
         (other_shape, "expected a network of 260 inputs"),
         (deep_pruner, "expected one hidden layer"),

@@ -29,7 +29,6 @@ import hashlib
 import json
 import shutil
 import time
-import tomllib
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -46,6 +45,7 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import RACE_OUTPUTS, ArrayEvaluator
 from fibsbot.engine.training.optimizer import FitProgress
 from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
+from fibsbot.files import read_toml
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.text import one_line
 
@@ -296,9 +296,9 @@ def _copies(packed: Path, folder: Path, recipe: Recipe) -> list[tuple[str, Path]
 def _last_steps(packed: Path) -> tuple[int, int]:
     """Return the number of the round after which networks were packed, and how many refinements followed."""
     try:
-        card = tomllib.loads((packed / CARDS).read_text("utf-8"))["contact"]
+        card = read_toml((packed / CARDS).read_bytes())["contact"]
         return int(card["rounds"]) - 1, int(card.get("refinements", 0))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecipeError(f"{packed / CARDS}: expected cards of packed networks, found none") from error
 
 

@@ -335,5 +335,5 @@ def _read_line(line: bytes) -> PendingRecord | None:
     try:
         number, account, name, fields, at = json.loads(line)
         return PendingRecord(int(number), str(account), str(name), dict(fields), dt.datetime.fromisoformat(at))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
