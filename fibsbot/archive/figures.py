@@ -31,6 +31,12 @@ _PHASES: Final = {
 """The phases of the kinds of decisions; a player may also resign after the roll."""
 
 
+def file_of(row: dict[str, Any]) -> str:
+    """Return the name of the file that a decision was read from, and the number of the match if it is not the first."""
+    number = row["source_number"]
+    return PurePath(row["source"]).name + (f", match {number}" if number > 1 else "")
+
+
 @frozen
 class Figure:
     """A picture with a caption."""
@@ -63,7 +69,7 @@ class Pictures:
             _dice(row["dice"]) if phase is Phase.MOVE else None,
             row["resignation"] if phase is Phase.RESIGNED else 0,
         )
-        place = f"game {row['game']}, turn {row['turn']}, {PurePath(row['source']).name}"
+        place = f"game {row['game']}, turn {row['turn']}, {file_of(row)}"
         names = row["player"], row["opponent"]
         return self._picture(state, play if row["kind"] == "play" else "", f"{caption} ({place})", names)
 

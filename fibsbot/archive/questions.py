@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade
 from fibsbot.archive.dataset import quoted
-from fibsbot.archive.figures import Figure, Pictures
+from fibsbot.archive.figures import Figure, Pictures, file_of
 from fibsbot.archive.patterns import parse_pattern
 from fibsbot.archive.reader import Archive, QueryError
 from fibsbot.draw.plot import Series
@@ -299,9 +299,9 @@ class Questions:
         figures: list[Figure] = []
         for it in found:
             loss, best = losses[it["match"], it["game"], it["number"]]
-            rows.append((*_place(it), it["dice"], it["action"], best, loss, it["position"]))
+            rows.append((*_place(it), it["dice"], it["action"], best, loss, it["position"], file_of(it)))
             figures += self.pictures.decision(it, best, f"{it['action']}, not {best}: {loss:.3f}")
-        columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position")
+        columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position", "file")
         return Answer(
             f"The largest {plural(len(rows), 'error')}",
             (AnswerSection("Errors", columns, rows, tuple(figures)),),
@@ -331,7 +331,7 @@ class Questions:
         figures: list[Figure] = []
         for it in self._decisions(condition, likeness.distance, count, one_per_game=not example):
             distance = (it["distance"],) if example else ()
-            rows.append((*_place(it), it["dice"], it["action"], *distance, it["position"]))
+            rows.append((*_place(it), it["dice"], it["action"], *distance, it["position"], file_of(it)))
             figures += self.pictures.decision(it, it["action"], f"{it['player']}: {it['action']}")
         columns = (
             "match",
@@ -342,6 +342,7 @@ class Questions:
             "decision",
             *(["distance"] if example else []),
             "position",
+            "file",
         )
         heading = "Positions like it, the most similar first" if example else "Examples, one per game"
         sections.append(AnswerSection(heading, columns, rows, tuple(figures)))
@@ -363,10 +364,12 @@ class Questions:
         rows = [dict(zip((*names, "distance"), row, strict=True)) for row in found]
         rows = [it for it in rows if wanted is None or (it["match"], it["game"], it["number"]) in wanted]
         keys = ", ".join({str(it["match"]) for it in rows}) or "NULL"
-        matches = self._rows(f"SELECT match, player_a, player_b, source FROM matches WHERE match IN ({keys})")
+        matches = self._rows(
+            f"SELECT match, player_a, player_b, source, source_number FROM matches WHERE match IN ({keys})"
+        )
         known = {match: rest for match, *rest in matches}
         for it in rows:
-            player_a, player_b, it["source"] = known[it["match"]]
+            player_a, player_b, it["source"], it["source_number"] = known[it["match"]]
             it["opponent"] = player_b if it["seat"] == "A" else player_a
         return rows
 
