@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from attrs import define, field, frozen
 
-from fibsbot.archive.schema import SCHEMA_VERSION, TABLES, VERSIONS, Column, TableSchema
+from fibsbot.archive.schema import RENAMED, SCHEMA_VERSION, TABLES, VERSIONS, Column, TableSchema
 from fibsbot.files import os_errors_as, read_json, replacing, write_to_disk
 from fibsbot.text import one_line
 
@@ -348,8 +348,14 @@ def _read(connection: DuckDBPyConnection, files: str, table: TableSchema, *, wit
     hive = "hive_partitioning = true, hive_types = {'year': SMALLINT}" if with_year else "hive_partitioning = false"
     source = f"read_parquet({files}, union_by_name = true, {hive})"
     present = {name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
-    missing = _nulls(column for column in table.columns if column.name not in present)
-    return f"(SELECT *, {missing} FROM {source})" if missing else source
+    former = {now: old for now, old in RENAMED.items() if old in present and now in table.column_names}
+    taken = [f'"{old}" AS "{now}"' for now, old in former.items() if now not in present]
+    both = [f'coalesce("{now}", "{old}") AS "{now}"' for now, old in former.items() if now in present]
+    lacking = _nulls(it for it in table.columns if it.name not in present and it.name not in former)
+    added = ", ".join([*taken, *both, *([lacking] if lacking else [])])
+    left_out = ", ".join(f'"{it}"' for it in (*former.values(), *(now for now in former if now in present)))
+    exclude = f" EXCLUDE ({left_out})" if left_out else ""
+    return f"(SELECT *{exclude}, {added} FROM {source})" if added else source
 
 
 def _nulls(columns: Iterable[Column]) -> str:

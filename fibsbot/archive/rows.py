@@ -47,11 +47,11 @@ class DecisionRow(NamedTuple):
     post_crawford: bool
     redoubles: int
     resignation: int
-    at: dt.datetime | None
     seconds: float | None
     rebuilt: bool
     stage: str | None
     own_move: bool | None
+    decided: dt.datetime | None
 
 
 @define
@@ -247,9 +247,9 @@ def _decision_row(key: int, game: Game, number: int, decision: TrackedDecision, 
         start.post_crawford,
         decision.redoubles,
         decision.resignation,
-        _naive(entry.at),
         entry.seconds,
         entry.rebuilt,
         decision.stage,
         decision.own_move,
+        _naive(entry.at),
     )

@@ -1,7 +1,7 @@
 """The tables of an archive: each column with its type and meaning, declared once.
 
-docs/archive.md is checked against it. A version adds columns, at the end of a table, and changes no other ones: files
-of all versions are read together, and a column that an old file does not have is NULL.
+docs/archive.md is checked against it. A version adds columns, at the end of a table, and changes no other ones but in
+name: files of all versions are read together, and a column that an old file does not have is NULL.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from attrs import frozen
 VERSIONS: Final = {
     1: "The first one",
     2: "`stage` and `own_move` of decisions, `settled` and `played_on` of judgements: resignations are judged",
+    3: "`decided` of decisions, which was `at`: DuckDB 2 has that word for itself",
 }
 """The versions of the tables, and what each added."""
 SCHEMA_VERSION: Final = max(VERSIONS)
 """The version that is written. Older archives are read; the first writing makes them archives of this version."""
+RENAMED: Final = {"decided": "at"}
+"""Columns that had another name in earlier versions."""
 NO_YEAR: Final = 0
 """The partition of matches without a date."""
 
@@ -164,7 +167,6 @@ DECISIONS: Final = TableSchema(
             ("opponent_held", "INTEGER", "Points that the opponent holds, numbered from the opponent's side"),
             ("own_blots", "INTEGER", "Points with one checker of the player"),
             ("opponent_blots", "INTEGER", "Points with one checker of the opponent, numbered from the opponent's side"),
-            ("at", "TIMESTAMP", "Time, UTC"),
             ("seconds", "FLOAT", "Thinking time"),
             ("rebuilt", "BOOLEAN", "Whether it was not seen but reconstructed"),
         ),
@@ -172,7 +174,8 @@ DECISIONS: Final = TableSchema(
             2: (
                 ("stage", "VARCHAR", _STAGE),
                 ("own_move", "BOOLEAN", "Of these: whether it was the turn of the player who decided"),
-            )
+            ),
+            3: (("decided", "TIMESTAMP", "Time, UTC"),),
         },
     ),
     "match, game, number",

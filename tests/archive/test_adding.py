@@ -274,10 +274,14 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert {"letter.txt", ".lock"} >= {path.name for path in tmp_path.iterdir()}
 
 
+WHEN = "TIMESTAMP '2026-01-02 03:04:05'"
+
+
 def make_version_1(archive: Path) -> None:
     """Take out of an archive what later versions have added."""
     for table in TABLES.values():
-        columns = ", ".join(f'"{it.name}"' for it in table.columns if it.since == 1)
+        kept = [f'"{it.name}"' for it in table.columns if it.since == 1]
+        columns = ", ".join(kept + [f'{WHEN} AS "at"'] * (table.name == "decisions"))
         for path in (archive / table.name).rglob("*.parquet"):
             old = path.with_suffix(".old")
             source = f"read_parquet('{path}', hive_partitioning = false)"
@@ -294,9 +298,12 @@ def test_an_archive_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> 
     make_version_1(archive)
     with open_archive(archive) as found:
         assert [(before, 0)] == found.rows("SELECT count(*), count(stage) FROM decisions")
+        assert [(before,)] == found.rows(f"SELECT count(*) FROM decisions WHERE decided = {WHEN}")
         assert [] == found.rows("SELECT settled FROM judgements")
     assert (0, 1) == (add(archive, old).new, add(archive, new).new)
-    assert '{"fibsbot_archive": 2}\n' == (archive / "archive.json").read_text()
+    assert '{"fibsbot_archive": 3}\n' == (archive / "archive.json").read_text()
+    with open_archive(archive) as found:  # the files of both versions together
+        assert [(before,)] == found.rows(f"SELECT count(*) FROM decisions WHERE decided = {WHEN}")
     with open_archive(archive) as found:
         ((decisions, offers, stages),) = found.rows(
             "SELECT count(*), count(*) FILTER (kind IN ('resign', 'accept')), count(stage) FROM decisions"
@@ -308,7 +315,7 @@ def test_an_archive_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> 
 def test_an_archive_of_another_version_is_refused(tmp_path: Path) -> None:
     add(tmp_path / "archive")
     (tmp_path / "archive" / "archive.json").write_text('{"fibsbot_archive": 99}')
-    with pytest.raises(ArchiveError, match="version 1 to 2, got version 99"), open_archive(tmp_path / "archive"):
+    with pytest.raises(ArchiveError, match="version 1 to 3, got version 99"), open_archive(tmp_path / "archive"):
         pass
     shutil.rmtree(tmp_path / "archive")
     with pytest.raises(ArchiveError, match="found none"), open_archive(tmp_path / "archive"):
