@@ -11,6 +11,7 @@ From bytes to events:
     game_builder.py    one game, entry by entry
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
+    table_transcript.py  its transcript, where that game is backgammon but for its set-up or its count
     chouette_games.py  the games of a chouette
     events.py          the events
     places.py          places among them
