@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fibsbot.bot.orders import Order
+from fibsbot.files import read_json
 
 ControlAnswer: TypeAlias = dict[str, Any]
 
@@ -38,7 +39,7 @@ def send_order(path: Path, order: Order, account: str | None = None, *, timeout:
             sock.connect(os.fspath(path))
             sock.sendall(json.dumps(request).encode() + b"\n")
             with sock.makefile("rb") as file:
-                answer: ControlAnswer = json.loads(file.readline())
+                answer: object = read_json(file.readline())
     except (FileNotFoundError, ConnectionRefusedError):
         raise ControlError(f"nothing runs at {path}") from None
     except TimeoutError:
@@ -47,6 +48,8 @@ def send_order(path: Path, order: Order, account: str | None = None, *, timeout:
         raise ControlError(f"cannot use {path}: {error.strerror or error}") from None
     except ValueError:
         raise ControlError(f"no valid answer from {path}") from None
+    if not isinstance(answer, dict):
+        raise ControlError(f"no valid answer from {path}")
     if not answer.get("ok"):
         kind = InvalidOrderError if answer.get("invalid") else ControlError
         raise kind(str(answer.get("error", "the order was not carried out")))

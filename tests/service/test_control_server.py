@@ -230,7 +230,14 @@ def test_an_order_without_a_running_process_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "text"),
-    [(b"", "no valid answer"), (b"hello\n", "no valid answer"), (None, "no answer from")],
+    [
+        (b"", "no valid answer"),
+        (b"hello\n", "no valid answer"),
+        (b"[]\n", "no valid answer"),
+        (b"[" * 100_000 + b"\n", "no valid answer"),
+        (None, "no answer from"),
+    ],
+    ids=["empty", "text", "list", "nested", "none"],
 )
 def test_invalid_or_missing_answers_are_an_error(answer: bytes | None, text: str, tmp_path: Path) -> None:
     path = tmp_path / "socket"
