@@ -25,7 +25,7 @@ from fibsbot.analysis.results import (
 )
 from fibsbot.fibs_ratings import winning_chance
 from fibsbot.records.store.reader import Store
-from fibsbot.records.stored_rows import MatchOutcome, StoredConnection, StoredMatch
+from fibsbot.records.stored_rows import Fact, FactCount, MatchOutcome, StoredConnection, StoredMatch, StoredOpponent
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.transcript import Transcript
 from tests.examples import examples
@@ -146,16 +146,26 @@ def test_only_finished_matches_count() -> None:
     assert WinLossRecord().share is None
 
 
-class MatchStore:
-    """A store that only has matches."""
+def test_the_interval_of_a_record_is_that_of_its_wins() -> None:
+    assert wilson(7, 10) == WinLossRecord(wins=7, losses=3).interval
+    assert (0.0, 1.0) == WinLossRecord().interval
 
-    def __init__(self, *matches: StoredMatch) -> None:
-        """Store matches."""
+
+class MatchStore:
+    """A store that only has matches and opponents."""
+
+    def __init__(self, *matches: StoredMatch, opponents: tuple[StoredOpponent, ...] = ()) -> None:
+        """Store matches and opponents."""
         self._matches = matches
+        self._opponents = opponents
 
     def matches(self, **_: object) -> tuple[StoredMatch, ...]:
         """Return all matches."""
         return self._matches
+
+    def opponents(self, **_: object) -> tuple[StoredOpponent, ...]:
+        """Return all opponents."""
+        return self._opponents
 
     def __getattr__(self, _: str) -> Callable[..., tuple[()]]:
         """Return nothing of any other kind."""
@@ -168,6 +178,26 @@ def test_a_match_counts_in_the_month_of_its_end() -> None:
     found = account_results(cast("Store", store), "marvin")
     assert [("2026-01", 1), ("2026-02", 2)] == [(month, record.matches) for month, record in found.months]
     assert (NOON, later) == (found.first, found.last)
+
+
+def test_opponents_are_listed_who_broke_off_matches_since_then() -> None:
+    day = dt.timedelta(days=1)
+
+    def opponent(name: str, **last: dt.datetime) -> StoredOpponent:
+        facts = {Fact(fact): FactCount(2, NOON - 9 * day, at) for fact, at in last.items()}
+        return StoredOpponent("marvin", name, NOON - 9 * day, NOON, None, None, None, facts)
+
+    store = MatchStore(
+        opponents=(
+            opponent("before", left=NOON - day, started=NOON + day),
+            opponent("faithful", started=NOON, finished=NOON),
+            opponent("then", dropped=NOON),
+            opponent("twice", left=NOON - day, dropped=NOON + day),
+        )
+    )
+    for since, names in ((NOON, ["twice", "then"]), (None, ["twice", "before", "then"]), (NOON + 2 * day, [])):
+        found = account_results(cast("Store", store), "marvin", since=since).broken_matches
+        assert names == [breaks.opponent for breaks in found]
 
 
 def test_connections_are_counted_as_far_as_recorded() -> None:
