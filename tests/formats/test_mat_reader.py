@@ -264,13 +264,20 @@ def test_a_cube_that_ties_have_raised_shows_in_the_first_double() -> None:
 def test_the_jacoby_rule_shows_in_what_a_gammon_counts() -> None:
     laws = evolve(FIBS, jacoby=True)
     matches = (simulate(seed, 0, games=2, laws=laws) for seed in range(999))
-    match = next(it for it in matches if it.games[0].result == Result(Seat.A, 1, Level.GAMMON, Ending.BORNE_OFF))
+    gammon = Result(Seat.A, 1, Level.GAMMON, Ending.BORNE_OFF)
+    levels = Level.GAMMON, Level.SINGLE  # the second game shows nothing of the rule
+    match = next(
+        it
+        for it in matches
+        if it.games[0].result == gammon and levels == tuple(game.result and game.result.level for game in it.games)
+    )
     text = write_mat(match).replace('; [Jacoby "On"]\n', "")
     gnubg = text.replace("Wins 1 point", "Wins 2 points", 1)  # gnubg writes this, and goes on with the true scores
     for told in (text, gnubg):
-        first = read_mat(told).games[0]
+        first, second = read_mat(told).games
         assert first.start.laws.jacoby
         assert match.games[0].result == first.result
+        assert second.start.laws.jacoby, "a rule of the match"
 
 
 def test_games_are_counted_on_where_their_numbers_do_not_grow() -> None:
