@@ -150,6 +150,7 @@ def test_any_line_of_a_client_is_a_command_or_is_refused(name: str, rest: str) -
         ("set bo 3", c.SetCommand(Setting.BOARDSTYLE, "3")),
         ("message", c.Mail()),
         ("login bot 1008 bob secret", c.Login("bot", "bob", "secret")),
+        (f"login {20 * 'x'} {10**9 - 1} bob secret", c.Login(20 * "x", "bob", "secret", 10**9 - 1)),
     ],
 )
 def test_short_forms_and_variants_of_commands(text: str, command: c.Command) -> None:
@@ -185,6 +186,12 @@ def test_short_forms_and_variants_of_commands(text: str, command: c.Command) -> 
         ("message bob", BadArgumentError, "** usage: message <user> <text>"),
         ("move 8-5 6", BadArgumentError, "** second move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."),
         ("move 25-20", BadArgumentError, "** first move: legal words are 'bar', 'home', 'off', 'b', 'h' and 'o'."),
+        ("login", BadArgumentError, "** Unknown command: 'login'"),
+        ("login bot 1008 bob", BadArgumentError, "** Unknown command: 'login'"),
+        ("login bot 1008 bob secret more", BadArgumentError, "** Unknown command: 'login'"),
+        ("login bot new bob secret", BadArgumentError, "** Unknown command: 'login'"),
+        (f"login bot {10**9} bob secret", BadArgumentError, "** Unknown command: 'login'"),
+        (f"login {21 * 'x'} 1008 bob secret", BadArgumentError, "** Unknown command: 'login'"),
         ("name a b", BadArgumentError, "** Your name may only contain letters and the underscore character _ ."),
     ],
 )
