@@ -77,6 +77,18 @@ def test_a_flood_without_an_end_is_bounded_in_the_long_run() -> None:
     assert len(notes.through) <= 1.05 * (DEFAULT_LIMIT.burst + 86_400 * DEFAULT_LIMIT.per_second)
 
 
+def test_records_of_matches_have_an_allowance_that_no_real_server_uses_up() -> None:
+    notes = Notes()
+    notes.note("match_ended", 2001)
+    assert 2000 == notes.count("match_ended")
+    notes.now += 39
+    notes.note("match_ended")
+    assert 2000 == notes.count("match_ended"), "fifty per second: restored in 40 seconds"
+    notes.now += 1
+    notes.note("match_ended", 2001)
+    assert (4000, 2) == (notes.count("match_ended"), notes.suppressed("match_ended"))
+
+
 @pytest.mark.slow
 def test_our_own_actions_and_matches_are_never_suppressed() -> None:
     notes = Notes()
