@@ -40,6 +40,18 @@ def test_without_our_own_status_line_rawwho_comes_before_board() -> None:
     assert ["board"] == script.wait(2.1)
 
 
+def test_the_board_and_who_we_play_with_are_asked_for_in_turn() -> None:
+    script = joined()
+    assert [] == script.server(PLAYING, "6", OPENING[0])
+    sent = []
+    for _ in range(30):
+        for line in script.wait(1):
+            sent.append(line)
+            script.server(PLAYING, "6")  # to `board` there is no answer
+    assert ["board", f"rawwho {ME}", "board"] == sent
+    assert 1 == len(script.hang_ups)
+
+
 def test_an_unnoticed_acceptance_of_our_invitation_is_found_too() -> None:
     script = Script(invite="ford", length=5, strict=False).to_lobby()
     script.server("5 ford - - 1 0 1500.00 0 0 1 h - -", "6")
