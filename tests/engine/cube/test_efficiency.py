@@ -23,6 +23,15 @@ def test_contact_has_the_figures_of_contact() -> None:
     assert [0.8, 0.74, 0.07] == DEFAULT_EFFICIENCY.of_position(Position.start()).tolist()
 
 
+def test_one_checker_behind_the_others_is_contact_whatever_the_rest_has_passed() -> None:
+    home = [0, 0, 0, 0, 0, 14, *[0] * 19]
+    behind, past = home.copy(), home.copy()
+    behind[23], past[0] = 1, 1  # on the player's ace point, and home
+    own = [5, 5, 5, *[0] * 22]
+    assert 0.07 == DEFAULT_EFFICIENCY.of_position(Position.from_sides([0, *own[:-1]], behind))[2]
+    assert 0.07 != DEFAULT_EFFICIENCY.of_position(Position.from_sides([0, *own[:-1]], past))[2]
+
+
 def test_a_race_is_more_efficient_the_longer_it_is() -> None:
     rows = DEFAULT_EFFICIENCY.of(boards_of([race(pips) for pips in (20, 30, 60, 100)]))
     assert (np.diff(rows[:, :2], axis=0) > 0).all()

@@ -6,13 +6,23 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from fibsbot.engine.cube import DEFAULT_EFFICIENCY, Stakes, accepts_resignation, cube_verdict, level_to_resign
+from fibsbot.engine.arrays import other_side
+from fibsbot.engine.cube import (
+    DEFAULT_EFFICIENCY,
+    TURNED,
+    Stakes,
+    accepts_resignation,
+    cube_verdict,
+    level_to_resign,
+)
 from fibsbot.engine.cube.stakes import resigned_equity
+from fibsbot.engine.cube.verdict import along
 from fibsbot.engine.match_equity import POINTS_PER_GAME, GamePoints, chance_after_points, estimated_points
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.laws import point_game_score
 from fibsbot.strategies.heuristic import HeuristicStrategy
+from tests.engine.cube.cube_samples import LIVE
 
 START = MatchState(Position.start(), point_game=True)
 EVEN = np.array([0.5, 0.14, 0.01, 0.5, 0.14, 0.01])
@@ -95,3 +105,14 @@ def test_plain_games_are_the_limit_of_the_model_with_passes_of_their_own() -> No
     plain = Stakes.of(MatchState(Position.start()))
     general = evolve(plain, points=GamePoints(lost=(1 + 1e-9, 2, 3)))
     assert np.allclose(plain.market(EVEN), general.market(EVEN), atol=1e-6)
+
+
+@pytest.mark.parametrize("passed", [0.8, 1.2, 1.5])
+def test_at_the_corners_of_a_live_cube_a_take_is_worth_a_pass(passed: float) -> None:
+    """Where a pass costs one side more than the other, too."""
+    stakes = evolve(Stakes.of(MatchState(Position.start())), points=GamePoints(lost=(passed, 2, 3)))
+    take, cash = stakes.market(EVEN)[1]
+    assert 0 < take < cash < 1
+    for side, win, chances in ((stakes, cash, EVEN), (stakes.swapped, 1 - take, other_side(EVEN))):
+        double_take = side.no_double_values(along(np.array([win]), chances), LIVE)[0, TURNED]
+        assert double_take == pytest.approx(side.pass_value)

@@ -104,6 +104,18 @@ def test_a_cube_is_dead_where_the_own_score_is_covered() -> None:
     assert here.can_double(Owner.PLAYER) is stakes(2, 5).can_double(Owner.OPPONENT) is False
 
 
+@pytest.mark.parametrize(("away", "last"), [((2, 2), True), ((2, 3), False), ((3, 2), False), ((2, 4), False)])
+@pytest.mark.parametrize("win", [0.35, 0.5, 0.65])
+def test_a_lost_market_is_reckoned_where_neither_could_turn_the_cube_again(
+    away: tuple[int, int],
+    last: bool,  # noqa: FBT001 - a parameter of the test
+    win: float,
+) -> None:
+    """If one of both has a use for turning it again, it has the efficiency of other cubes, whatever a roll changes."""
+    still, wild = (stakes(*away).no_double_values(chances(win), np.array([0.6, 0.6, it]))[0] for it in (0.0, 0.1))
+    assert last == (still[CENTRED] != pytest.approx(wild[CENTRED], abs=1e-9))
+
+
 def test_who_has_nothing_to_lose_turns_the_cube_at_once() -> None:
     """At 3-away, 2-away the leader's double to 2 is answered by 4 at the next turn: he plays for the match."""
     leader = stakes(2, 3)

@@ -60,6 +60,20 @@ def test_with_a_dead_cube_the_equity_is_cubeless() -> None:
     assert pytest.approx(cubeless) == stakes().cubeless(outcomes)
 
 
+def test_a_centred_cube_has_an_efficiency_of_its_own() -> None:
+    outcomes = chances(0.6, 0.2, 0.1)
+    dead, live = (stakes().no_double_values(outcomes, it)[0].tolist() for it in (DEAD, LIVE))
+    others = slice(CENTRED + 1, None)
+    for centred, owned, values in (
+        (0.0, 1.0, [dead[CENTRED], *live[others]]),
+        (1.0, 0.0, [live[CENTRED], *dead[others]]),
+    ):
+        found = stakes().no_double_values(outcomes, np.array([centred, owned, 0.0]))[0]
+        assert pytest.approx(values) == found.tolist()
+    assert dead[CENTRED] != pytest.approx(live[CENTRED])
+    assert dead[OWNED] != pytest.approx(live[OWNED])
+
+
 def test_under_the_jacoby_rule_gammons_do_not_count_before_the_cube_is_turned() -> None:
     gammonish, plain = chances(0.7, 0.5, 0.2), chances(0.7)
     jacoby = stakes(jacoby=True)
