@@ -85,6 +85,18 @@ def test_zero_degrees_of_freedom_are_rejected() -> None:
         survival(1.0, 0)
 
 
+def test_rounding_does_not_make_the_tail_more_than_certain() -> None:
+    for freedom in (101, 151, 201):
+        assert all(1 - 1e-9 < survival(float(statistic), freedom) <= 1 for statistic in range(1, 21))
+
+
+@pytest.mark.parametrize(("throws", "reliable"), [(29, False), (30, True)])
+def test_five_expected_counts_are_enough(throws: int, reliable: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    found = chi_square((throws, 0, 0, 0, 0, 0), [1] * 6)
+    assert found is not None
+    assert reliable == found.reliable
+
+
 def test_the_statistic_is_pearsons() -> None:
     """Weldon's question for a die rolled 60 times."""
     test = chi_square((5, 8, 9, 8, 10, 20), [1] * 6)
@@ -161,6 +173,41 @@ def test_a_run_of_doublets_ends_at_a_gap() -> None:
     doublet = Throw(seat=Seat.A, dice=(3, 3), play=legal_plays(begun.position, (3, 3))[0])
     a, _ = dice_statistics(match(Game(1, begun, (doublet, Gap(reason="lost", then=begun), doublet))))
     assert (2, 1) == (a.rolls, a.doublets_in_a_row)
+
+
+def test_a_run_of_doublets_begins_anew_after_another_roll_and_after_a_gap() -> None:
+    game = rolled((2, 1), (2, 1), (1, 1), (1, 1), (2, 2), (1, 1))
+    assert [2, 2] == [it.doublets_in_a_row for it in dice_statistics(match(game))]
+    gap = Gap(reason="lost", then=game.start)
+    broken = evolve(game, entries=(*game.entries[:4], gap, *rolled((1, 1), (1, 1)).entries))
+    assert [1, 1] == [it.doublets_in_a_row for it in dice_statistics(match(broken))]
+    begun = evolve(game, entries=(*game.entries[:2], gap, *rolled((1, 1), (1, 1)).entries))
+    assert [1, 1] == [it.doublets_in_a_row for it in dice_statistics(match(begun))]
+
+
+def counts_of(**rolls: int) -> tuple[int, ...]:
+    """Return the counts of rolls such as `r31`."""
+    known = {f"r{high}{low}": 0 for high, low in ROLLS}
+    assert not rolls.keys() - known.keys()
+    return tuple((known | rolls).values())
+
+
+def test_figures_of_uneven_dice() -> None:
+    uneven = DiceStatistics(counts_of(r21=40, r33=20), doublets_in_a_row=2)
+    assert pytest.approx((40 * 3 + 20 * 12) / 60) == uneven.pips
+    test = uneven.doublets_test
+    assert test is not None
+    assert pytest.approx((20 - 10) ** 2 / 10 + (40 - 50) ** 2 / 50) == test.statistic
+    assert chance_of_run(2, 60) == uneven.run_chance
+    assert pytest.approx(1 / 36 + 5 / 6 / 36) == DiceStatistics(counts_of(r11=2, r21=1), doublets_in_a_row=2).run_chance
+
+
+def test_statistics_add_up() -> None:
+    one = DiceStatistics(counts_of(r21=3, r66=1), 1, 4, 2, 2.5, 1)
+    other = DiceStatistics(counts_of(r21=2, r55=2), 2, 3, 3, 1.25, 2)
+    both = DiceStatistics(counts_of(r21=5, r55=2, r66=1), 3, 7, 5, 3.75, 2)
+    assert both == one + other == other + one
+    assert one == one + DiceStatistics()
 
 
 def test_fair_counts_give_8_and_a_sixth_pips_and_p_1() -> None:
