@@ -168,6 +168,11 @@ def test_entering_is_compared_with_its_expectation() -> None:
         assert pytest.approx(20 / 36) == a.expected_entered
 
 
+def test_only_rolls_with_a_checker_on_the_bar_can_enter_one() -> None:
+    for found in dice_statistics(match(rolled((2, 1), (2, 1)))):
+        assert (1, 0, 0, 0.0) == (found.rolls, found.from_bar, found.entered, found.expected_entered)
+
+
 def test_a_run_of_doublets_ends_at_a_gap() -> None:
     begun = evolve(START, stage=Stage.ROLL, turns=8)
     doublet = Throw(seat=Seat.A, dice=(3, 3), play=legal_plays(begun.position, (3, 3))[0])
