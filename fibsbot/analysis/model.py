@@ -151,7 +151,12 @@ class MatchAnalysis:
     games: tuple[GameAnalysis, ...]
     figures: tuple[PlayerStatistics, PlayerStatistics]
     details: str = ""
-    """Version, networks and plies of the evaluator; empty if it has none to report."""
+    """Version and plies of the evaluator, and after a semicolon its networks; empty if it has none to report."""
+
+    @property
+    def short_details(self) -> str:
+        """The details without the networks."""
+        return self.details.partition(";")[0]
 
     @property
     def note(self) -> str:

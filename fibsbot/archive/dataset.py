@@ -348,14 +348,17 @@ def _read(connection: DuckDBPyConnection, files: str, table: TableSchema, *, wit
     hive = "hive_partitioning = true, hive_types = {'year': SMALLINT}" if with_year else "hive_partitioning = false"
     source = f"read_parquet({files}, union_by_name = true, {hive})"
     present = {name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
-    former = {now: old for now, old in RENAMED.items() if old in present and now in table.column_names}
-    taken = [f'"{old}" AS "{now}"' for now, old in former.items() if now not in present]
-    both = [f'coalesce("{now}", "{old}") AS "{now}"' for now, old in former.items() if now in present]
-    lacking = _nulls(it for it in table.columns if it.name not in present and it.name not in former)
-    added = ", ".join([*taken, *both, *([lacking] if lacking else [])])
-    left_out = ", ".join(f'"{it}"' for it in (*former.values(), *(now for now in former if now in present)))
-    exclude = f" EXCLUDE ({left_out})" if left_out else ""
-    return f"(SELECT *{exclude}, {added} FROM {source})" if added else source
+    if present >= set(table.column_names) and present.isdisjoint(RENAMED.values()):
+        return source
+    columns = [_from_files(column, present) for column in table.columns] + ["year"] * with_year
+    return f"(SELECT {', '.join(columns)} FROM {source})"
+
+
+def _from_files(column: Column, present: set[str]) -> str:
+    """Return a column as the files have it: by its name, by its former one, or not at all."""
+    names = [f'"{name}"' for name in (column.name, RENAMED.get(column.name)) if name in present]
+    value = f"coalesce({', '.join(names)})" if names else f"NULL::{column.type}"
+    return f'{value} AS "{column.name}"'
 
 
 def _nulls(columns: Iterable[Column]) -> str:

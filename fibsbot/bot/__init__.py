@@ -9,7 +9,8 @@ The agent and its interface:
 
 What it knows of a match:
 
-    tracked_match.py      the state of the match, immutable, and how a board differs from it
+    tracked_match.py      the state of the match, immutable
+    board_comparison.py   how a board differs from it
     match_tracker.py      the state after a message
     current_match.py      the match as a whole, from its start to its end
     match_search.py       whether we are in a match without knowing it

@@ -17,6 +17,7 @@ from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from fibs_protocol.words import YOU
+from fibsbot.bot.board_comparison import is_older_board
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.chouette import ChouetteFlow
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
@@ -50,7 +51,7 @@ from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
-from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, is_older_board, without_match
+from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 DOUBT_FACTOR: Final = 10

@@ -10,13 +10,13 @@ import attrs
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, FibsMove
+from fibsbot.bot.board_comparison import apply_board
 from fibsbot.bot.tracked_match import (
     Difference,
     EarlyBoard,
     LastPlay,
     PlayerSide,
     TrackedMatch,
-    apply_board,
     cannot_move,
     give_turn,
     next_match,

@@ -106,12 +106,18 @@ class Recovery:
 
     @on(m.JoinNextGame)
     def _on_join_next_game(self, _: m.JoinNextGame) -> None:
-        """Leave a match whose server has contradicted itself: the opponent may have been told another score, or winner.
+        """Leave a match whose server has contradicted itself: it may have given the opponent another score, or winner.
 
         Each side would then wait for the other, or play on by a score of its own. The saved match has one score.
         """
-        if self._context.tracked.score_disputed:
+        self._leave_disputed_match()
+
+    def _leave_disputed_match(self) -> bool:
+        """Leave the match if the server has contradicted itself about its score; return whether it has."""
+        disputed = self._context.tracked.score_disputed
+        if disputed:
             self.stall("the server contradicts itself about the points of a game")
+        return disputed
 
     @on(m.LoggedIn)
     def _on_logged_in(self, message: m.LoggedIn) -> None:
@@ -261,8 +267,7 @@ class Recovery:
 
     def _join_again(self) -> None:
         """Join the next game, but not again before the server is known to have dealt with the `join` before."""
-        if self._context.tracked.score_disputed:
-            self.stall("the server contradicts itself about the points of a game")
+        if self._leave_disputed_match():
             return
         asks = self._queue.is_join_open and not self._context.lacks(Feature.TIME)
         self._queue.send(c.Time() if asks else c.Join())

@@ -135,7 +135,7 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, w
     yield Text(_title(transcript), style="bold")
     yield Text(f"{clean(name, 60)}, evaluated by {analysis.evaluator}")
     if analysis.details:
-        yield _unwrapped(clean(analysis.details.partition(";")[0], 300))  # --json has all of it
+        yield _unwrapped(clean(analysis.short_details, 300))  # --json has all of it
     if analysis.note:
         yield Text(analysis.note)
     yield ""

@@ -146,16 +146,21 @@ def decode_text(data: bytes) -> str:
         return data.decode("cp1252", "replace")
 
 
-_UNBREAKABLE: Final = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
-"""Blanks at which no line breaks, as web pages have them."""
+_NON_BREAKING: Final = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
+"""Non-breaking spaces, as web pages have them."""
 _QUOTED: Final = re.compile(r"^[ \t]*(?:> ?)+", re.MULTILINE)
-"""What a mail puts before a line that it quotes. No format has such lines."""
+"""What a mail puts before a line that it quotes."""
+_LINE: Final = re.compile(r"^.*\S", re.MULTILINE)
 
 
-def unquoted(text: str) -> str:
-    """Return the text of a mail or a web page with plain blanks, and without the marks of quoted lines."""
-    text = text.translate(_UNBREAKABLE) if not text.isascii() else text
-    return _QUOTED.sub("", text) if ">" in text else text
+def plain_text(text: str) -> str:
+    """Return the text of a mail or a web page with plain blanks, and without the marks of quoted lines.
+
+    A mail quotes most of its lines; where few begin with the mark, it is part of a name.
+    """
+    text = text.translate(_NON_BREAKING) if not text.isascii() else text
+    quoted = len(_QUOTED.findall(text)) if ">" in text else 0
+    return _QUOTED.sub("", text) if quoted * 2 > len(_LINE.findall(text)) else text
 
 
 class Format(enum.Enum):
@@ -232,7 +237,7 @@ def detect_format(head: str, name: str = "") -> Format | None:
     Any text may precede a `.mat`, as gnubg skips it. `head` is the beginning of the file, a few thousand characters;
     if it is empty, the name decides.
     """
-    text = unquoted(head).lstrip("\ufeff \t\r\n")
+    text = plain_text(head).lstrip("\ufeff \t\r\n")
     found = next((kind for kind, beginning in _BEGINNINGS.items() if beginning.match(text)), None)
     if found is None and _MAT_AFTER_TEXT.search(text):
         return Format.MAT

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from fibsbot.formats import Format, unquoted
+from fibsbot.formats import Format, plain_text
 from fibsbot.formats.csv_table import csv_lines
 from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import read_mats, write_mat
@@ -52,7 +52,7 @@ def read_matches(kind: Format | str, text: str) -> Iterator[Transcript]:
     Reading raises FormatError. Raises ValueError for a format that cannot be read.
     """
     chosen = _one_of(READERS, kind)
-    return iter(READERS[chosen](text if chosen in _STRUCTURED else unquoted(text)))
+    return iter(READERS[chosen](text if chosen in _STRUCTURED else plain_text(text)))
 
 
 _STRUCTURED: Final = (Format.JSON, Format.SGF)

@@ -15,7 +15,7 @@ from fibsbot.formats.mat_headers import column_name, variation_of, write_headers
 from fibsbot.formats.mat_reader import read_mat, read_mats
 from fibsbot.formats.setups import USUAL, setup_of_name, unusual_setup
 from fibsbot.match import CubeAction
-from fibsbot.notation.position_ids import format_xgid_board
+from fibsbot.notation.xgid import format_xgid_board
 from fibsbot.position import CHECKERS, OFF, Play, Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match

@@ -19,7 +19,8 @@ from fibsbot.formats.mat_game import MatGameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
 from fibsbot.formats.player_names import Names, order_of_names
 from fibsbot.formats.setups import named_setups, with_setup
-from fibsbot.notation.position_ids import NotationError, parse_xgid_board
+from fibsbot.notation.position_ids import NotationError
+from fibsbot.notation.xgid import parse_xgid_board
 from fibsbot.position import Position
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match

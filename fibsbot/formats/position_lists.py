@@ -19,7 +19,7 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.formats import Format, FormatError, expected, single_line, unquoted
+from fibsbot.formats import Format, FormatError, expected, plain_text, single_line
 from fibsbot.formats.checked_game import HIGHEST_CUBE
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id
@@ -61,7 +61,7 @@ def find_position(text: str) -> MatchState:
 
     Position texts of eXtreme Gammon, BGBlitz and GNU Backgammon have one of them. Raises NotationError, FormatError.
     """
-    text = unquoted(text)
+    text = plain_text(text)
     if xgid := _XGID_IN_TEXT.search(text):
         return Xgid.parse(xgid[0]).state()
     if ids := _IDS_IN_TEXT.search(text):

@@ -1,6 +1,6 @@
 """Notation of positions and plays.
 
-`play_notation` reads and writes plays, `position_ids` the IDs of GNU Backgammon and the XGID of eXtreme Gammon.
+`play_notation` reads and writes plays, `position_ids` the IDs of GNU Backgammon, `xgid` that of eXtreme Gammon.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from fibsbot.match import MatchState
 from fibsbot.notation.play_notation import format_play, parse_play
 from fibsbot.notation.position_ids import (
     POSITION_LETTERS,
-    XGID_PREFIX,
     NotationError,
-    Xgid,
     format_gnubg_id,
     notation_error,
     parse_gnubg_id,
     parse_position_id,
 )
+from fibsbot.notation.xgid import XGID_PREFIX, Xgid
 
 __all__ = ["NotationError", "Xgid", "format_gnubg_id", "format_play", "parse_gnubg_id", "parse_play", "parse_state"]
 

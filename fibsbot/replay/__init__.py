@@ -5,7 +5,8 @@ From bytes to events:
     match_files.py     finds files and their formats; reads those of other programs, yields the events of each
     captures.py        session logs and raw bytes as messages and commands; the decisions that a log has recorded
     transcriber.py     messages and commands as events of matches
-    session_tracker.py the agent's own tracking beside it; which match is on, which may be resumed
+    session_tracker.py the agent's own tracking beside it
+    session_matches.py which match is on, which may be resumed
     match_builder.py   one match, game by game
     game_messages.py   what each message adds to a game
     game_builder.py    one game, entry by entry

@@ -40,15 +40,8 @@ from fibsbot.replay.game_messages import (
 )
 from fibsbot.replay.match_builder import MatchBuilder
 from fibsbot.replay.match_files import CaptureError
-from fibsbot.replay.session_tracker import (
-    ENTERED,
-    REGULAR_MESSAGES,
-    RegularTurns,
-    SessionMatches,
-    SessionTracker,
-    TableMatches,
-    match_key,
-)
+from fibsbot.replay.session_matches import ENTERED, SessionMatches, TableMatches, match_key
+from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Seat

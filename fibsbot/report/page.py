@@ -263,7 +263,7 @@ def _ratings(match: MatchTimeline) -> Iterator[Html]:
     """Yield both performance ratings, and the evaluator."""
     analysis = match.analysis
     ratings = " : ".join(statistics.format_rating(it) for it in analysis.figures)
-    yield tag("span", f"PR {ratings} by {clean(analysis.details.partition(';')[0] or analysis.evaluator, 200)}")
+    yield tag("span", f"PR {ratings} by {clean(analysis.short_details or analysis.evaluator, 200)}")
     if analysis.note:
         yield tag("span", analysis.note)
 

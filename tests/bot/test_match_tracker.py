@@ -143,7 +143,7 @@ def test_a_board_after_our_own_play_is_recognised_at_once(monkeypatch: pytest.Mo
     track = tracked(*STARTED, board(turn=-1, other_dice="6:1"), "ford moves 17-23 19-20 .", board(cells=AFTER_61))
     played = legal_plays(track.state.position, (6, 4))[0] if track.state else Play()
     track = evolve(tracked("You roll 6 and 4.", board(cells=AFTER_61, dice="6:4"), track=track), own_play=played)
-    monkeypatch.setattr("fibsbot.bot.tracked_match.match_state", None)
+    monkeypatch.setattr("fibsbot.bot.board_comparison.match_state", None)
     seen = tracked(board(cells=after(AFTER_61, played), turn=-1), track=track)
     assert (PlayerSide.OPPONENT, True, ()) == (seen.turn, seen.board_seen, seen.differences)
 

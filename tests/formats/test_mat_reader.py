@@ -12,8 +12,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.formats import Format, FormatError, detect_format
-from fibsbot.formats.conversion import read_matches
+from fibsbot.formats import FormatError
 from fibsbot.formats.mat import read_mat, read_mats, write_mat
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
@@ -510,20 +509,3 @@ def test_names_that_change_in_every_game_are_noted_once_each() -> None:
     text = NAMED.format(left="Anna", right="bob", first=1, second=0)
     third = text[text.index(" Game 2") :].replace("Game 2", "Game 3")
     assert 1 == len(read_mat(f"{text}      Wins 1 point\n\n{third.replace(': 1', ': 2')}").remarks)
-
-
-@pytest.mark.parametrize("mark", ["> ", ">", ">> ", "> > ", " > "])
-def test_a_quoted_mail_is_read_as_what_it_quotes(mark: str) -> None:
-    text = write_mat(simulate(7, 3))
-    quoted = "anna wrote:\n" + "".join(f"{mark}{line}\n" for line in text.splitlines())
-    assert Format.MAT is detect_format(quoted)
-    (plain,), (found,) = read_matches("mat", text), read_matches("mat", quoted)
-    assert plain.games == found.games
-
-
-@pytest.mark.parametrize("blank", ["\u00a0", "\u2007", "\u202f"])
-def test_blanks_of_a_web_page_are_blanks(blank: str) -> None:
-    text = write_mat(simulate(7, 3))
-    copied = text.replace(" ", blank)
-    assert Format.MAT is detect_format(copied)
-    assert list(read_matches("mat", text)) == list(read_matches("mat", copied))
