@@ -20,10 +20,10 @@ from fibsbot.engine.family.network import GameNetwork, load_network
 from fibsbot.engine.family.parameters import state_of
 from fibsbot.engine.training.hyper import ExactTable, exact_table, points_of, solve_all
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, play, roll, roll_opening, start_match
-from fibsbot.games.plays import outcome, resulting_tables, turn_over
 from fibsbot.position import Play
-from fibsbot.rules.state import Stage
+from fibsbot.rules.game import play, roll, roll_opening, start_match_of
+from fibsbot.rules.general_plays import outcome, resulting_tables, turn_over
+from fibsbot.rules.state import GameState, Stage
 
 RULES: Final = load_ruleset("hyper")
 WRONG: Final = 1e-4
@@ -44,7 +44,7 @@ def losses(table: ExactTable, network: GameNetwork | None, games: int, seed: int
     rng = random.Random(seed)
     lost, rolls = [], 0
     for _ in range(games):
-        state = start_match(RULES, 0)
+        state = start_match_of(RULES, 0)
         while state.stage is Stage.OPENING:
             state = roll_opening(state, rng.randint(1, 6), rng.randint(1, 6))
         while state.stage is not Stage.OVER:
@@ -57,15 +57,15 @@ def losses(table: ExactTable, network: GameNetwork | None, games: int, seed: int
     return lost, rolls
 
 
-def choice(exact: ExactTable, evaluator: TableEvaluator, state: TableGame) -> tuple[Play, float | None]:
+def choice(exact: ExactTable, evaluator: TableEvaluator, state: GameState) -> tuple[Play, float | None]:
     """Return the network's play and what it loses; None if there is no choice."""
-    plays = resulting_tables(RULES, state.table, state.part)
+    plays = resulting_tables(RULES, state.sides, state.part)
     if len(plays) < 2:
         return Play(next(iter(plays.values()), ())), None
     tables = list(plays)
     guessed, true = [], []
     for table in tables:
-        end, seen = outcome(RULES, state.table, table), turn_over(table)
+        end, seen = outcome(RULES, state.sides, table), turn_over(table)
         guessed.append(float(end.points) if end else -float(evaluator.points([seen])[0]))
         true.append(float(end.points) if end else -points_of(exact, state_of(seen)))
     best = max(range(len(tables)), key=guessed.__getitem__)

@@ -29,11 +29,11 @@ from fibsbot.arena.duel.results import Estimate
 from fibsbot.engine.family.evaluator import TableEvaluator
 from fibsbot.engine.family.network import load_network
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, play, roll, roll_opening, start_match
-from fibsbot.games.plays import outcome, resulting_tables, turn_over
-from fibsbot.games.table import HAND, OFF, Table
 from fibsbot.position import Play
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import play, roll, roll_opening, start_match_of
+from fibsbot.rules.general_plays import outcome, resulting_tables, turn_over
+from fibsbot.rules.sides import HAND, OFF, Sides
+from fibsbot.rules.state import GameState, Seat, Stage
 
 RULES: Final = load_ruleset("plakoto")
 Cells: TypeAlias = list[tuple[int, int, bool]]
@@ -63,7 +63,7 @@ for line in sys.stdin:
 """What the other program does: it writes the chances to win of the player on roll, for each line of tables."""
 
 
-def cells_of(table: Table) -> Cells:
+def cells_of(table: Sides) -> Cells:
     """Return a table as the other program has it: the player on roll goes from 1 to 24, and bears off into 25."""
     cells = []
     for point in range(HAND + 1):
@@ -87,7 +87,7 @@ class Opponent:
 
     process: subprocess.Popen[str]
 
-    def values(self, tables: list[Table]) -> list[float]:
+    def values(self, tables: list[Sides]) -> list[float]:
         """Return the chance to win of the player who is on roll on each table."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -96,7 +96,7 @@ class Opponent:
         found: list[float] = json.loads(self.process.stdout.readline())
         return found
 
-    def choose(self, before: Table, tables: list[Table]) -> Table:
+    def choose(self, before: Sides, tables: list[Sides]) -> Sides:
         """Return the table after the play that leaves the player the best chance to win, by the network alone."""
         won = next((it for it in tables if outcome(RULES, before, it)), None)
         if won is not None:
@@ -113,7 +113,7 @@ def start(folder: Path, python: str, network: str) -> Opponent:
 
 def play_game(evaluator: TableEvaluator, opponent: Opponent, ours: Seat, dice: Random) -> int:
     """Play a game; return the points that our network wins in it."""
-    state = start_match(RULES, 0)
+    state = start_match_of(RULES, 0)
     while state.stage is not Stage.OVER:
         if state.stage is Stage.MOVE:
             state = play(state, state.turn, _choose(evaluator, None if state.turn is ours else opponent, state))
@@ -123,15 +123,15 @@ def play_game(evaluator: TableEvaluator, opponent: Opponent, ours: Seat, dice: R
     return state.scores[ours] - state.scores[ours.other]
 
 
-def _choose(evaluator: TableEvaluator, opponent: Opponent | None, state: TableGame) -> Play:
+def _choose(evaluator: TableEvaluator, opponent: Opponent | None, state: GameState) -> Play:
     """Return the play of the opponent, or of our network if it is ours to choose."""
-    plays = resulting_tables(RULES, state.table, state.part)
+    plays = resulting_tables(RULES, state.sides, state.part)
     if len(plays) < 2:
         return Play(next(iter(plays.values()), ()))
     if opponent is not None:
-        return Play(plays[opponent.choose(state.table, list(plays))])
+        return Play(plays[opponent.choose(state.sides, list(plays))])
     found = [(table, len(moves)) for table, moves in plays.items()]
-    return Play(plays[found[evaluator.best_play(state.table, state.todo, found)][0]])
+    return Play(plays[found[evaluator.best_play(state.sides, state.todo, found)][0]])
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from fibsbot.engine.match_equity import estimated_points
 from fibsbot.engine.search import SearchLimits
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import CHECKERS, Position
+from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.laws import Level, point_game_score, win_level
 from fibsbot.rules.plays import legal_plays
 
@@ -47,7 +48,7 @@ def main() -> None:
     errors: dict[Level, list[float]] = defaultdict(list)
     for _ in range(options.games):
         seen, last = play_game(engine, random)
-        level, score = win_level(last), point_game_score(last)
+        level, score = win_level(last), point_game_score(sides_of(last).opponent.row)
         scores[level].append(score)
         errors[level] += [estimated_points(position)[level - 1] - score for position in seen]
     print(f"mean score {fmean([score for found in scores.values() for score in found]):.1f}")

@@ -2,9 +2,9 @@
 
 Usage: python -m bench.bench_tables [--games N] [--positions N] [--options] [--only NAME ...]
 
-On seeded positions of random games the plays of `fibsbot.games.plays` are compared with those of a search that tries
-every order of the numbers with every checker, and with those of the compiled kernel, which has laws of its own. Each
-play has to be accepted, and a changed one to be refused unless it leads to a legal table, too.
+On seeded positions of random games the plays of `fibsbot.rules.general_plays` are compared with those of a search that
+tries every order of the numbers with every checker, and with those of the compiled kernel, which has laws of its own.
+Each play has to be accepted, and a changed one to be refused unless it leads to a legal table, too.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from collections import Counter
 from functools import partial
 
 from rich.console import Console
-from rich.table import Table as Printed
+from rich.table import Table
 
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.plays import check_play, legal_plays, perft, resulting_tables
-from fibsbot.games.ruleset import Part, Ruleset
-from fibsbot.games.table import Table
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
+from fibsbot.rules.general_plays import check_play, legal_plays, perft, resulting_tables
+from fibsbot.rules.ruleset import Part, Ruleset
+from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
 from tests.engine.family.test_plays import kernel_tables, limited
 from tests.games.random_games import brute_force, decisions, mutated, random_game, variants
@@ -65,7 +65,7 @@ def positions_row(positions: int, game: str) -> tuple[str, ...]:
     plays = []
     refused = changed = 0
     for found, part in decisions(game, positions, SHARE):
-        table = Table(limited(found.own), limited(found.opponent))
+        table = Sides(limited(found.own), limited(found.opponent))
         results = resulting_tables(rules, table, part)
         assert brute_force(rules, table, part) == set(results), (game, table, part)
         assert set(kernel_tables(rules, table, part)) == set(results), (game, table, part)
@@ -79,7 +79,7 @@ def positions_row(positions: int, game: str) -> tuple[str, ...]:
     return (game, str(len(plays)), f"{statistics.mean(plays):.1f}", str(max(plays)), str(refused), str(changed), spent)
 
 
-def is_refused(rules: Ruleset, table: Table, part: Part, play: Play) -> bool:
+def is_refused(rules: Ruleset, table: Sides, part: Part, play: Play) -> bool:
     """Return whether a play is refused. Raises AssertionError if it is accepted and leads to an illegal table."""
     try:
         after = check_play(rules, table, part, play)[1]
@@ -101,7 +101,7 @@ def main() -> None:
     tables = ((options.games, GAME_COLUMNS, games_row), (options.positions, POSITION_COLUMNS, positions_row))
     for count, columns, row in tables:
         if count:
-            printed = Printed(*columns)
+            printed = Table(*columns)
             for cells in map(partial(row, count), names):
                 printed.add_row(*cells)
             Console(width=200).print(printed)

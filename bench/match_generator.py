@@ -43,6 +43,7 @@ from fibsbot.match import CubeAction
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS
+from fibsbot.rules.permissions import match_winner
 from fibsbot.rules.plays import Cells, legal_plays, play_between
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Player, Throw, Transcript
@@ -152,7 +153,7 @@ class Table:
         """Return the state of the game, before or after a roll."""
         stage = Stage.MOVE if dice else Stage.ROLL
         position = Position(self.cells)
-        return evolve(self.state, position=position, turn=self.seat, turns=self.turns, stage=stage, dice=dice)
+        return evolve(self.state, board=position, turn=self.seat, turns=self.turns, stage=stage, dice=dice)
 
     def throw(self, dice: tuple[int, int], after: Cells) -> None:
         """Make the play that leads to a position."""
@@ -184,7 +185,7 @@ class Table:
     def finish(self) -> None:
         """Keep the game, and begin the next one."""
         self.games.append(Game(len(self.games) + 1, self.start, tuple(self.entries), self.state.result))
-        if rules.match_winner(self.state) is None:
+        if match_winner(self.state) is None:
             self.begin(rules.next_game(self.state))
 
     @property

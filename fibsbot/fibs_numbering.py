@@ -126,6 +126,12 @@ def length_to_fibs(length: int) -> int:
     return length or UNLIMITED
 
 
+def dice_to_fibs(dice: Dice | None) -> tuple[int, int]:
+    """Return two dice as messages and boards have them, (0, 0) for none. Raises ValueError for more or fewer."""
+    a, b = dice or (0, 0)
+    return a, b
+
+
 def cube_owner(board: BoardState) -> Owner | None:
     """Return who may turn the cube, seen by the board's player; None where the board does not tell.
 
@@ -197,7 +203,7 @@ def board_of(state: MatchState, player: str, opponent: str) -> BoardState:
         opponent_score=state.score[1],
         points=cells_from_position(position, Colour.O, DIRECTIONS[Colour.O]),
         turn=Colour.X if pending else Colour.O,
-        dice=state.dice or (0, 0),
+        dice=dice_to_fibs(state.dice),
         opponent_dice=(0, 0),
         cube=state.cube,
         may_double=state.owner is not Owner.OPPONENT,

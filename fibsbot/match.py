@@ -13,8 +13,8 @@ from attrs import frozen
 from fibsbot.evolve import evolve
 from fibsbot.position import Position
 
-Dice: TypeAlias = tuple[int, int]
-"""Two dice, each 1 to 6."""
+Dice: TypeAlias = tuple[int, ...]
+"""A roll, each die 1 to 6: two dice in backgammon and nearly all other games."""
 
 ROLLS: Final[tuple[Dice, ...]] = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, the high number first: 1-1, 2-1, 2-2, 3-1 and so on."""

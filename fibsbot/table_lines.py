@@ -1,6 +1,6 @@
 """Games as the `table:` line of the protocol has them (docs/protocol.md), their moves in messages, and back.
 
-A server makes the line of a TableGame; a client makes the TableGame again, as seat A, and asks the rules core.
+A server makes the line of a GameState; a client makes the GameState again, as seat A, and asks the rules core.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from fibs_protocol.table_state import SideState, TableCourse, TablePlayer, Table
 from fibs_protocol.words import Colour, FibsMove, TableNaming
 from fibsbot import fibs_numbering
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import Naming, TableGame, choices
-from fibsbot.games.ruleset import Ruleset
-from fibsbot.games.table import HAND, OFF, Mark, Side, Table
 from fibsbot.games.text import format_turn, parse_turn
 from fibsbot.position import Move, Play
-from fibsbot.rules.game import crawford_of, refusal_to_double
+from fibsbot.rules.backgammon import board_of, is_backgammon
+from fibsbot.rules.game import choices
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import Resignation, Seat, Stage
+from fibsbot.rules.permissions import crawford_of, refusal_to_double
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.sides import HAND, OFF, Mark, Side, Sides
+from fibsbot.rules.state import GameState, Naming, Resignation, Seat, Stage
 
 MOST_SHOWN: Final = 9999
 """The highest score that the line can show; an unlimited match may pass it."""
@@ -53,9 +54,9 @@ def play_of_moves(moves: Iterable[FibsMove]) -> Play:
 # -- writing --------------------------------------------------------------------------------------------------------
 
 
-def table_state(game: TableGame, seat: Seat, player: str, opponent: str, colour: Colour) -> TableState:
+def table_state(game: GameState, seat: Seat, player: str, opponent: str, colour: Colour) -> TableState:
     """Return a game as the `table:` line shows it to one of the players, with the names to show."""
-    table, offer, named = game.table_for(seat), game.resignation, game.stage is Stage.NAME
+    table, offer, named = game.sides_for(seat), game.resignation, game.stage is Stage.NAME
     in_turn = game.stage in {Stage.MOVE, Stage.NAME}
     nobody = game.stage in {Stage.OPENING, Stage.OVER}
     return TableState(
@@ -71,8 +72,8 @@ def table_state(game: TableGame, seat: Seat, player: str, opponent: str, colour:
         turn=None if nobody else _player(game.turn, seat),
         decides=_player(game.decides, seat),
         dice=(game.dice or ()) if in_turn else (),
-        rolls=game.throws,
-        todo=tuple(format_turn(game.todo).split()) if in_turn else (),
+        rolls=game.rolls_made,
+        todo=tuple(format_turn(game.turn_left).split()) if in_turn else (),
         passed=game.passed,
         naming=TableNaming[game.naming.name] if named and game.naming else None,
         choices=choices(game) if named else (),
@@ -111,7 +112,7 @@ def _points(mask: int) -> tuple[int, ...]:
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-def game_from_state(state: TableState) -> TableGame:
+def game_from_state(state: TableState) -> GameState:
     """Return the game of a `table:` line; the player is seat A.
 
     The line does not show how many turns the game has had, nor how it ended. With one player a point away it is that
@@ -129,27 +130,27 @@ def game_from_state(state: TableState) -> TableGame:
     turn = Seat.B if state.turn is TablePlayer.OPPONENT else Seat.A
     if state.dice and len(state.dice) != rules.dice:
         raise TableLineError(f"expected {rules.dice} dice, got {len(state.dice)}")
-    answers = _seat(state.decides)
+    answers, todo = _seat(state.decides), parse_turn(" ".join(state.todo))
     naming = None if state.naming is None else Naming[state.naming.name]
     length, scores = fibs_numbering.length_from_fibs(state.length), (state.score, state.opponent_score)
     crawford, post_crawford = crawford_of(rules.laws, length, scores, post_crawford=False)
     between_rolls = state.stage is TableStage.ROLL and state.rolls > 0
     if crawford and (state.may_double or state.opponent_may_double or between_rolls or state.cube > 1):
         crawford, post_crawford = False, True
-    return TableGame(
+    return GameState(
         rules=rules,
-        table=Table(own, opponent) if turn is Seat.A else Table(opponent, own),
+        board=board_of(rules, Sides(own, opponent) if turn is Seat.A else Sides(opponent, own)),
         turn=turn,
         laws=rules.laws,
         length=length,
         scores=scores,
         stage=Stage[state.stage.name],
         dice=state.dice or None,
-        todo=parse_turn(" ".join(state.todo)),
+        todo=() if is_backgammon(rules) else todo,
         naming=naming,
         namer=None if naming is None else turn if state.resignation else answers,
         passed=state.passed,
-        throws=state.rolls,
+        throws=0 if is_backgammon(rules) else state.rolls,
         crawford=crawford,
         post_crawford=post_crawford,
         cube=state.cube,

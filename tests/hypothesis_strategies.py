@@ -91,7 +91,7 @@ def match_states(draw: st.DrawFn, *, resignations: bool = True) -> MatchState:
         crawford=crawford,
         post_crawford=one_away and not crawford,
         phase=phase,
-        dice=tuple(sorted(draw(dice()), reverse=True)) if phase is Phase.MOVE else None,  # type: ignore[arg-type]  # two dice stay two
+        dice=tuple(sorted(draw(dice()), reverse=True)) if phase is Phase.MOVE else None,
         resignation=draw(st.integers(1, 3)) if phase is Phase.RESIGNED else 0,
         jacoby=not length and draw(st.booleans()),
         redoubles=0 if length else draw(st.integers(0, 1)),

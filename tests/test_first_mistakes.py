@@ -6,9 +6,10 @@ import pytest
 from attrs import evolve
 
 from fibsbot.engine.engine import Engine
-from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position
+from fibsbot.rules.backgammon import BACKGAMMON, first_board
 from fibsbot.rules.errors import DiceError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -42,9 +43,9 @@ def test_rows_of_another_length_than_25_are_no_position() -> None:
         Position.from_sides([1, 2], [0] * 25)
 
 
-def test_backgammon_is_no_ruleset_of_tables_games() -> None:
-    with pytest.raises(UnknownGameError, match=r"expected another game than backgammon, which is in fibsbot\.rules"):
-        load_ruleset("backgammon")
+def test_backgammon_is_a_ruleset_like_any_other() -> None:
+    assert load_ruleset("backgammon") is BACKGAMMON
+    assert Position.start() == start_match(FIBS, 1).position == first_board(BACKGAMMON)
 
 
 def test_a_single_position_is_not_evaluated_as_several(engine: Engine) -> None:

@@ -15,10 +15,10 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import BadArgumentError
 from fibs_protocol.grammar import parse
 from fibsbot.fibs_numbering import board_of
-from fibsbot.games import game as tables
 from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState
 from fibsbot.position import Move, Play, Position
+from fibsbot.rules import game as tables
 from fibsbot.rules.errors import CubeError, CubeRefusal, IllegalPlayError, Law
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -35,7 +35,7 @@ OBJECTS: Final = (
     FIBS,
     start_match(FIBS, 5),
     load_ruleset("plakoto"),
-    tables.start_match(load_ruleset("tabula:exact"), 3),
+    tables.start_match_of(load_ruleset("tabula:exact"), 3),
     Transcript((Player("alice"), Player("bob")), 3, (Game(1, start_match(FIBS, 3)),), tags={"Event": "The final"}),
     m.Rolls("bob", (3, 1)),
     BOARD,

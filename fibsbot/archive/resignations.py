@@ -58,7 +58,7 @@ class OfferedResignation(NamedTuple):
             scores=state.score,
             crawford=state.crawford,
             post_crawford=state.post_crawford,
-            position=state.position if turn is Seat.A else state.position.swapped(),
+            board=state.position if turn is Seat.A else state.position.swapped(),
             turn=turn,
             stage=stage,
             dice=self.dice if stage is Stage.MOVE else None,

@@ -23,11 +23,10 @@ from fibsbot.bot.agent import Agent
 from fibsbot.draw.table_text import draw_table
 from fibsbot.evolve import evolve as fast_evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame
-from fibsbot.games.plays import check_play
 from fibsbot.notation.table_plays import format_play
 from fibsbot.rules.errors import PlayError
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.general_plays import check_play
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import Strategy
@@ -51,7 +50,7 @@ class TableDisplay:
     """Of the match, once it is over."""
     score: tuple[int, int] = (0, 0)
     both_sides: BothSides = field(factory=BothSides)
-    _game: TableGame | None = None
+    _game: GameState | None = None
     _last: list[str] = field(factory=list)
     _turns: int = 0
     _live: Live | None = None
@@ -68,21 +67,21 @@ class TableDisplay:
         if self._live:
             self._live.stop()
 
-    def show(self, game: TableGame) -> None:
+    def show(self, game: GameState) -> None:
         """Take the present board."""
         self._game = game
         if self._live:
             lines = Text("\n".join(self._last), style="dim")
             self._live.update(Text("\n".join(["", *self._drawing(game), ""])) + lines, refresh=True)
 
-    def show_board(self, game: TableGame) -> None:
+    def show_board(self, game: GameState) -> None:
         """Take a board of the server; print the first one of the match, which shows the set-up."""
         is_first = self._game is None
         self.show(game)
         if is_first:
             self._print_board()
 
-    def show_after(self, game: TableGame, *, leads: bool) -> None:
+    def show_after(self, game: GameState, *, leads: bool) -> None:
         """Show the board after a play, seen by the player who leads or by the other one; no line may follow it."""
         self.show(game if leads else fast_evolve(game, turn=game.turn.other))
 
@@ -117,7 +116,7 @@ class TableDisplay:
         self.results.append((winner, points, reason, self._turns))
         self._turns = 0
 
-    def _drawing(self, game: TableGame) -> list[str]:
+    def _drawing(self, game: GameState) -> list[str]:
         return draw_table(game, Seat.A, (self.player, self.opponent))
 
     def sheet(self) -> Table:
@@ -214,18 +213,18 @@ class TableCommentator(PlayerCommentator):
         return said
 
 
-def _played(game: TableGame, moves: tuple[FibsMove, ...]) -> tuple[str, TableGame]:
+def _played(game: GameState, moves: tuple[FibsMove, ...]) -> tuple[str, GameState]:
     """Return the numbers and the play of the side on turn as text, and the game with the board after it."""
     play = play_of_moves(moves)
     if game.stage is not Stage.MOVE:
         return " ".join(map(str, play.moves)), game
     try:
-        made, table = check_play(game.rules, game.table, game.part, play)
+        made, table = check_play(game.rules, game.sides, game.part, play)
     except PlayError:
         return " ".join(map(str, play.moves)), game
     numbers = "-".join(map(str, game.part.numbers))
-    text = f"{numbers}: {format_play(made, game.rules, game.table, game.part)}"
-    return text, fast_evolve(game, table=table, stage=Stage.OVER, dice=None, todo=())
+    text = f"{numbers}: {format_play(made, game.rules, game.sides, game.part)}"
+    return text, fast_evolve(game, board=table, stage=Stage.OVER, dice=None, todo=())
 
 
 async def play(  # noqa: PLR0913 - what the command was given

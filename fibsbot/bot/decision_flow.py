@@ -424,7 +424,7 @@ class DecisionFlow:
             **(
                 {"xgid": decisions.xgid_of(decision.state)}
                 if isinstance(decision.state, MatchState)
-                else {"table": format_table(decision.state.table), "rules": decision.state.rules.full_name}
+                else {"table": format_table(decision.state.sides), "rules": decision.state.rules.full_name}
             ),
             dice=key.dice,
             offer=key.offer,

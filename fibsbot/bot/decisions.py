@@ -21,16 +21,16 @@ from fibsbot.bot.events_and_actions import AnyDecisionKey, DecisionKey, TableKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
-from fibsbot.games import plays as table_plays
-from fibsbot.games.game import TableGame, choices
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.notation.table_plays import format_play as format_table_play
 from fibsbot.position import Play
+from fibsbot.rules import general_plays as table_plays
 from fibsbot.rules.errors import PlayError, RuleError
+from fibsbot.rules.game import choices
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_play, has_choice, legal_plays
-from fibsbot.rules.state import Stage
+from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -110,7 +110,7 @@ class PendingDecision:
     direction: int
     seen: float
     """On the agent's clock."""
-    state: MatchState | TableGame
+    state: MatchState | GameState
     question: Question | None = None
     """None for a decision that has only one answer."""
     stage: DecisionStage = DecisionStage.SEEN
@@ -265,8 +265,8 @@ def xgid_of(state: MatchState) -> str | None:
 def plays_of(decision: PendingDecision) -> tuple[Play, ...]:
     """Return the legal plays of a decision about a play; in other games none if nothing is to be played."""
     key, game = decision.key, decision.state
-    if isinstance(game, TableGame):
-        return table_plays.legal_plays(game.rules, game.table, game.part) if game.stage is Stage.MOVE else ()
+    if isinstance(game, GameState):
+        return table_plays.legal_plays(game.rules, game.sides, game.part) if game.stage is Stage.MOVE else ()
     return () if isinstance(key, TableKey) else legal_plays(key.position, key.dice or (1, 1))
 
 
@@ -285,13 +285,13 @@ def _open_table_key(tracked: TrackedMatch, line: TableState, state: State, resig
     return TableKey(tracked.match, tracked.game, tracked.turn_count, phase, line, offer)
 
 
-def obvious_table_answer(game: TableGame) -> StrategyAnswer | None:
+def obvious_table_answer(game: GameState) -> StrategyAnswer | None:
     """Return the answer to a decision that needs no thought; None for any other."""
     if game.resignation:
         wins = game.length and game.scores[0] + game.resignation.points >= game.length
         return AcceptAnswer(accepted=True) if wins else None
     if game.stage is Stage.MOVE:
-        plays = table_plays.legal_plays(game.rules, game.table, game.part)
+        plays = table_plays.legal_plays(game.rules, game.sides, game.part)
         return PlayAnswer(plays[0] if plays else Play()) if len(plays) < 2 else None
     if game.stage is Stage.NAME and len(choices(game)) == 1:
         return NameAnswer(choices(game)[0])
@@ -299,7 +299,7 @@ def obvious_table_answer(game: TableGame) -> StrategyAnswer | None:
 
 
 def table_question(
-    key: TableKey, game: TableGame, settings: AgentSettings, *, cube_closed: bool, resign_from: int
+    key: TableKey, game: GameState, settings: AgentSettings, *, cube_closed: bool, resign_from: int
 ) -> TableQuestion:
     """Return the question to put to the strategy; see `question_for`."""
     may_double = key.phase is Phase.ROLL and key.position.may_double and not cube_closed
@@ -311,11 +311,11 @@ def table_question(
     return TableQuestion(game, may_double, resign_from, most)
 
 
-def _table_move(game: TableGame, play: Play) -> DecisionCommand:
+def _table_move(game: GameState, play: Play) -> DecisionCommand:
     try:
-        play = table_plays.check_play(game.rules, game.table, game.part, play)[0]
+        play = table_plays.check_play(game.rules, game.sides, game.part, play)[0]
     except PlayError:
-        play = next(iter(table_plays.legal_plays(game.rules, game.table, game.part)), Play())
+        play = next(iter(table_plays.legal_plays(game.rules, game.sides, game.part)), Play())
     return DecisionCommand(
-        c.Move(moves_to_fibs(play)), format_table_play(play, game.rules, game.table, game.part), play
+        c.Move(moves_to_fibs(play)), format_table_play(play, game.rules, game.sides, game.part), play
     )

@@ -26,7 +26,7 @@ from fibsbot.cli.output import typed_name
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
 from fibsbot.games import load_ruleset
-from fibsbot.games.backgammons import is_backgammon
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Laws
 from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server

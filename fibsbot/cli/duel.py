@@ -153,7 +153,7 @@ def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
     """Play a duel in a tables game and exit, unless strategies for backgammon play it, as only its set-up differs."""
     from fibsbot.arena.duel.table_games import TableDuelPlan  # noqa: PLC0415 - needed for --game only
     from fibsbot.games import load_ruleset  # noqa: PLC0415
-    from fibsbot.games.backgammons import is_another_set_up  # noqa: PLC0415
+    from fibsbot.rules.backgammon import is_another_set_up  # noqa: PLC0415
     from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES, TABLE_STRATEGIES  # noqa: PLC0415
 
     context = click.get_current_context()

@@ -15,15 +15,14 @@ from fibsbot.draw.backgammon_rules import PAGES
 from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
 from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
-from fibsbot.games import game as games
-from fibsbot.games.game import TableGame
-from fibsbot.games.plays import check_play, legal_plays, perft
-from fibsbot.games.ruleset import Part, Ruleset
 from fibsbot.games.text import TableTextError, format_table, game_to_json, parse_table
 from fibsbot.notation.table_plays import format_play, parse_play
 from fibsbot.position import Play
+from fibsbot.rules import game as games
 from fibsbot.rules.errors import PlayError, RuleError
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.general_plays import check_play, legal_plays, perft
+from fibsbot.rules.ruleset import Part, Ruleset
+from fibsbot.rules.state import GameState, Seat, Stage
 
 NAMES = ("player", "opponent")
 
@@ -56,7 +55,7 @@ def read_ruleset(name: str) -> Ruleset:
         raise UserError(str(error)) from error
 
 
-def read_game(name: str, table: str | None, dice: str | None) -> TableGame:
+def read_game(name: str, table: str | None, dice: str | None) -> GameState:
     """Return a game in which the player has to roll at a table, or to play these dice; raise UserError.
 
     Without a table it is the set-up.
@@ -78,21 +77,21 @@ def _dice(text: str | None, ruleset: Ruleset) -> tuple[int, ...] | None:
     return tuple(map(int, text))
 
 
-def read_play(text: str, game: TableGame) -> Play:
+def read_play(text: str, game: GameState) -> Play:
     """Parse a play of the player on turn; raise UserError with the law that forbids it."""
     try:
-        return parse_play(text, game.rules, game.table, _part(game))
+        return parse_play(text, game.rules, game.sides, _part(game))
     except PlayError as error:
         raise UserError(f"--play: {error}") from error
 
 
-def _part(game: TableGame) -> Part:
+def _part(game: GameState) -> Part:
     if game.dice is None:
         raise UserError(f"expected --dice as in --dice {'654'[: game.rules.dice]}, got none")
     return game.part
 
 
-def _after(game: TableGame, steps: list[str]) -> TableGame:
+def _after(game: GameState, steps: list[str]) -> GameState:
     """Return the game after the first parts of a turn: plays, or `name 5`. Raises UserError for what is illegal."""
     for count, step in enumerate(steps, 1):
         try:
@@ -106,7 +105,7 @@ def _after(game: TableGame, steps: list[str]) -> TableGame:
     return game
 
 
-def _step(game: TableGame, step: str) -> TableGame:
+def _step(game: GameState, step: str) -> GameState:
     """Return the game after one part of a turn. Raises UserError or RuleError."""
     if game.namer is None:
         return games.play(game, game.turn, read_play(step, game))
@@ -116,11 +115,11 @@ def _step(game: TableGame, step: str) -> TableGame:
     return games.name(game, game.namer, int(number[1]))
 
 
-def _expected_name(game: TableGame, got: str) -> UserError:
+def _expected_name(game: GameState, got: str) -> UserError:
     return UserError(f"--play: expected 'name N' for {game.naming and game.naming.value}, then ;, got {got}")
 
 
-def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
+def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
     """Print the legal plays of a table, or the given one, each with the table after it, seen by the player.
 
     Before a semicolon in `play` come the plays of the turn's first parts.
@@ -129,12 +128,12 @@ def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
         *steps, last = map(str.strip, play.split(";"))
         game, play = _after(game, steps), last or None
     part = _part(game)
-    plays = legal_plays(game.rules, game.table, part) if play is None else [read_play(play, game)]
+    plays = legal_plays(game.rules, game.sides, part) if play is None else [read_play(play, game)]
     rows = [
         {
-            "play": format_play(it, game.rules, game.table, part),
+            "play": format_play(it, game.rules, game.sides, part),
             "moves": [[move.source, move.target] for move in it.moves],
-            "table": format_table(check_play(game.rules, game.table, part, it)[1]),
+            "table": format_table(check_play(game.rules, game.sides, part, it)[1]),
         }
         for it in plays
     ]
@@ -143,7 +142,7 @@ def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
             json.dumps({"game": game.rules.full_name, "dice": game.dice, "numbers": part.numbers, "plays": rows})
         )
         return
-    if len(game.todo) > 1:
+    if len(game.turn_left) > 1:
         click.echo(
             f"The turn has several parts: {describe_turn(game)}. These are the plays of the first one; "
             'with a play and a semicolon, as in --play "24/20;", those of the part that follows are listed.',
@@ -153,24 +152,24 @@ def print_legal(game: TableGame, play: str | None, *, as_json: bool) -> None:
     click.echo("\n".join(f"{row['play']:{width}}   {row['table']}" for row in rows) or "cannot move")
 
 
-def print_game(game: TableGame, *, as_json: bool) -> None:
+def print_game(game: GameState, *, as_json: bool) -> None:
     """Print the board and what the drawing does not show, or one JSON object."""
     if as_json:
-        pips = [game.table.own.pips, game.table.opponent.pips]
+        pips = [game.sides.own.pips, game.sides.opponent.pips]
         click.echo(json.dumps(game_to_json(game) | {"pips": pips}))
         return
     print_board(draw_table(game, Seat.A, NAMES))
-    for name, value in [*describe_game(game, NAMES), ("table", format_table(game.table))]:
+    for name, value in [*describe_game(game, NAMES), ("table", format_table(game.sides))]:
         click.echo(f"   {name:9} {value}")
 
 
-def print_perft(game: TableGame, depth: int, *, as_json: bool) -> None:
+def print_perft(game: GameState, depth: int, *, as_json: bool) -> None:
     """Count the tables that can be reached in each number of rolls."""
     if not as_json:
         click.echo("depth         tables  seconds")
     for level in range(1, depth + 1):
         start = time.monotonic()
-        tables = perft(game.rules, level, game.table)
+        tables = perft(game.rules, level, game.sides)
         seconds = time.monotonic() - start
         if as_json:
             row: dict[str, Any] = {"game": game.rules.full_name, "depth": level, "tables": tables}

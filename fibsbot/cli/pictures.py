@@ -10,13 +10,12 @@ from fibsbot.cli import UserError
 from fibsbot.cli.positions import read_play
 from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions
 from fibsbot.files import os_errors_as
-from fibsbot.games.game import TableGame
 from fibsbot.match import MatchState
-from fibsbot.rules.state import Seat
+from fibsbot.rules.state import GameState, Seat
 
 
 def write_picture(  # noqa: PLR0913 - one argument per option
-    shown: MatchState | TableGame,
+    shown: MatchState | GameState,
     *,
     output: Path | None,
     play: str | None,

@@ -20,7 +20,7 @@ from fibsbot.notation.position_ids import position_id
 from fibsbot.rules.plays import legal_plays
 
 if TYPE_CHECKING:
-    from fibsbot.games.game import TableGame
+    from fibsbot.rules.state import GameState
 
 _position: Final = click.argument("position", metavar="XGID|TABLE", required=False)
 game_option: Final = click.option(
@@ -121,7 +121,7 @@ def show(position: str | None, game: str | None, dice: str | None, *, as_json: b
         _check_text_options(**picture)
     if dice and not game:
         raise UserError("expected --dice with --game, got it without")
-    shown: MatchState | TableGame
+    shown: MatchState | GameState
     if game:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
 

@@ -8,10 +8,10 @@ from attrs import evolve
 
 from fibs_protocol.drawing import draw
 from fibs_protocol.words import Colour
-from fibsbot.fibs_numbering import board_of
+from fibsbot.fibs_numbering import board_of, dice_to_fibs
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import GameState, MatchGame, Seat, Stage
+from fibsbot.rules.state import GameState, Seat, Stage
 
 
 def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
@@ -32,8 +32,8 @@ def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]
     if state.stage in {Stage.OPENING, Stage.OVER}:
         return draw(evolve(board, turn=None))
     if state.turn is seat:
-        return draw(evolve(board, dice=state.dice or (0, 0)))
-    return draw(evolve(board, turn=Colour.X, opponent_dice=state.dice or (0, 0)))
+        return draw(evolve(board, dice=dice_to_fibs(state.dice)))
+    return draw(evolve(board, turn=Colour.X, opponent_dice=dice_to_fibs(state.dice)))
 
 
 def describe_state(state: MatchState) -> list[tuple[str, str]]:
@@ -76,7 +76,7 @@ def _score(state: MatchState) -> str:
     return f"{score} in an unlimited match" + (f" with {' and '.join(rules)}" if rules else "")
 
 
-def situation(state: MatchGame, names: tuple[str, str]) -> str:
+def situation(state: GameState, names: tuple[str, str]) -> str:
     """Return who has to do what in a game, or who has won; names are those of seat A and seat B."""
     if state.resignation:
         offer = state.resignation

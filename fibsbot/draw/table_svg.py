@@ -8,16 +8,15 @@ from fibsbot.draw.markup import clean
 from fibsbot.draw.scene import NAME, DrawnSide, Scene, ShownPlay, ViewOptions, as_viewed
 from fibsbot.draw.svg import scene_svg
 from fibsbot.draw.table_text import describe_game, draw_table, table_situation
-from fibsbot.games.game import TableGame
-from fibsbot.games.ruleset import Ruleset
-from fibsbot.games.table import HAND, START, Side
 from fibsbot.notation.table_plays import format_play, paths_of, touches_of
 from fibsbot.position import Play
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.sides import HAND, START, Side
+from fibsbot.rules.state import GameState, Seat, Stage
 
 
 def table_svg(
-    game: TableGame,
+    game: GameState,
     seat: Seat,
     *,
     view: ViewOptions | None = None,
@@ -38,14 +37,14 @@ def table_svg(
 
 
 def scene_of_table(
-    game: TableGame, seat: Seat, view: ViewOptions, names: tuple[str, str], play: Play | None = None
+    game: GameState, seat: Seat, view: ViewOptions, names: tuple[str, str], play: Play | None = None
 ) -> Scene:
     """Return the scene of a tables game seen from one seat, and of a play of the player on turn if given."""
     shown_names = (clean(names[0], NAME) or "A", clean(names[1], NAME) or "B")
     owner = game.owner_for(seat)
     title = table_situation(game, shown_names)
     if play is not None:
-        text = format_play(play, game.rules, game.table, game.part)
+        text = format_play(play, game.rules, game.sides, game.part)
         title = f"{shown_names[game.turn]} plays{dice_text(game.dice)}: {text}"
     facts = [f"{name}: {fact}" for name, fact in describe_game(game, shown_names)]
     scene = Scene(
@@ -65,8 +64,8 @@ def scene_of_table(
     return as_viewed(scene, view)
 
 
-def _side(game: TableGame, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
-    checkers, resignation = game.table_for(seat).own, game.resignation
+def _side(game: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
+    checkers, resignation = game.sides_for(seat).own, game.resignation
     return DrawnSide(
         name,
         dark,
@@ -85,12 +84,12 @@ def _row(rules: Ruleset, checkers: Side) -> tuple[int, ...]:
     return (*checkers.row[:HAND], checkers.row[HAND] - in_hand, in_hand)
 
 
-def _shown_play(game: TableGame, play: Play, *, below: bool) -> ShownPlay:
+def _shown_play(game: GameState, play: Play, *, below: bool) -> ShownPlay:
     """Return the arrows of a play; checkers on the bar enter before those in hand."""
-    row = _row(game.rules, game.table.own)
-    paths = paths_of(play, game.rules, game.table)
+    row = _row(game.rules, game.sides.own)
+    paths = paths_of(play, game.rules, game.sides)
     named = [
         (IN_HAND, *path[1:]) if path[0] == HAND and entered >= row[HAND] else path for entered, path in enumerate(paths)
     ]
-    touches = touches_of(play, game.rules, game.table)
+    touches = touches_of(play, game.rules, game.sides)
     return ShownPlay(tuple(named), row, tuple(sorted(touches.hits | touches.pins, reverse=True)), below)

@@ -6,16 +6,16 @@ from typing import Final
 
 from fibs_protocol.drawing import LOWER, UPPER, Half, draw_frame, draw_stack
 from fibsbot.draw.board_text import situation
-from fibsbot.games.game import Naming, TableGame, choices
-from fibsbot.games.ruleset import Part, Then
-from fibsbot.games.table import HAND, OFF, START, Course, Side, Table
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import choices
+from fibsbot.rules.ruleset import Part, Then
+from fibsbot.rules.sides import HAND, OFF, START, Course, Side, Sides
+from fibsbot.rules.state import GameState, Naming, Seat, Stage
 
 COLOURS: Final = ("O", "X")
 
 
 def draw_table(
-    game: TableGame, seat: Seat, names: tuple[str, str], *, style: int = 1, own_colour: str = "O"
+    game: GameState, seat: Seat, names: tuple[str, str], *, style: int = 1, own_colour: str = "O"
 ) -> list[str]:
     """Draw the current state of a game, seen by one player: home below on the right, points as the player counts them.
 
@@ -31,12 +31,12 @@ def draw_table(
     """
     other_colour = COLOURS[own_colour == COLOURS[0]]
     letters = (own_colour, other_colour) if seat is Seat.A else (other_colour, own_colour)
-    table, course = game.table_for(seat), game.rules.course
-    bars = [side.row[HAND] - game.rules.in_hand(side) for side in (table.own, table.opponent)]
+    sides, course = game.sides_for(seat), game.rules.course
+    bars = [side.row[HAND] - game.rules.in_hand(side) for side in (sides.own, sides.opponent)]
     upper, lower = (
         Half(
             numbers,
-            [draw_stack(_column(table, course, point, (own_colour, other_colour))) for point in numbers],
+            [draw_stack(_column(sides, course, point, (own_colour, other_colour))) for point in numbers],
             draw_stack(letters[it] * bars[it is not seat]),
             f"{letters[it]}: {names[it]} - score: {game.scores[it]}",
         )
@@ -50,18 +50,18 @@ def draw_table(
     ]
 
 
-def _column(table: Table, course: Course, point: int, colours: tuple[str, str]) -> str:
+def _column(sides: Sides, course: Course, point: int, colours: tuple[str, str]) -> str:
     """Return the checkers on a point from below to the top."""
     facing = course.facing(point)
     own, other = (
         letter.lower() if side.pinned >> place & 1 else letter * side.row[place]
-        for side, place, letter in ((table.own, point, colours[0]), (table.opponent, facing, colours[1]))
+        for side, place, letter in ((sides.own, point, colours[0]), (sides.opponent, facing, colours[1]))
     )
     return "".join(sorted((own, other), key=str.isupper))
 
 
-def _counts(game: TableGame, letters: tuple[str, str], names: tuple[str, str]) -> str:
-    sides = sorted(zip(letters, (game.table_for(it).own for it in Seat), strict=True))
+def _counts(game: GameState, letters: tuple[str, str], names: tuple[str, str]) -> str:
+    sides = sorted(zip(letters, (game.sides_for(it).own for it in Seat), strict=True))
     places = {
         "HAND": [(letter, game.rules.in_hand(side)) for letter, side in sides],
         "BAR": [(letter, side.row[HAND] - game.rules.in_hand(side)) for letter, side in sides],
@@ -78,19 +78,19 @@ def _counts(game: TableGame, letters: tuple[str, str], names: tuple[str, str]) -
     return f"   {'   '.join(words)}  {_turn(game, names)}".rstrip()
 
 
-def _turn(game: TableGame, names: tuple[str, str]) -> str:
+def _turn(game: GameState, names: tuple[str, str]) -> str:
     if game.dice and game.stage in {Stage.MOVE, Stage.NAME}:
         thrower = game.turn.other if game.passed else game.turn
         return f"{names[thrower]} rolled {' '.join(map(str, game.dice))}."
     return "" if game.decides is None else f"turn: {names[game.decides]}"
 
 
-def _remarks(game: TableGame, seat: Seat, letters: tuple[str, str], names: tuple[str, str]) -> list[str]:
+def _remarks(game: GameState, seat: Seat, letters: tuple[str, str], names: tuple[str, str]) -> list[str]:
     """Return what has to be said below the board about the turn, pins and courses."""
     remarks = []
     if game.stage is Stage.MOVE and not _is_plain(game):
         remarks.append(f"{names[game.turn]} to play: {describe_turn(game)}.")
-    if game.table.own.pinned or game.table.opponent.pinned:
+    if game.sides.own.pinned or game.sides.opponent.pinned:
         remarks.append("A small letter is a checker that lies under the others on its point.")
     course, own, other = game.rules.course, letters[seat], letters[seat.other]
     if course is not Course.CONTRARY:
@@ -99,17 +99,17 @@ def _remarks(game: TableGame, seat: Seat, letters: tuple[str, str], names: tuple
     return [f"   {remark}" for remark in remarks]
 
 
-def _is_plain(game: TableGame) -> bool:
+def _is_plain(game: GameState) -> bool:
     """Return whether the dice alone say what is to be played."""
     part, dice = game.part, game.dice or ()
     plain = part.compulsory and not (part.ordered or part.one_checker)
     doubled = dice * 2 if len(set(dice)) == 1 else dice
-    return len(game.todo) == 1 and plain and sorted(part.numbers) in (sorted(dice), sorted(doubled))
+    return len(game.turn_left) == 1 and plain and sorted(part.numbers) in (sorted(dice), sorted(doubled))
 
 
-def describe_turn(game: TableGame) -> str:
+def describe_turn(game: GameState) -> str:
     """Return what of a turn is still to be played, such as `3 3 3 3, then 4 4 4 4, then another roll`."""
-    return ", then ".join(_describe_part(it) if isinstance(it, Part) else _THEN[it] for it in game.todo)
+    return ", then ".join(_describe_part(it) if isinstance(it, Part) else _THEN[it] for it in game.turn_left)
 
 
 _THEN: Final = {Then.ROLL: "another roll", Then.NAME_DOUBLE: "a double of the player's choice"}
@@ -124,9 +124,9 @@ def _describe_part(part: Part) -> str:
     return " ".join((*map(str, part.numbers), *(fact for holds, fact in facts if holds)))
 
 
-def describe_game(game: TableGame, names: tuple[str, str]) -> list[tuple[str, str]]:
+def describe_game(game: GameState, names: tuple[str, str]) -> list[tuple[str, str]]:
     """Return the facts of a game that the drawing leaves out or abbreviates, each with its name."""
-    sides = [game.table_for(it).own for it in (game.turn, game.turn.other)]
+    sides = [game.sides_for(it).own for it in (game.turn, game.turn.other)]
     facts = [("game", f"{game.rules.title} ({game.rules.full_name})"), ("decision", table_situation(game, names))]
     facts.append(("pips", " to ".join(str(side.pips) for side in sides)))
     remembered = [
@@ -140,7 +140,7 @@ def _memory(side: Side) -> str:
     return ", ".join(str(mark.name).lower().replace("_", " ") for mark in side.marks)
 
 
-def table_situation(game: TableGame, names: tuple[str, str]) -> str:
+def table_situation(game: GameState, names: tuple[str, str]) -> str:
     """Return who has to do what in a tables game, or how it ended."""
     match game.stage:
         case _ if game.resignation:

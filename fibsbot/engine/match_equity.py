@@ -30,6 +30,7 @@ from attrs import frozen
 
 from fibsbot.match import MatchState
 from fibsbot.position import CHECKERS, Position
+from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.laws import point_game_score
 
 TABLE_POINTS: Final = 25
@@ -201,8 +202,8 @@ class GamePoints:
             return cls(
                 estimated_points(position),
                 estimated_points(theirs),
-                point_game_score(position),
-                point_game_score(theirs),
+                point_game_score(sides_of(position).opponent.row),
+                point_game_score(sides_of(theirs).opponent.row),
                 POINTS_PER_GAME,
             )
         return PLAIN if state.triple else NO_TRIPLE
@@ -230,7 +231,7 @@ def estimated_points(position: Position) -> LevelPoints:
     Exact where the game is over.
     """
     if position.off == CHECKERS:
-        score = float(point_game_score(position))
+        score = float(point_game_score(sides_of(position).opponent.row))
         return (score, score, score)
     ahead = position.opponent_pips - position.pips
     left = CHECKERS - position.opponent_off

@@ -264,5 +264,5 @@ def _after_illegal(dump: str, state: GameState, seat: Seat, line: int) -> Gap:
         position = read_snowie(dump).state.position
     except FormatError:
         raise FormatError(f"line {line}: expected a legal play, got an illegal one") from None
-    then = evolve(state, turn=seat.other, stage=Stage.ROLL, dice=None, position=position, turns=state.turns + 1)
+    then = evolve(state, turn=seat.other, stage=Stage.ROLL, dice=None, board=position, turns=state.turns + 1)
     return Gap(reason=f"line {line}: an illegal play", then=then)

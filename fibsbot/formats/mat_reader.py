@@ -19,6 +19,7 @@ from fibsbot.formats.mat_game import MatGameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
 from fibsbot.formats.player_names import Names, order_of_names
 from fibsbot.formats.setups import named_setups, with_setup
+from fibsbot.match import Dice
 from fibsbot.notation.position_ids import NotationError
 from fibsbot.notation.xgid import parse_xgid_board
 from fibsbot.position import Position
@@ -206,7 +207,9 @@ class _Match:
         start = self._start(game, points, number)
         checked = CheckedGame.of(game, start, first=not self.games)
         gap, rethrown = (self.headers.note(key, game) for key in ("Gap", "Rethrown"))
-        rejected = [(Seat(int(it[1]) - 1), (int(it[2]), int(it[3]))) for it in _REJECTED_ROLL.finditer(rethrown or "")]
+        rejected: list[tuple[Seat, Dice]] = [
+            (Seat(int(it[1]) - 1), (int(it[2]), int(it[3]))) for it in _REJECTED_ROLL.finditer(rethrown or "")
+        ]
         self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected, left=Seat(order[0]))
         return True
 

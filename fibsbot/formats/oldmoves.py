@@ -201,7 +201,7 @@ def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after:
         except RuleError as error:
             raise FormatError(f"line {read.header.line}: {error}") from None
         played = start.crawford or start.post_crawford
-        yield _with_start(game, evolve(start, cube=game.start.cube, position=game.start.position))
+        yield _with_start(game, evolve(start, cube=game.start.cube, board=game.start.position))
 
 
 def _with_start(game: Game, start: GameState) -> Game:

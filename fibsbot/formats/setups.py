@@ -7,7 +7,9 @@ from functools import cache
 from typing import Final
 
 from fibsbot.evolve import evolve
+from fibsbot.games import load_ruleset
 from fibsbot.position import Position
+from fibsbot.rules.backgammon import BACKGAMMON, position_of
 from fibsbot.rules.state import GameState, Seat, Stage
 
 USUAL: Final = Position.start()
@@ -16,13 +18,13 @@ NACKGAMMON: Final = "NackGammon"
 LONGGAMMON: Final = "LongGammon"
 
 
+_GAMES: Final = {NACKGAMMON: "nackgammon", LONGGAMMON: "longgammon"}
+
+
 @cache
 def named_setups() -> Mapping[str, Position]:
     """Return the other set-ups that have a name, by that name."""
-    from fibsbot.games import backgammons  # noqa: PLC0415 - few matches need it
-
-    games = {NACKGAMMON: backgammons.NACKGAMMON, LONGGAMMON: backgammons.LONGGAMMON}
-    return {name: backgammons.position_of(rules.start()) for name, rules in games.items()}
+    return {name: position_of(load_ruleset(game).start()) for name, game in _GAMES.items()}
 
 
 def setup_of_name(name: str) -> Position | None:
@@ -44,4 +46,6 @@ def unusual_setup(start: GameState) -> Position | None:
 
 def with_setup(start: GameState, position: Position) -> GameState:
     """Return the beginning of a game from another set-up, which is seen by seat A."""
-    return evolve(start, turn=Seat.A, position=position)
+    name = name_of_setup(position)
+    rules = BACKGAMMON if name is None else load_ruleset(_GAMES[name])
+    return evolve(start, turn=Seat.A, board=position, rules=rules)

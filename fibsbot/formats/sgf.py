@@ -311,7 +311,7 @@ class _SgfGameReader:
         """Believe a player who acts first on a board that was set up: GNU Backgammon often writes a wrong PL."""
         state = self.checked.state
         if self.after_setup and state.stage is Stage.ROLL and state.turn is not seat:
-            self._replace(evolve(state, turn=seat, position=state.position.swapped()))
+            self._replace(evolve(state, turn=seat, board=state.position.swapped()))
 
     def _move(self, seat: Seat, value: str, node: Node) -> None:
         checked = self.checked

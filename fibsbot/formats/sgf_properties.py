@@ -104,7 +104,7 @@ def read_setup(node: Node, state: GameState) -> GameState:
     turns = read_number(node, "MN", max(state.turns, 1) + 1) - 1 if has_board(node) else state.turns
     changed = evolve(
         state,
-        position=position,
+        board=position,
         turn=turn,
         turns=turns,
         cube=read_number(node, "CV", state.cube, HIGHEST_CUBE),

@@ -195,7 +195,7 @@ class _AnalysedGame:
         if self.turn > 1:
             return _state_seen(start, seen, seat, self.turn)
         white = seen.position if seat is start.turn else seen.position.swapped()
-        return evolve(start, position=white, cube=seen.cube)
+        return evolve(start, board=white, cube=seen.cube)
 
     def _action(self, checked: CheckedGame, line: str, number: int) -> None:
         """Process what a player did."""
@@ -240,7 +240,7 @@ def _state_seen(state: GameState, seen: MatchState, seat: Seat, turn: int) -> Ga
     owner = {1: seat, -1: seat.other}.get(seen.owner.value)
     return evolve(
         state,
-        position=seen.position,
+        board=seen.position,
         turn=seat,
         stage=Stage.ROLL,
         dice=None,

@@ -1,7 +1,7 @@
 """The family of tables games: one core, and a small module for each game.
 
-`load_ruleset("plakoto:exception")` returns a game by its name, with options after colons. Backgammon itself is in
-`fibsbot.rules`.
+`load_ruleset("plakoto:exception")` returns a game by its name, with options after colons; the core that all of them
+share, and backgammon, are in `fibsbot.rules`.
 """
 
 from __future__ import annotations
@@ -12,35 +12,36 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from fibsbot.games.ruleset import Ruleset
+    from fibsbot.rules.ruleset import Ruleset
 
 _WHERE: Final = {
-    "tabula": "tabula:RULES",
-    "irish": "irish:RULES",
-    "swedish": "swedish:RULES",
-    "dutch": "dutch:RULES",
-    "acey-deucey": "acey_deucey:RULES",
-    "buff": "buff:RULES",
-    "around": "around:RULES",
-    "plakoto": "plakoto:RULES",
-    "gioul": "gioul:RULES",
-    "greek": "greek:RULES",
-    "russian1": "russian1:RULES",
-    "russian2": "russian2:RULES",
-    "ticktack": "ticktack:RULES",
-    "nackgammon": "backgammons:NACKGAMMON",
-    "hyper": "backgammons:HYPER",
-    "portes": "backgammons:PORTES",
-    "fevga": "fevga:RULES",
-    "narde": "narde:RULES",
-    "gulbara": "gulbara:RULES",
-    "tapa": "tapa:RULES",
-    "longgammon": "backgammons:LONGGAMMON",
-    "misere": "backgammons:MISERE",
+    "backgammon": "fibsbot.rules.backgammon:BACKGAMMON",
+    "tabula": "fibsbot.games.tabula:RULES",
+    "irish": "fibsbot.games.irish:RULES",
+    "swedish": "fibsbot.games.swedish:RULES",
+    "dutch": "fibsbot.games.dutch:RULES",
+    "acey-deucey": "fibsbot.games.acey_deucey:RULES",
+    "buff": "fibsbot.games.buff:RULES",
+    "around": "fibsbot.games.around:RULES",
+    "plakoto": "fibsbot.games.plakoto:RULES",
+    "gioul": "fibsbot.games.gioul:RULES",
+    "greek": "fibsbot.games.greek:RULES",
+    "russian1": "fibsbot.games.russian1:RULES",
+    "russian2": "fibsbot.games.russian2:RULES",
+    "ticktack": "fibsbot.games.ticktack:RULES",
+    "nackgammon": "fibsbot.games.backgammons:NACKGAMMON",
+    "hyper": "fibsbot.games.backgammons:HYPER",
+    "portes": "fibsbot.games.backgammons:PORTES",
+    "fevga": "fibsbot.games.fevga:RULES",
+    "narde": "fibsbot.games.narde:RULES",
+    "gulbara": "fibsbot.games.gulbara:RULES",
+    "tapa": "fibsbot.games.tapa:RULES",
+    "longgammon": "fibsbot.games.backgammons:LONGGAMMON",
+    "misere": "fibsbot.games.backgammons:MISERE",
 }
 """Where the ruleset of each game is: a module, and a name in it."""
-GAMES: Final = tuple(_WHERE)
-"""The names of the games: those of the founding documents first, then those that are played today."""
+GAMES: Final = tuple(name for name in _WHERE if name != "backgammon")
+"""The names of the games besides backgammon: those of the founding documents first, then those of today."""
 
 
 class UnknownGameError(ValueError):
@@ -65,11 +66,9 @@ def load_ruleset(name: str) -> Ruleset:
     Raises UnknownGameError if the game or an option does not exist, or if two options change the same law.
     """
     game, *options = name.lower().split(":")
-    if game == "backgammon":
-        raise UnknownGameError(f"expected another game than backgammon, which is in fibsbot.rules, got {name!r}")
     if game not in _WHERE:
         raise unknown_game(name)
-    rules: Ruleset = pkgutil.resolve_name(f"fibsbot.games.{_WHERE[game]}")
+    rules: Ruleset = pkgutil.resolve_name(_WHERE[game])
     own = {option.name: option for option in rules.options}
     changed: dict[tuple[bool, str], str] = {}
     # The common options come last: they change what the game's own options have left.

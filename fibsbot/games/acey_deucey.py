@@ -7,25 +7,25 @@ backgammon, but every game counts 1.
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Then, Turn
-from fibsbot.games.table import OFF, Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Then, Turn
+from fibsbot.rules.sides import OFF, Sides
 
 ACEY_DEUCEY = (1, 2)
 LAST_ROLL = 3
 
 
-def acey_deucey(table: Table, dice: Numbers, throws: int) -> Turn:
+def acey_deucey(sides: Sides, dice: Numbers, throws: int) -> Turn:
     """Divide a roll; a 1-2 brings a double and another roll, and the third one nothing."""
     if not is_acey_deucey(dice):
-        return standard.doubles_twice(table, dice, throws)
+        return shared_laws.doubles_twice(sides, dice, throws)
     return () if throws == LAST_ROLL else (Part(dice), Then.NAME_DOUBLE, Then.ROLL)
 
 
-def third_is_played(table: Table, dice: Numbers, throws: int) -> Turn:
+def third_is_played(sides: Sides, dice: Numbers, throws: int) -> Turn:
     """Divide a roll; the third 1-2 is played, but brings nothing."""
     last = throws == LAST_ROLL and is_acey_deucey(dice)
-    return (Part(dice),) if last else acey_deucey(table, dice, throws)
+    return (Part(dice),) if last else acey_deucey(sides, dice, throws)
 
 
 def is_acey_deucey(dice: Numbers) -> bool:
@@ -33,19 +33,19 @@ def is_acey_deucey(dice: Numbers) -> bool:
     return tuple(sorted(dice)) == ACEY_DEUCEY
 
 
-def checkers_left(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def checkers_left(_rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:
     """Win as many points as the loser has checkers left."""
     if not after.own.all_off:
         return None
     return Outcome(1, after.opponent.checkers - after.opponent.row[OFF], "borne off all checkers")
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="acey-deucey",
     title="Acey-Deucey",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Acey Deucy"',
-    setup=standard.IN_HAND,
+    setup=shared_laws.IN_HAND,
     opening=Opening.RETHROW,
     divide=acey_deucey,
     readings=(
@@ -65,6 +65,6 @@ RULES = standard.like_backgammon(
             "named_double_ends_turn": True,
         }),
         Option("play-third", "The third 1-2 of a turn is played.", {"divide": third_is_played}),
-        Option("exact", "A checker is borne off by the exact number only.", {"bearing_off": standard.exact}),
+        Option("exact", "A checker is borne off by the exact number only.", {"bearing_off": shared_laws.exact}),
     ),
 )  # fmt: skip

@@ -6,25 +6,25 @@ move at the beginning of the course, and makes the whole trek again.
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Option
-from fibsbot.games.table import HAND, OFF, Table
+from fibsbot.rules import shared_laws
 from fibsbot.rules.errors import AnyLaw, Law
+from fibsbot.rules.ruleset import TRIPLE, Option
+from fibsbot.rules.sides import HAND, OFF, Sides
 
 
-def around_the_world(table: Table, source: int, number: int) -> int | AnyLaw:
+def around_the_world(sides: Sides, source: int, number: int) -> int | AnyLaw:
     """Bear off by the exact number; go on from the start with what is left of a higher one."""
-    if not table.own.all_home:
+    if not sides.own.all_home:
         return Law.TOO_EARLY
     return OFF if number == source else HAND - (number - source)
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="around",
     title="Around the World",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Around the World / Exact-off"',
-    divide=standard.doubles_twice,
+    divide=shared_laws.doubles_twice,
     bearing_off=around_the_world,
     laws=TRIPLE,
     readings=(
@@ -33,6 +33,6 @@ RULES = standard.like_backgammon(
         "The score is not in the text: a gammon counts 2 and a backgammon 3, as in backgammon.",
     ),
     options=(
-        Option("exact", "A number that is too high for a checker cannot be used.", {"bearing_off": standard.exact}),
+        Option("exact", "A number that is too high for a checker cannot be used.", {"bearing_off": shared_laws.exact}),
     ),
 )

@@ -7,18 +7,18 @@ triplets have no advantage. Every game counts 1.
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import Opening, Option
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import Opening, Option
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="buff",
     title="Buff de Baldriac",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Buff de Baldriac"',
-    setup=standard.IN_HAND,
+    setup=shared_laws.IN_HAND,
     dice=3,
     opening=Opening.RETHROW,
-    divide=standard.each_once,
+    divide=shared_laws.each_once,
     readings=(
         "The diagram is lost; that the sides go in opposite directions is a reading, after King Alfonso's book.",
         "The number of dice is not given; three are used in King Alfonso's book.",

@@ -9,35 +9,35 @@ opening throw rolls anew, and the winner of a game begins the next. A game count
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import Option, move_law, play_law
-from fibsbot.games.table import START, Course, Side, Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import Option, move_law, play_law
+from fibsbot.rules.sides import START, Course, Side, Sides
 
 OPPONENTS_START = Course.DIAGONAL.facing(START)
 
 
 @move_law("no other checker leaves the start until the runner has passed the opponent's start")
-def runner_first(table: Table, source: int, _target: int) -> bool:
+def runner_first(sides: Sides, source: int, _target: int) -> bool:
     """Forbid a second checker off the start before one has passed the opponent's."""
-    row = table.own.row
+    row = sides.own.row
     passed = any(row[:OPPONENTS_START])
     return source == START and not passed and any(row[OPPONENTS_START:START])
 
 
 @play_law("the six points of the first table are not all held at the end of a play")
-def first_table_stays_open(_before: Table, after: Table) -> bool:
+def first_table_stays_open(_before: Sides, after: Sides) -> bool:
     """Forbid holding all six points of the player's first table."""
     return all(after.own.row[point] for point in range(19, START + 1))
 
 
 @play_law("no more than four of the points from 12 to 7 are held at the end of a play")
-def four_of_the_third_table(_before: Table, after: Table) -> bool:
+def four_of_the_third_table(_before: Sides, after: Sides) -> bool:
     """Forbid holding more than four points of the player's third table."""
     return sum(after.own.row[point] > 0 for point in range(7, 13)) > 4
 
 
 @play_law("who has walled in all of the opponent's checkers opens the wall if possible")
-def wall_opens(_before: Table, after: Table) -> bool:
+def wall_opens(_before: Sides, after: Sides) -> bool:
     """Forbid leaving six points held right in front of the one point with all checkers of the opponent."""
     stand = _only_point(after.opponent)
     if stand is None:
@@ -52,12 +52,12 @@ def _only_point(side: Side) -> int | None:
     return points[0] if len(points) == 1 else None
 
 
-RULES = standard.running_game(
+RULES = shared_laws.running_game(
     name="fevga",
     title="Fevga",
     text=__doc__,
     source="a game of today",
-    divide=standard.doubles_twice,
+    divide=shared_laws.doubles_twice,
     move_laws=(runner_first,),
     play_laws=(first_table_stays_open,),
     preferences=(wall_opens,),

@@ -7,19 +7,19 @@ opponent takes what is left of the series, as far as possible, and then rolls.
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, TRIPLE, Option, Rest
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import GAMMONS, TRIPLE, Option, Rest
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="gioul",
     title="Gioul",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Gioul"',
-    setup=standard.FARTHEST,
-    divide=standard.series,
+    setup=shared_laws.FARTHEST,
+    divide=shared_laws.series,
     rest=Rest.TO_OPPONENT,
     move_laws=(),
-    landing=standard.blocks,
+    landing=shared_laws.blocks,
     laws=TRIPLE,
     readings=(
         "What is left of the current double passes to the opponent, too.",

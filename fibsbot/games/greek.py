@@ -6,19 +6,20 @@ long as an opposing checker is on its point. Otherwise as in backgammon.
 
 from __future__ import annotations
 
-from fibsbot.games import plakoto, standard
-from fibsbot.games.ruleset import TRIPLE, Option
+from fibsbot.games import plakoto
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import TRIPLE, Option
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="greek",
     title="Greek",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Greek"',
-    setup=standard.FARTHEST,
-    divide=standard.doubles_twice,
+    setup=shared_laws.FARTHEST,
+    divide=shared_laws.doubles_twice,
     move_laws=(),
-    landing=standard.pins,
-    ends=(standard.both_last_pinned, standard.borne_off),
+    landing=shared_laws.pins,
+    ends=(shared_laws.both_last_pinned, shared_laws.borne_off),
     laws=TRIPLE,
     readings=(
         "If the last checkers of both sides are blocked on their starts, neither can ever come home: a draw.",

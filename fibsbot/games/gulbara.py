@@ -9,33 +9,34 @@ rolls anew, and the winner of a game begins the next. A game counts 2 if the los
 from __future__ import annotations
 
 from fibsbot.evolve import evolve
-from fibsbot.games import narde, standard
-from fibsbot.games.ruleset import Numbers, Option, Part, Rest, Turn
-from fibsbot.games.table import Table
+from fibsbot.games import narde
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import Numbers, Option, Part, Rest, Turn
+from fibsbot.rules.sides import Sides
 
 FIRST_SERIES = 4
 
 
-def series_from_the_fourth_roll(table: Table, dice: Numbers, throws: int) -> Turn:
+def series_from_the_fourth_roll(sides: Sides, dice: Numbers, throws: int) -> Turn:
     """Divide a roll: a double goes on up to 6-6 from the player's fourth roll on."""
-    divide = standard.series if table.own.throws >= FIRST_SERIES else standard.doubles_twice
-    return divide(table, dice, throws)
+    divide = shared_laws.series if sides.own.throws >= FIRST_SERIES else shared_laws.doubles_twice
+    return divide(sides, dice, throws)
 
 
-def early_double_ends_turn(table: Table, dice: Numbers, throws: int) -> Turn:
+def early_double_ends_turn(sides: Sides, dice: Numbers, throws: int) -> Turn:
     """Divide a roll; of a double that is no series nothing passes to the opponent."""
-    turn = series_from_the_fourth_roll(table, dice, throws)
-    if table.own.throws >= FIRST_SERIES:
+    turn = series_from_the_fourth_roll(sides, dice, throws)
+    if sides.own.throws >= FIRST_SERIES:
         return turn
     return tuple(evolve(it, ends_turn=False) for it in turn if isinstance(it, Part))
 
 
-RULES = standard.running_game(
+RULES = shared_laws.running_game(
     name="gulbara",
     title="Gul Bara",
     text=__doc__,
     source="a game of today",
-    on_roll=standard.count_throws,
+    on_roll=shared_laws.count_throws,
     divide=series_from_the_fourth_roll,
     move_laws=(),
     readings=(

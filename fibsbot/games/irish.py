@@ -6,34 +6,34 @@ A double has no advantage: each number is played once. All games count 1.
 from __future__ import annotations
 
 from fibsbot.evolve import evolve
-from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Numbers, Option, Outcome, Ruleset
-from fibsbot.games.table import HAND, HOME, Mark, Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import TRIPLE, Numbers, Option, Outcome, Ruleset
+from fibsbot.rules.sides import HAND, HOME, Mark, Sides
 
 _HOME = range(HOME, 0, -1)
 
 
-def bound_points(table: Table) -> tuple[int, ...]:
+def bound_points(sides: Sides) -> tuple[int, ...]:
     """Return the home points if all six are made while the opponent has a checker to enter: the tables are bound."""
-    bound = table.opponent.row[HAND] > 0 and all(table.own.row[point] > 1 for point in _HOME)
+    bound = sides.opponent.row[HAND] > 0 and all(sides.own.row[point] > 1 for point in _HOME)
     return tuple(_HOME) if bound else ()
 
 
-def open_point(table: Table, point: int) -> Table:
+def open_point(sides: Sides, point: int) -> Sides:
     """Take all checkers but one of a point to the bar, as if they had been hit."""
-    more = table.own.row[point] - 1
-    own = table.own.moved(point, HAND, more)
-    return Table(evolve(own, hit=own.hit + more), table.opponent)
+    more = sides.own.row[point] - 1
+    own = sides.own.moved(point, HAND, more)
+    return Sides(evolve(own, hit=own.hit + more), sides.opponent)
 
 
-def note_double(table: Table, dice: Numbers) -> Table:
+def note_double(sides: Sides, dice: Numbers) -> Sides:
     """Note whether the roll is a double."""
-    own = standard.count_throws(table, dice).own
+    own = shared_laws.count_throws(sides, dice).own
     marks = own.marks | Mark.DOUBLE if dice[0] == dice[1] else own.marks & ~Mark.DOUBLE
-    return Table(evolve(own, marks=marks), table.opponent)
+    return Sides(evolve(own, marks=marks), sides.opponent)
 
 
-def borne_off_in_1665(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def borne_off_in_1665(_rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:
     """Win by bearing off all checkers: 1, and 1 more each for a last roll that is a double and a loser not home."""
     if not after.own.all_off:
         return None
@@ -41,12 +41,12 @@ def borne_off_in_1665(_rules: Ruleset, _before: Table, after: Table) -> Outcome 
     return Outcome(1, points, "borne off all checkers")
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="irish",
     title="Irish",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Irish"',
-    divide=standard.each_once,
+    divide=shared_laws.each_once,
     readings=(
         "The text breaks off where it begins to explain the binding of the tables, so that this law is an option here.",
         "Only single games are won (Willughby).",
@@ -64,7 +64,7 @@ RULES = standard.like_backgammon(
             "Backgammon as Willughby describes it about 1665: a double is played four times; a game counts 2 if its "
             "last roll is a double or the loser has a checker outside the home table, 3 for both.",
             {
-                "divide": standard.doubles_twice,
+                "divide": shared_laws.doubles_twice,
                 "on_roll": note_double,
                 "ends": (borne_off_in_1665,),
                 "laws": TRIPLE,

@@ -8,37 +8,37 @@ rolls again. If any part is blocked, the rest and the extra roll are lost. Every
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Option, Part, Then, Turn, move_law
-from fibsbot.games.table import HAND, START, Course, Mark, Side, Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import GAMMONS, Numbers, Opening, Option, Part, Then, Turn, move_law
+from fibsbot.rules.sides import HAND, START, Course, Mark, Side, Sides
 
 
-def complementary_doubles(table: Table, dice: Numbers, _throws: int) -> Turn:
+def complementary_doubles(sides: Sides, dice: Numbers, _throws: int) -> Turn:
     """Divide a roll: a double is followed by the complementary one and another roll, except on the first roll."""
     number = dice[0]
     if number != dice[1]:
         return (Part(dice),)
-    if table.own.throws == 1:
+    if sides.own.throws == 1:
         return (Part((number,) * 4),)
     return (Part((number,) * 4), Part((7 - number,) * 4), Then.ROLL)
 
 
 @move_law("two checkers enter before any advances")
-def two_enter_first(table: Table, source: int, _target: int) -> bool:
+def two_enter_first(sides: Sides, source: int, _target: int) -> bool:
     """Forbid moves on the board until two checkers have been on it."""
-    return source != HAND and Mark.STARTED not in table.own.marks
+    return source != HAND and Mark.STARTED not in sides.own.marks
 
 
 @move_law("a checker that can enter enters before any other moves")
-def enter_if_possible(table: Table, source: int, target: int) -> bool:
+def enter_if_possible(sides: Sides, source: int, target: int) -> bool:
     """Forbid a move on the board by a number that could enter a checker."""
     point = HAND - (source - target)
-    return source != HAND and table.own.row[HAND] > 0 and table.opponent.row[Course.SAME.facing(point)] < 2
+    return source != HAND and sides.own.row[HAND] > 0 and sides.opponent.row[Course.SAME.facing(point)] < 2
 
 
-def note_start(_before: Table, after: Table, _source: int, _target: int) -> Table:
+def note_start(_before: Sides, after: Sides, _source: int, _target: int) -> Sides:
     """Note that two checkers are on the board."""
-    return Table(has_started(after.own), after.opponent)
+    return Sides(has_started(after.own), after.opponent)
 
 
 def has_started(own: Side) -> Side:
@@ -46,17 +46,17 @@ def has_started(own: Side) -> Side:
     return own if sum(own.row[: START + 1]) < 2 else own.marked(Mark.STARTED)
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="russian1",
     title="Russian I",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Russian I"',
-    setup=standard.IN_HAND,
+    setup=shared_laws.IN_HAND,
     course=Course.SAME,
     opening=Opening.RETHROW,
-    on_roll=standard.count_throws,
+    on_roll=shared_laws.count_throws,
     divide=complementary_doubles,
-    move_laws=(standard.hit_enter_first, two_enter_first),
+    move_laws=(shared_laws.hit_enter_first, two_enter_first),
     on_move=(note_start,),
     marks_shown=has_started,
     readings=(
@@ -69,9 +69,9 @@ RULES = standard.like_backgammon(
     ),
     options=(
         Option("enter-first", "A number that can enter a checker has to be used for that.", {
-            "move_laws": (standard.hit_enter_first, two_enter_first, enter_if_possible),
+            "move_laws": (shared_laws.hit_enter_first, two_enter_first, enter_if_possible),
         }),
-        Option("all-first", "All checkers enter before any advances.", {"move_laws": (standard.all_enter_first,)}),
+        Option("all-first", "All checkers enter before any advances.", {"move_laws": (shared_laws.all_enter_first,)}),
         Option("gammon", "A game counts 2 if the loser has borne off nothing.", {"laws": GAMMONS}),
     ),
 )  # fmt: skip

@@ -7,28 +7,28 @@ part is blocked, the rest and the extra roll are lost.
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import TRIPLE, Numbers, Opening, Part, Then, Turn
-from fibsbot.games.table import Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import TRIPLE, Numbers, Opening, Part, Then, Turn
+from fibsbot.rules.sides import Sides
 
 
-def lower_first(table: Table, dice: Numbers, _throws: int) -> Turn:
+def lower_first(sides: Sides, dice: Numbers, _throws: int) -> Turn:
     """Divide a roll: the lower number, or the lower of two complementary doubles, comes first."""
     if dice[0] != dice[1]:
         return (Part(tuple(sorted(dice)), ordered=True),)
-    if table.own.throws == 1:
+    if sides.own.throws == 1:
         return (Part(dice * 2),)
     low, high = sorted((dice[0], 7 - dice[0]))
     return (Part((low,) * 4), Part((high,) * 4), Then.ROLL)
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="russian2",
     title="Russian II",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Russian II"',
     opening=Opening.RETHROW,
-    on_roll=standard.count_throws,
+    on_roll=shared_laws.count_throws,
     divide=lower_first,
     laws=TRIPLE,
     readings=(

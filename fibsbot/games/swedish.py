@@ -20,10 +20,10 @@ from __future__ import annotations
 from functools import partial
 
 from fibsbot.evolve import evolve
-from fibsbot.games import standard
-from fibsbot.games.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Turn, move_law
-from fibsbot.games.table import HAND, HOME, OFF, START, Course, Mark, Side, Table
+from fibsbot.rules import shared_laws
 from fibsbot.rules.errors import AnyLaw, Law
+from fibsbot.rules.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Turn, move_law
+from fibsbot.rules.sides import HAND, HOME, OFF, START, Course, Mark, Side, Sides
 
 FARTHEST_OF_OPPONENTS_SIDE = 13
 STACK = START - 6
@@ -31,44 +31,44 @@ STACK = START - 6
 _ENTRY = range(START, START - HOME, -1)
 
 
-def first_double_moves_one_checker(table: Table, dice: Numbers, _throws: int) -> Turn:
+def first_double_moves_one_checker(sides: Sides, dice: Numbers, _throws: int) -> Turn:
     """Rules 1 and 3: divide a roll."""
     if dice[0] != dice[1]:
         return (Part(dice),)
-    return (Part(dice * 2, one_checker=table.own.throws == 1 and dice[0] != HOME),)
+    return (Part(dice * 2, one_checker=sides.own.throws == 1 and dice[0] != HOME),)
 
 
-def first_double_moves_once(table: Table, dice: Numbers, throws: int) -> Turn:
+def first_double_moves_once(sides: Sides, dice: Numbers, throws: int) -> Turn:
     """Divide a roll, the first double as one move."""
-    first = table.own.throws == 1 and dice[0] == dice[1] != HOME
-    return (Part(dice[:1]),) if first else first_double_moves_one_checker(table, dice, throws)
+    first = sides.own.throws == 1 and dice[0] == dice[1] != HOME
+    return (Part(dice[:1]),) if first else first_double_moves_one_checker(sides, dice, throws)
 
 
-def note_roll(table: Table, dice: Numbers) -> Table:
+def note_roll(sides: Sides, dice: Numbers) -> Sides:
     """Count the roll, and note a first 6-6."""
-    own = standard.count_throws(table, dice).own
+    own = shared_laws.count_throws(sides, dice).own
     four = own.throws == 1 and dice == (6, 6)
-    return Table(own.marked(Mark.FOUR_SIXES) if four else own, table.opponent)
+    return Sides(own.marked(Mark.FOUR_SIXES) if four else own, sides.opponent)
 
 
 @move_law("no more than one checker on a point before one has been on the farthest point of the opponent's side")
-def one_on_a_point(table: Table, source: int, target: int) -> bool:
+def one_on_a_point(sides: Sides, source: int, target: int) -> bool:
     """Rule 2."""
-    own = table.own
+    own = sides.own
     first_sixes = Mark.FOUR_SIXES in own.marks and own.throws == 1 and (source, target) == (START, STACK)
     return Mark.RELEASED not in own.marks and target != OFF and own.row[target] > 0 and not first_sixes
 
 
 @move_law("no more than one checker on a far point before one has been on the farthest point of the opponent's side")
-def one_on_a_far_point(table: Table, source: int, target: int) -> bool:
+def one_on_a_far_point(sides: Sides, source: int, target: int) -> bool:
     """Rule 2, read for the opponent's side only."""
-    return target > START // 2 and one_on_a_point.forbids(table, source, target)
+    return target > START // 2 and one_on_a_point.forbids(sides, source, target)
 
 
 @move_law("no checker leaves the opponent's side before five have left the start")
-def five_leave_the_start(table: Table, source: int, target: int) -> bool:
+def five_leave_the_start(sides: Sides, source: int, target: int) -> bool:
     """Rule 6."""
-    return source > START // 2 >= target and Mark.FIVE_LEFT not in table.own.marks
+    return source > START // 2 >= target and Mark.FIVE_LEFT not in sides.own.marks
 
 
 def hits_and_breaks_blocks(_own: Side, opponent: Side, point: int, facing: int, most: int = 2) -> Side | AnyLaw:
@@ -94,12 +94,12 @@ def _in_block_of_six(opponent: Side, point: int) -> bool:
     return run >= 6
 
 
-def note_move(_before: Table, after: Table, source: int, target: int) -> Table:
+def note_move(_before: Sides, after: Sides, source: int, target: int) -> Sides:
     """Note what rules 1, 2 and 6 ask for."""
     own = marks_shown(after.own)
     if Mark.FOUR_SIXES in own.marks and STACK in {source, target} and (source, target, own.throws) != (START, STACK, 1):
         own = evolve(own, marks=own.marks & ~Mark.FOUR_SIXES)
-    return Table(own, after.opponent)
+    return Sides(own, after.opponent)
 
 
 def marks_shown(own: Side) -> Side:
@@ -109,9 +109,9 @@ def marks_shown(own: Side) -> Side:
     return own.marked(Mark.FIVE_LEFT) if own.row[START] <= own.checkers - 5 else own
 
 
-def note_release_while_there(_before: Table, after: Table, _source: int, _target: int) -> Table:
+def note_release_while_there(_before: Sides, after: Sides, _source: int, _target: int) -> Sides:
     """Note which sides have a checker on the farthest point of the other's side, and are released for as long."""
-    return Table(_released_while_there(after.own), _released_while_there(after.opponent))
+    return Sides(_released_while_there(after.own), _released_while_there(after.opponent))
 
 
 def _released_while_there(it: Side) -> Side:
@@ -119,55 +119,55 @@ def _released_while_there(it: Side) -> Side:
     return it.marked(Mark.RELEASED) if there else evolve(it, marks=it.marks & ~Mark.RELEASED)
 
 
-def free_points(rules: Ruleset, table: Table) -> int:
+def free_points(rules: Ruleset, sides: Sides) -> int:
     """Return how many points of the entry table the opponent's captured checkers could enter on.
 
     The points of a block of six count as one, as the block is broken when a checker has entered on one of them.
     """
-    opponent, held = table.opponent, [table.own.row[Course.DIAGONAL.facing(point)] > 1 for point in _ENTRY]
+    opponent, held = sides.opponent, [sides.own.row[Course.DIAGONAL.facing(point)] > 1 for point in _ENTRY]
     alone = Mark.RELEASED not in opponent.marks
     open_ones = [
         not (alone and opponent.row[point])
-        and isinstance(rules.landing(opponent, table.own, point, Course.DIAGONAL.facing(point)), Side)
+        and isinstance(rules.landing(opponent, sides.own, point, Course.DIAGONAL.facing(point)), Side)
         for point in _ENTRY
     ]
     single = sum(is_open and not is_held for is_open, is_held in zip(open_ones, held, strict=True))
     return single + (single < sum(open_ones))
 
 
-def empty_points(table: Table) -> int:
+def empty_points(sides: Sides) -> int:
     """Return how many points of the entry table have no checker at all."""
-    return sum(not table.own.row[Course.DIAGONAL.facing(it)] and not table.opponent.row[it] for it in _ENTRY)
+    return sum(not sides.own.row[Course.DIAGONAL.facing(it)] and not sides.opponent.row[it] for it in _ENTRY)
 
 
-def jan(rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def jan(rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:
     """Win by jan, or by janstork if there is no free point at all."""
     return _jan(after, free_points(rules, after)) if after.opponent.row[HAND] else None
 
 
-def jan_of_empty_points(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def jan_of_empty_points(_rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:
     """Win by jan, counting empty points only."""
     return _jan(after, empty_points(after))
 
 
-def _jan(table: Table, free: int) -> Outcome | None:
-    if table.opponent.row[HAND] <= free:
+def _jan(sides: Sides, free: int) -> Outcome | None:
+    if sides.opponent.row[HAND] <= free:
         return None
     name = "jan: more checkers captured than points to enter on" if free else "janstork: no point left to enter on"
     return Outcome(1, 15, f"made {name}")
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="swedish",
     title="Swedish Tables",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997); the heading of this section is lost',
-    setup=standard.FARTHEST,
+    setup=shared_laws.FARTHEST,
     course=Course.DIAGONAL,
     opening=Opening.RETHROW,
     on_roll=note_roll,
     divide=first_double_moves_one_checker,
-    move_laws=(standard.all_enter_first, one_on_a_point, five_leave_the_start),
+    move_laws=(shared_laws.all_enter_first, one_on_a_point, five_leave_the_start),
     landing=hits_and_breaks_blocks,
     on_move=(note_move,),
     marks_shown=marks_shown,
@@ -192,7 +192,7 @@ RULES = standard.like_backgammon(
             "on_move": (note_move, note_release_while_there),
         }),
         Option("far-side", "Rule 2 holds for the opponent's side of the board only.", {
-            "move_laws": (standard.all_enter_first, one_on_a_far_point, five_leave_the_start),
+            "move_laws": (shared_laws.all_enter_first, one_on_a_far_point, five_leave_the_start),
         }),
         Option("any", "Rule 5: all checkers of a point are captured, however many.", {
             "landing": partial(hits_and_breaks_blocks, most=15),

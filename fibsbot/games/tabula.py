@@ -10,48 +10,48 @@ after a hit none until that checker has come home. The player who first bears of
 from __future__ import annotations
 
 from fibsbot.evolve import evolve
-from fibsbot.games import standard
-from fibsbot.games.ruleset import Opening, Option, move_law
-from fibsbot.games.table import HAND, OFF, START, Course, Mark, Table
+from fibsbot.rules import shared_laws
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
+from fibsbot.rules.ruleset import Opening, Option, move_law
+from fibsbot.rules.sides import HAND, OFF, START, Course, Mark, Sides
 
 
 @move_law("until all are on the board, no checker moves beyond the first half of the course")
-def second_half_waits(table: Table, _source: int, target: int) -> bool:
+def second_half_waits(sides: Sides, _source: int, target: int) -> bool:
     """Forbid the second half of the course while a checker is in hand."""
-    return table.own.row[HAND] > 0 and target <= START // 2
+    return sides.own.row[HAND] > 0 and target <= START // 2
 
 
 COMING_HOME = NamedLaw("after a hit no checker is borne off until all are home again")
 
 
-def any_time(table: Table, source: int, number: int) -> int | AnyLaw:
+def any_time(sides: Sides, source: int, number: int) -> int | AnyLaw:
     """Bear off from the number's point, whatever the others do; by a higher number from the farthest checker only."""
-    if Mark.HIT in table.own.marks:
+    if Mark.HIT in sides.own.marks:
         return COMING_HOME
-    return Law.HIGHER_POINT if number > source and table.own.farthest > source else OFF
+    return Law.HIGHER_POINT if number > source and sides.own.farthest > source else OFF
 
 
-def remember_hit(before: Table, after: Table, _source: int, _target: int) -> Table:
+def remember_hit(before: Sides, after: Sides, _source: int, _target: int) -> Sides:
     """Note that a checker was hit, until all checkers of its side are home."""
     own, opponent = after.own, after.opponent
     if opponent.hit > before.opponent.hit:
         opponent = opponent.marked(Mark.HIT)
     if Mark.HIT in own.marks and own.all_home:
         own = evolve(own, marks=own.marks & ~Mark.HIT)
-    return Table(own, opponent)
+    return Sides(own, opponent)
 
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="tabula",
     title="Tabula",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Tabula"',
-    setup=standard.IN_HAND,
+    setup=shared_laws.IN_HAND,
     course=Course.SAME,
     dice=3,
     opening=Opening.RETHROW,
-    divide=standard.each_once,
+    divide=shared_laws.each_once,
     readings=(
         "A number enters a checker on the point of that number, counted from the start, as in all reconstructions.",
         "As many of the three numbers as possible are played, and of plays of equally many those with the highest sum.",
@@ -65,9 +65,9 @@ RULES = standard.like_backgammon(
         Option("free", "A checker may be borne off before all are home.", {
             "bearing_off": any_time, "on_move": (remember_hit,),
         }),
-        Option("exact", "A checker is borne off by the exact number only.", {"bearing_off": standard.exact}),
+        Option("exact", "A checker is borne off by the exact number only.", {"bearing_off": shared_laws.exact}),
         Option("second-half", "Before all are on the board, checkers move, but only in the first half of the course.", {
-            "move_laws": (standard.hit_enter_first, second_half_waits),
+            "move_laws": (shared_laws.hit_enter_first, second_half_waits),
         }),
     ),
 )  # fmt: skip

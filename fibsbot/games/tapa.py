@@ -7,21 +7,21 @@ opening throw rolls anew, and the winner of a game begins the next. A game count
 
 from __future__ import annotations
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import GAMMONS, Opening
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import GAMMONS, Opening
 
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="tapa",
     title="Tapa",
     text=__doc__,
     source="a game of today",
-    setup=standard.FARTHEST,
+    setup=shared_laws.FARTHEST,
     opening=Opening.RETHROW,
     winner_begins=True,
-    divide=standard.doubles_twice,
+    divide=shared_laws.doubles_twice,
     move_laws=(),
-    landing=standard.pins,
-    ends=(standard.both_last_pinned, standard.borne_off),
+    landing=shared_laws.pins,
+    ends=(shared_laws.both_last_pinned, shared_laws.borne_off),
     laws=GAMMONS,
     readings=("The game is drawn as soon as both last checkers are pinned.",),
 )

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fibsbot.evolve import evolve
-from fibsbot.games import load_ruleset, standard
-from fibsbot.games.game import Naming, TableGame
-from fibsbot.games.ruleset import Part, Ruleset, Then, Turn
-from fibsbot.games.table import HAND, OFF, Mark, Side, Table, side
+from fibsbot.games import load_ruleset
+from fibsbot.rules import shared_laws
+from fibsbot.rules.backgammon import board_of, is_backgammon
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import Ending, Resignation, Result, Seat, Stage
+from fibsbot.rules.ruleset import Part, Ruleset, Then, Turn
+from fibsbot.rules.sides import HAND, OFF, Mark, Side, Sides, side
+from fibsbot.rules.state import Ending, GameState, Naming, Resignation, Result, Seat, Stage
 
 _COUNTS: Final = ("hit", "throws", "head")
 _POINTS: Final = ("pinned", "held")
@@ -29,9 +30,9 @@ class TableTextError(ValueError):
     """A text that is no table of the game."""
 
 
-def format_table(table: Table) -> str:
+def format_table(sides: Sides) -> str:
     """Write a table, the side on roll first."""
-    return f"{_format_side(table.own)} / {_format_side(table.opponent)}"
+    return f"{_format_side(sides.own)} / {_format_side(sides.opponent)}"
 
 
 def _format_side(it: Side) -> str:
@@ -48,7 +49,7 @@ def _bits(mask: int) -> list[int]:
     return [bit for bit in range(HAND + 1) if mask >> bit & 1]
 
 
-def parse_table(text: str, rules: Ruleset) -> Table:
+def parse_table(text: str, rules: Ruleset) -> Sides:
     """Read a table of a game. Raises TableTextError for a text that is none."""
     rows = text.split("/")
     if len(rows) != 2:
@@ -58,11 +59,11 @@ def parse_table(text: str, rules: Ruleset) -> Table:
         facing = rules.course.facing(point)
         pins = (own.pinned >> point & 1) + (opponent.pinned >> facing & 1)
         both = own.row[point] > 0 < opponent.row[facing]
-        if both and rules.landing is not standard.pins:
+        if both and rules.landing is not shared_laws.pins:
             raise TableTextError(f"expected no point with checkers of both sides, got both on {point} / {facing}")
         if pins != both:
             raise TableTextError(f"expected pinned=... where both sides are and only there, got {point} / {facing}")
-    return Table(rules.marks_shown(own), rules.marks_shown(opponent))
+    return Sides(rules.marks_shown(own), rules.marks_shown(opponent))
 
 
 def _parse_side(text: str, checkers: int) -> Side:
@@ -140,22 +141,22 @@ def _parse_todo(word: str) -> Part | Then:
     return Part(tuple(map(int, numbers)), "<" in signs, "=" in signs, "?" not in signs, "+" not in signs)
 
 
-def game_to_json(game: TableGame) -> dict[str, Any]:
+def game_to_json(game: GameState) -> dict[str, Any]:
     """Return everything about a game as values that JSON has."""
     offer, result = game.resignation, game.result
     values = {
         "game": game.rules.full_name,
         "length": game.length,
         "scores": list(game.scores),
-        "table": format_table(game.table),
+        "table": format_table(game.sides),
         "turn": game.turn.name,
         "stage": game.stage.value,
         "dice": list(game.dice) if game.dice else None,
-        "todo": format_turn(game.todo),
+        "todo": format_turn(game.turn_left),
         "naming": None if game.naming is None else game.naming.name,
         "namer": _name(game.namer),
         "passed": game.passed,
-        "throws": game.throws,
+        "throws": game.rolls_made,
         "turns": game.turns,
         "cube": game.cube,
         "owner": _name(game.owner),
@@ -175,7 +176,7 @@ def _name(seat: Seat | None) -> str | None:
     return None if seat is None else seat.name
 
 
-def game_from_json(values: Mapping[str, Any]) -> TableGame:
+def game_from_json(values: Mapping[str, Any]) -> GameState:
     """Return the game that `game_to_json` made the values of. Raises TableTextError for values that are none."""
     try:
         rules, length = load_ruleset(values["game"]), int(values["length"])
@@ -184,22 +185,22 @@ def game_from_json(values: Mapping[str, Any]) -> TableGame:
         when = values.get("crawford")
         crawford, post_crawford = (False, False) if when is None else _CRAWFORD_FLAGS[when]
         offer, result = values["resignation"], values["result"]
-        return TableGame(
+        return GameState(
             rules=rules,
             laws=evolve(rules.laws, crawford=rules.laws.crawford and (length < 2 or when is not None)),
             length=length,
             scores=(int(values["scores"][0]), int(values["scores"][1])),
             crawford=crawford,
             post_crawford=post_crawford,
-            table=parse_table(values["table"], rules),
+            board=board_of(rules, parse_table(values["table"], rules)),
             turn=Seat[values["turn"]],
             stage=Stage(values["stage"]),
             dice=None if values["dice"] is None else tuple(map(int, values["dice"])),
-            todo=parse_turn(values["todo"]),
+            todo=() if is_backgammon(rules) else parse_turn(values["todo"]),
             naming=None if values["naming"] is None else Naming[values["naming"]],
             namer=_seat(values["namer"]),
             passed=bool(values["passed"]),
-            throws=int(values["throws"]),
+            throws=0 if is_backgammon(rules) else int(values["throws"]),
             turns=int(values["turns"]),
             cube=int(values["cube"]),
             owner=_seat(values["owner"]),

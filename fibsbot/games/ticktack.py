@@ -13,52 +13,52 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from fibsbot.games import standard
-from fibsbot.games.ruleset import End, Option, Outcome, Ruleset
-from fibsbot.games.table import HAND, HOME, START, Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import End, Option, Outcome, Ruleset
+from fibsbot.rules.sides import HAND, HOME, START, Sides
 
-Way: TypeAlias = tuple[Callable[[Table, Table], bool], int, str]
+Way: TypeAlias = tuple[Callable[[Sides, Sides], bool], int, str]
 """Whether a play from one table to another wins in this way, what it counts, and how it is called."""
 OWN_ELEVENTH = HAND - 11
 OPPONENTS_ELEVENTH = 11
 
 
-def hit(_before: Table, after: Table) -> bool:
+def hit(_before: Sides, after: Sides) -> bool:
     """Hit a blot, also in passing."""
     return after.opponent.row[HAND] > 0
 
 
-def going_in(_before: Table, after: Table) -> bool:
+def going_in(_before: Sides, after: Sides) -> bool:
     """Have two checkers on the opponent's eleventh point."""
     return after.own.row[OPPONENTS_ELEVENTH] > 1
 
 
-def going_in_together(before: Table, after: Table) -> bool:
+def going_in_together(before: Sides, after: Sides) -> bool:
     """Bring two checkers to the opponent's eleventh point in one play."""
     return after.own.row[OPPONENTS_ELEVENTH] - before.own.row[OPPONENTS_ELEVENTH] > 1
 
 
-def second_table(_before: Table, after: Table) -> bool:
+def second_table(_before: Sides, after: Sides) -> bool:
     """Have made all six points of the second table of the course."""
     return all(after.own.row[point] > 1 for point in range(13, 19))
 
 
-def toots(_before: Table, after: Table) -> bool:
+def toots(_before: Sides, after: Sides) -> bool:
     """Have made all six points of the first table of the course."""
     return all(after.own.row[point] > 1 for point in range(19, START + 1))
 
 
-def boveries(_before: Table, after: Table) -> bool:
+def boveries(_before: Sides, after: Sides) -> bool:
     """Have a checker on the player's own and one on the opponent's eleventh point."""
     return after.own.row[OWN_ELEVENTH] > 0 and after.own.row[OPPONENTS_ELEVENTH] > 0
 
 
-def flyers(_before: Table, after: Table) -> bool:
+def flyers(_before: Sides, after: Sides) -> bool:
     """Come home while the opponent has no checker past the first table."""
     return any(after.own.row[: HOME + 1]) and not any(after.opponent.row[: START - HOME + 1])
 
 
-def home_first(_before: Table, after: Table) -> bool:
+def home_first(_before: Sides, after: Sides) -> bool:
     """Bear off all checkers."""
     return after.own.all_off
 
@@ -77,7 +77,7 @@ def ways_to_win(*ways: Way) -> End:
     """Return a law by which the best of these ways wins."""
     best_first = sorted(ways, key=lambda way: -way[1])
 
-    def win(_rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+    def win(_rules: Ruleset, before: Sides, after: Sides) -> Outcome | None:
         wins = (Outcome(1, points, reason) for reached, points, reason in best_first if reached(before, after))
         return next(wins, None)
 
@@ -85,13 +85,13 @@ def ways_to_win(*ways: Way) -> End:
 
 
 WAYS = (HIT, GOING_IN, SECOND_TABLE, TOOTS, BOVERIES, BEARING_OFF)
-RULES = standard.like_backgammon(
+RULES = shared_laws.like_backgammon(
     name="ticktack",
     title="Ticktack",
     text=__doc__,
     source='MacGregor, "Backgammon, or Tables Games" (1997), "Ticktack"; ways two to five after Cotton (1674)',
-    setup=standard.FARTHEST,
-    divide=standard.each_once,
+    setup=shared_laws.FARTHEST,
+    divide=shared_laws.each_once,
     ends=(ways_to_win(*WAYS),),
     readings=(
         "Only the hit is in the document; which are the other four ways, and what they count, is a reading of Cotton.",

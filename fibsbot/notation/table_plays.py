@@ -13,9 +13,6 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.games.plays import can_move, check_play, make_move
-from fibsbot.games.ruleset import Numbers, Part, Ruleset
-from fibsbot.games.table import HAND, OFF, START, Table
 from fibsbot.notation.play_notation import CANNOT_MOVE, Path, join_moves
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import (
@@ -27,6 +24,9 @@ from fibsbot.rules.errors import (
     NamedLaw,
     PlayError,
 )
+from fibsbot.rules.general_plays import can_move, check_play, make_move
+from fibsbot.rules.ruleset import Numbers, Part, Ruleset
+from fibsbot.rules.sides import HAND, OFF, START, Sides
 
 NO_MOVE: Final = "no move"
 """The text of the empty play where moves are possible, but not compulsory."""
@@ -52,27 +52,27 @@ class Touches:
         return "^" if last and point in self.pins else ""
 
 
-def touches_of(play: Play, rules: Ruleset, table: Table) -> Touches:
+def touches_of(play: Play, rules: Ruleset, sides: Sides) -> Touches:
     """Return what a play hits and pins that can be made in this order on this table."""
-    hits, board = set(), table
+    hits, board = set(), sides
     for move in play.moves:
         after = _after(rules, board, move)
         if after.opponent.hit > board.opponent.hit:
             hits.add(move.target)
         board = after
-    pinned = board.opponent.pinned & ~table.opponent.pinned
+    pinned = board.opponent.pinned & ~sides.opponent.pinned
     pins = {point for point in range(1, START + 1) if pinned >> rules.course.facing(point) & 1} if pinned else ()
     return Touches(frozenset(hits), frozenset(pins))
 
 
-def _after(rules: Ruleset, table: Table, move: Move) -> Table:
+def _after(rules: Ruleset, sides: Sides, move: Move) -> Sides:
     """Return the table after a move by whatever number."""
     numbers = sorted(range(1, 7), key=lambda number: number != move.pips)  # most often it is this one
-    made = (make_move(rules, table, move.source, number) for number in numbers)
+    made = (make_move(rules, sides, move.source, number) for number in numbers)
     return next(it[1] for it in made if isinstance(it, tuple) and it[0] == move.target)
 
 
-def format_play(play: Play, rules: Ruleset, table: Table, part: Part) -> str:
+def format_play(play: Play, rules: Ruleset, sides: Sides, part: Part) -> str:
     """Write a legal play of a part of a turn, so that `parse_play` reads it as the same.
 
     The moves of one checker are joined. An intermediate point is written if it hit there, or if the play could be
@@ -80,27 +80,27 @@ def format_play(play: Play, rules: Ruleset, table: Table, part: Part) -> str:
 
     Raises PlayError for an illegal play.
     """
-    made, after = check_play(rules, table, part, play)
+    made, after = check_play(rules, sides, part, play)
     if not made.moves:
-        return NO_MOVE if can_move(rules, table, part) else CANNOT_MOVE
-    touches = touches_of(made, rules, table)
+        return NO_MOVE if can_move(rules, sides, part) else CANNOT_MOVE
+    touches = touches_of(made, rules, sides)
     joined = sorted(join_moves(made.moves), reverse=True)
     short = _short_paths(made, touches)
     one_by_one = [(move.source, move.target) for move in made.moves]
-    on_bar = table.own.row[HAND] - rules.in_hand(table.own)
+    on_bar = sides.own.row[HAND] - rules.in_hand(sides.own)
     for paths in (short, joined):
         text = _format_paths(paths, touches, on_bar)
-        if _is_read_as(text, after, rules, table, part):
+        if _is_read_as(text, after, rules, sides, part):
             return text
     return _format_paths(one_by_one, touches, on_bar)
 
 
-def paths_of(play: Play, rules: Ruleset, table: Table) -> list[Path]:
+def paths_of(play: Play, rules: Ruleset, sides: Sides) -> list[Path]:
     """Return the path of each checker in a play that can be made in this order: from the back, equal ones together.
 
     Intermediate points are only included if it hit there.
     """
-    return _short_paths(play, touches_of(play, rules, table))
+    return _short_paths(play, touches_of(play, rules, sides))
 
 
 def _short_paths(play: Play, touches: Touches) -> list[Path]:
@@ -127,9 +127,9 @@ def _format_paths(paths: Iterable[Path], touches: Touches, on_bar: int) -> str:
     return " ".join(words)
 
 
-def _is_read_as(text: str, after: Table, rules: Ruleset, table: Table, part: Part) -> bool:
+def _is_read_as(text: str, after: Sides, rules: Ruleset, sides: Sides, part: Part) -> bool:
     try:
-        return check_play(rules, table, part, parse_play(text, rules, table, part))[1] == after
+        return check_play(rules, sides, part, parse_play(text, rules, sides, part))[1] == after
     except PlayError:
         return False
 
@@ -143,7 +143,7 @@ class _Written:
     pins: frozenset[int]
 
 
-def parse_play(text: str, rules: Ruleset, table: Table, part: Part) -> Play:
+def parse_play(text: str, rules: Ruleset, sides: Sides, part: Part) -> Play:
     """Parse a play of a part of a turn and return it as single moves, in an order in which they can be made.
 
     Moves may be joined (`13/3` for 6-4); hits and pins need not be marked.
@@ -152,14 +152,14 @@ def parse_play(text: str, rules: Ruleset, table: Table, part: Part) -> Play:
     can be read in ways with different results.
     """
     if " ".join(text.lower().split()) in _EMPTY:
-        return check_play(rules, table, part, Play())[0]
+        return check_play(rules, sides, part, Play())[0]
     written = _parse_words(text)
-    readings: dict[Table, Play] = {}
+    readings: dict[Sides, Play] = {}
     errors: list[IllegalPlayError] = []
     for moves in dict.fromkeys(_readings(written.paths, part.numbers)):
         try:
-            play, after = check_play(rules, table, part, Play(moves))
-            _check_marks(written, touches_of(play, rules, table), text)
+            play, after = check_play(rules, sides, part, Play(moves))
+            _check_marks(written, touches_of(play, rules, sides), text)
         except IllegalPlayError as error:
             errors.append(error)
         else:

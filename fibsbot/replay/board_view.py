@@ -164,7 +164,7 @@ class BoardView:
             scores=self.scores,
             crawford=is_crawford(self.length, score, post_crawford=post_crawford) and not crawford_off,
             post_crawford=post_crawford,
-            position=START_POSITION if stage is Stage.OPENING else self.position_for(turn),
+            board=START_POSITION if stage is Stage.OPENING else self.position_for(turn),
             turn=turn,
             stage=stage,
             dice=dice,

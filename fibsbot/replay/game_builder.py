@@ -22,8 +22,8 @@ from fibsbot.replay.board_view import BoardView, board_shows_state
 from fibsbot.replay.captures import with_logged_details
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.game import redoubles_left
 from fibsbot.rules.laws import Level
+from fibsbot.rules.permissions import redoubles_left
 from fibsbot.rules.plays import has_choice, resulting_positions
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Step, Throw, after_roll, apply, end_game
@@ -425,7 +425,7 @@ class GameBuilder:
         play = find_play(state.position.points, rolled.dice, position.points)
         if play is None or state.stage is not Stage.MOVE or state.turn is not seat or state.resignation:
             return None
-        after = rules.reach(state, seat, position)
+        after = rules.reach(state, position, len(play))
         return (play, after) if after.stage is Stage.ROLL and board_shows_state(board, seat, after) else None
 
     def add_silent_play(self, play: Play, after: GameState, at: dt.datetime | None) -> None:

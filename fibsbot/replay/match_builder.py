@@ -15,8 +15,9 @@ from fibsbot.match import Dice
 from fibsbot.replay.board_view import BoardView, board_shows_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.rules.game import match_winner, next_game, start_match
+from fibsbot.rules.game import next_game, start_match
 from fibsbot.rules.laws import AutomaticRaise, Laws
+from fibsbot.rules.permissions import match_winner
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Step, Throw, Transcript, add_points
 

@@ -22,18 +22,18 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
-from fibsbot.games.backgammons import is_backgammon
-from fibsbot.games.game import TableGame, name, next_game, play, roll, roll_contest, roll_opening, start_match
-from fibsbot.games.plays import legal_plays
-from fibsbot.games.ruleset import Numbers
 from fibsbot.notation.play_notation import CANNOT_MOVE
 from fibsbot.notation.table_plays import format_play
 from fibsbot.position import Play
 from fibsbot.replay import events
 from fibsbot.replay.table_transcript import TableTranscript
 from fibsbot.rules import game as match_rules
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.errors import DiceError, RuleError
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import name, next_game, play, roll, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.general_plays import legal_plays
+from fibsbot.rules.ruleset import Numbers
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.table_lines import game_from_state, play_of_moves, table_state
 from fibsbot.text import plural
 from fibsbot.transcript import Player
@@ -75,7 +75,7 @@ class TableMatch:
         self._turn = 0
         """Number of the actions of the current game."""
         self._playing = False
-        self._state: TableGame | None = None
+        self._state: GameState | None = None
         """The game after all that was seen; None if that is not known."""
         self._unconfirmed: Play | None = None
         """The play that was sent, before any answer."""
@@ -204,7 +204,7 @@ class TableMatch:
 
     # -- actions ----------------------------------------------------------------------------------------------------
 
-    def _apply(self, what: str, shown: object, place: _Place, change: Callable[[TableGame], TableGame]) -> None:
+    def _apply(self, what: str, shown: object, place: _Place, change: Callable[[GameState], GameState]) -> None:
         """Make an action, if the state is known; one that the rules forbid is a difference."""
         state = self._state
         if state is None:
@@ -221,7 +221,7 @@ class TableMatch:
         if state is not None and state.stage is Stage.MOVE and state.turn is seat:
             numbers = "".join(map(str, state.part.numbers))
             try:
-                text = f"{numbers}: {format_play(made, state.rules, state.table, state.part)}"
+                text = f"{numbers}: {format_play(made, state.rules, state.sides, state.part)}"
             except RuleError:
                 text = f"{numbers}: {text}"
         self._add(seat, text, decision=bool(made.moves))
@@ -237,9 +237,9 @@ class TableMatch:
         if state.resignation is not None or not self._differences(line):
             return
         found = []
-        for made in legal_plays(state.rules, state.table, state.part) or (Play(),):
+        for made in legal_plays(state.rules, state.sides, state.part) or (Play(),):
             after = play(state, Seat.A, made)
-            if after.table_for(Seat.A).own.row == line.side.row:
+            if after.sides_for(Seat.A).own.row == line.side.row:
                 found.append(made)
         if len(found) == 1:
             self._play(Seat.A, found[0], (0, self._at))
@@ -289,7 +289,7 @@ class TableMatch:
             self._apply("start", "a new game", place, next_game)
         elif self.game and self.length is not None and not self._games:
             try:
-                self._state = start_match(load_ruleset(self.game), self.length)
+                self._state = start_match_of(load_ruleset(self.game), self.length)
             except UnknownGameError as error:
                 self._differ([Difference("game", None, str(error))], place)
             self.scores = (0, 0)
@@ -459,7 +459,7 @@ def _is_backgammon(title: str) -> bool:
         return False
 
 
-def _dice(state: TableGame, dice: Numbers) -> Numbers:
+def _dice(state: GameState, dice: Numbers) -> Numbers:
     """Return the dice if they are as many as the game has. Raises DiceError."""
     if len(dice) != state.rules.dice:
         raise DiceError(f"expected {state.rules.dice} dice, got {len(dice)}")

@@ -13,13 +13,11 @@ from typing import Any, Final, TypeAlias
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibsbot.evolve import evolve
-from fibsbot.games.backgammons import backgammon_state
-from fibsbot.games.game import TableGame
-from fibsbot.games.ruleset import Opening
 from fibsbot.position import Play
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.game_messages import END_HANDLERS, ENTRY_HANDLERS, acting_seat
 from fibsbot.replay.match_builder import MAX_ENTRIES, MAX_GAMES
+from fibsbot.rules.ruleset import Opening
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Throw, Transcript
 from fibsbot.transcript.reconstruction import is_same_state
@@ -44,7 +42,7 @@ class TableTranscript:
         self._own = own
         self._games: list[Game] = []
         self._builder: GameBuilder | None = None
-        self._start: TableGame | None = None
+        self._start: GameState | None = None
         """The beginning of a game that no line has shown yet."""
         self._opening: Throw | None = None
         """Its opening roll, if the winner plays that."""
@@ -70,12 +68,12 @@ class TableTranscript:
 
     # -- what happens -----------------------------------------------------------------------------------------------
 
-    def begin_game(self, start: TableGame) -> None:
+    def begin_game(self, start: GameState) -> None:
         """Begin a game, which may wait for its opening roll."""
         self._finish_game(start.scores)
         self._start = start
 
-    def roll_opening(self, before: TableGame, after: TableGame, at: _Time) -> None:
+    def roll_opening(self, before: GameState, after: GameState, at: _Time) -> None:
         """Note the opening roll; its winner plays it, or begins with a roll of both dice."""
         if self._builder is None and after.stage is Stage.ROLL:
             self._start = after
@@ -116,7 +114,7 @@ class TableTranscript:
         if self._builder is not None:
             self._builder.resumed = True
 
-    def show(self, shown: TableGame, at: _Time) -> None:
+    def show(self, shown: GameState, at: _Time) -> None:
         """Compare the state that a line shows with the game; reconstruct what is missing."""
         if shown.stage in {Stage.OPENING, Stage.OVER}:
             return
@@ -140,7 +138,7 @@ class TableTranscript:
             return self._open_game(self._start, None)
         return self._builder
 
-    def _open_game(self, shown: TableGame, at: _Time) -> GameBuilder | None:
+    def _open_game(self, shown: GameState, at: _Time) -> GameBuilder | None:
         """Start to build a game that begins, or is first seen in a state that a line shows."""
         start, opening = self._start, self._opening
         self._start = self._opening = None
@@ -149,9 +147,7 @@ class TableTranscript:
         if len(self._games) >= MAX_GAMES or start.length != self._length:
             return None
         # only a line shows whether the players have left out the Crawford game
-        state = evolve(
-            backgammon_state(start), resignation=None, crawford=shown.crawford, post_crawford=shown.post_crawford
-        )
+        state = evolve(start, resignation=None, crawford=shown.crawford, post_crawford=shown.post_crawford)
         builder = self._builder = GameBuilder(len(self._games) + 1, state, lambda _: None)
         if opening is None and shown.stage is Stage.MOVE and shown.dice is not None and start.stage is not Stage.ROLL:
             opening = Throw(seat=shown.turn, dice=(shown.dice[0], shown.dice[1]), at=at)
@@ -173,7 +169,7 @@ class TableTranscript:
             self._games.append(builder.transcript)
 
 
-def _before_opening(shown: TableGame) -> TableGame | None:
+def _before_opening(shown: GameState) -> GameState | None:
     """Return the game before its opening roll, if a line shows just that roll."""
     dice = shown.dice or ()
     if (
@@ -181,15 +177,15 @@ def _before_opening(shown: TableGame) -> TableGame | None:
         or shown.rules.opening is not Opening.BOTH
         or len(set(dice)) == 1
         or shown.cube != 1
-        or shown.table != shown.rules.start()
+        or shown.sides != shown.rules.start()
     ):
         return None
     return evolve(shown, stage=Stage.OPENING, turn=Seat.A, dice=None, todo=(), throws=0, resignation=None)
 
 
-def _seen_state(shown: TableGame, known: GameState) -> GameState:
+def _seen_state(shown: GameState, known: GameState) -> GameState:
     """Return the state that a line shows, with what no line does as it is known."""
-    seen = backgammon_state(shown)
+    seen = shown
     owner = known.owner if shown.owner is None and shown.cube == known.cube else shown.owner
     turns = known.turns + (seen.turn is not known.turn)
     return evolve(

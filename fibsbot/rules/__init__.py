@@ -1,16 +1,19 @@
-"""The rules core: short plain Python that a backgammon player can read beside the laws.
+"""The rules core: short plain Python that a player can read beside the laws.
 
-    laws.py     options, the named sets of options (1931, 1970, modern, fibs), and scoring
-    plays.py    the legal plays of a position and a roll, the law that an illegal play breaks, perft counts
-    state.py    one game in a match as an immutable value
-    game.py     the actions that change it: rolls, plays, doubles, resignations, the next game
-    chouette.py three to six players at one board: box, team, captain, ledger
-    errors.py   the errors of illegal plays and actions
-    law_words.py laws as words, in invitations, options and files
+    laws.py           options, the named sets of options (1931, 1970, modern, fibs), and scoring
+    ruleset.py        what makes one tables game different from another, declared in one value
+    shared_laws.py    laws that several rulesets share
+    sides.py          the board of any game: two sides, each in its own numbering
+    general_plays.py  the legal plays of any ruleset, and why a play is illegal
+    backgammon.py     backgammon as a ruleset, and which games have its compact board, a `Position`
+    plays.py          the same as general_plays.py for these games, much faster
+    state.py          one game of any ruleset in a match as an immutable value
+    game.py           the actions that change it: rolls, plays, doubles, resignations, the next game
+    permissions.py    what is allowed just now
+    turns.py          what follows in a turn, and how a game ends
+    chouette.py       three to six players at one board: box, team, captain, ledger
+    errors.py         the errors of illegal plays and actions
+    law_words.py      laws as words, in invitations, options and files
 
-Backgammon is one of the tables games; the others are in `fibsbot.games`, with a board of their own, as checkers can be
-pinned or both sides move the same way. What all share is here: `MatchGame` in state.py has the players, the score, the
-cube and what is offered, and the functions of game.py about doubles, resignations and who may act take the state of any
-game. What is backgammon alone is `GameState` in state.py, plays.py, and the rolls and plays of game.py.
-See docs/rules.md.
+The games themselves are in `fibsbot.games`. See docs/rules.md and docs/games.md.
 """

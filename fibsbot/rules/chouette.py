@@ -24,7 +24,9 @@ from fibsbot.rules.errors import (
     RuleError,
 )
 from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS, Laws, Level
+from fibsbot.rules.permissions import check_running
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
+from fibsbot.rules.turns import end_game
 
 LAWS_CHOUETTE: Final = Laws("chouette")
 """One cube without limit, gammons and backgammons; no Jacoby rule, no instant redoubles."""
@@ -283,17 +285,17 @@ def withdraw(state: Chouette, player: str) -> Chouette:
     A member loses it to the box, and the next one in the rotation acts for the team if it was the captain; the box
     loses it to every member who is still in. No document has a rule for this; over the board nobody disappears.
     """
-    rules.check_running(state.game)
+    check_running(state.game)
     game = evolve(state.game, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
     if player == state.box:
-        return _settled(evolve(state, game=rules.end_game(game, TEAM, Level.SINGLE, Ending.RESIGNED), waiting=()))
+        return _settled(evolve(state, game=end_game(game, TEAM, Level.SINGLE, Ending.RESIGNED), waiting=()))
     if player not in state.in_game:
         raise RuleError(f"{player} is not in this game")
     after = _dropped_out(state, player)
     if state.waiting:
         return _answered(after)
     if not after.in_game:
-        return evolve(after, game=rules.end_game(game, BOX, Level.SINGLE, Ending.RESIGNED))
+        return evolve(after, game=end_game(game, BOX, Level.SINGLE, Ending.RESIGNED))
     offer = state.game.resignation
     if offer is not None and offer.seat is TEAM and player == state.captain:
         # The next captain decides anew whether the team resigns.

@@ -1,128 +1,67 @@
-"""Games in a match: pure functions from a GameState and an action to the next GameState, and when doubles are allowed.
+"""Games in a match: pure functions from a GameState and an action to the next GameState, for every ruleset.
 
-An action that is not allowed raises a RuleError of a class for the reason. If there are several reasons, the first of
-these is raised: the game is over, a resignation waits, the opening roll comes first, a double waits, it is the other
-player's turn, the dice have or have not been rolled. Doubling: law 20 of 1931, "Doubling game" of 1970.
+An action that is not allowed raises a RuleError of a class for the reason; permissions.py has what is allowed, turns.py
+what follows in a turn. Backgammon needs less than other games, of which some have turns in several parts that may pass
+to the opponent or bring another roll, doubles and points that are named, and games that nobody wins.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from fibsbot.evolve import evolve
-from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
+from fibsbot.rules import general_plays
+from fibsbot.rules.backgammon import BACKGAMMON, Board, board_of, first_board, sides_of
 from fibsbot.rules.errors import (
     AlreadyRolledError,
     CubeError,
-    CubeRefusal,
     DiceError,
-    DoublePendingError,
     GameOverError,
     GameRunningError,
     NothingToAnswerError,
-    NotStartedError,
     NotYourTurnError,
-    ResignationPendingError,
-    RollFirstError,
     RuleError,
 )
-from fibsbot.rules.laws import AutomaticRaise, Laws, Level, game_multiplier, has_won, win_level
-from fibsbot.rules.plays import check_dice, play_legally
-from fibsbot.rules.state import Ending, GameState, MatchGame, Resignation, Result, Seat, Stage
+from fibsbot.rules.general_plays import check_dice, doubles_to_name, parts_of
+from fibsbot.rules.laws import Laws, Level
+from fibsbot.rules.permissions import (
+    check_after_roll,
+    check_answering,
+    check_before_roll,
+    check_no_resignation,
+    check_resignation,
+    crawford_of,
+    is_beyond,
+    match_winner,
+    may_reject_roll,
+    raised_automatically,
+    redoubles_left,
+    refusal_to_double,
+    refusal_to_redouble,
+)
+from fibsbot.rules.plays import check_dice as check_two_dice
+from fibsbot.rules.plays import play_legally
+from fibsbot.rules.ruleset import Numbers, Opening, Part, Ruleset
+from fibsbot.rules.state import Ending, GameState, Naming, Resignation, Seat, Stage
+from fibsbot.rules.turns import end_game, end_position, end_sides, go_on, points_at_end, stopped, turn_to_opponent
 
-Game = TypeVar("Game", bound=MatchGame)
-"""The game of any ruleset."""
-
-
-def refusal_to_double(state: MatchGame, seat: Seat) -> CubeRefusal | None:
-    """Return why a player may not double before rolling; None if it is allowed.
-
-    The turn does not matter here: a `board:` line has this for both players at any time.
-    """
-    laws = state.laws
-    dead = bool(state.length) and state.scores[seat] + state.cube >= state.length
-    refusal = None
-    if not laws.cube:
-        refusal = CubeRefusal.NO_CUBE
-    elif state.crawford:
-        refusal = CubeRefusal.CRAWFORD
-    elif state.owner is seat.other:
-        refusal = CubeRefusal.NOT_OWNER
-    elif state.rolls_again:
-        refusal = CubeRefusal.ALREADY_ROLLED
-    elif dead and not laws.dead_cube:
-        refusal = CubeRefusal.DEAD_CUBE
-    elif _beyond(laws.cube_limit, 2 * state.cube):
-        refusal = CubeRefusal.LIMIT
-    return refusal
+# -- games of a match -----------------------------------------------------------------------------------------------
 
 
-def refusal_to_redouble(state: MatchGame) -> CubeRefusal | None:
-    """Return why the doubled player may not redouble at once; None if it is allowed."""
-    refusals = (
-        (CubeRefusal.MATCH, bool(state.length)),
-        (CubeRefusal.NO_REDOUBLE_LEFT, state.redoubles >= state.laws.redoubles),
-        (CubeRefusal.LIMIT, _beyond(state.laws.cube_limit, 2 * state.offered)),
-    )
-    return next((refusal for refusal, holds in refusals if holds), None)
-
-
-def redoubles_left(state: MatchGame) -> int:
-    """Return the number of instant redoubles still allowed, in this exchange or in the next one."""
-    if state.length:
-        return 0
-    left = state.laws.redoubles - state.redoubles
-    value = state.offered or 2 * state.cube
-    if state.laws.cube_limit is not None:
-        left = min(left, max(state.laws.cube_limit // value, 1).bit_length() - 1)
-    return left
-
-
-def raised_automatically(state: MatchGame) -> int:
-    """Return the value of the cube after a tie in the opening roll.
-
-    It does not change in the Crawford game, which has no cube.
-    """
-    raised = {
-        AutomaticRaise.NONE: state.cube,
-        AutomaticRaise.DOUBLE: 2 * state.cube,
-        AutomaticRaise.ADD_ONE: state.cube + 1,
-    }
-    value = raised[state.laws.automatic]
-    return state.cube if state.crawford or _too_high(state.laws, value) else value
-
-
-def may_reject_roll(state: GameState) -> bool:
-    """Return whether the player on turn may reject this roll and double the cube.
-
-    "Some players allow each player to reject the first roll and double the cube." Our interpretation: only while the
-    cube is centred, and the second roll has to be played.
-    """
-    return (
-        state.laws.reject_first_throw
-        and state.stage is Stage.MOVE
-        and state.turns < 2
-        and not state.rejected
-        and not state.crawford
-        and state.owner is None
-        and not _too_high(state.laws, 2 * state.cube)
-    )
-
-
-def _too_high(laws: Laws, value: int) -> bool:
-    return _beyond(laws.automatic_limit, value) or _beyond(laws.cube_limit, value)
-
-
-def _beyond(limit: int | None, value: int) -> bool:
-    return limit is not None and value > limit
-
-
-def start_match(laws: Laws, length: int, scores: tuple[int, int] = (0, 0), *, post_crawford: bool = False) -> GameState:
+def start_match(  # noqa: PLR0913 - what a match is
+    laws: Laws,
+    length: int,
+    scores: tuple[int, int] = (0, 0),
+    *,
+    rules: Ruleset = BACKGAMMON,
+    begins: Seat | None = None,
+    post_crawford: bool = False,
+) -> GameState:
     """Return the first game of a match, or the next one at these scores, before the opening roll.
 
-    `length` 0 is unlimited. If one player is a point away, it is the Crawford game unless `post_crawford` says that it
-    has been played. Raises RuleError if a score has already won the match.
+    `length` 0 is unlimited. `begins` rolls first without an opening roll. If one player is a point away, it is the
+    Crawford game unless `post_crawford` says that it has been played. Raises RuleError if a score has already won the
+    match.
     """
     if length < 0 or min(scores) < 0 or (length and max(scores) >= length):
         raise RuleError(f"expected scores from 0 to below the length of the match, got {scores} in a match to {length}")
@@ -133,82 +72,159 @@ def start_match(laws: Laws, length: int, scores: tuple[int, int] = (0, 0), *, po
         scores=scores,
         crawford=crawford,
         post_crawford=post_crawford,
-        position=Position.start(),
-        turn=Seat.A,
-        stage=Stage.OPENING,
+        board=first_board(rules),
+        turn=Seat.A if begins is None else begins,
+        stage=Stage.OPENING if begins is None else Stage.ROLL,
+        rules=rules,
     )
 
 
-def crawford_of(laws: Laws, length: int, scores: tuple[int, int], *, post_crawford: bool) -> tuple[bool, bool]:
-    """Return whether the game at these scores is the Crawford game, and whether that has been played.
+def start_match_of(
+    rules: Ruleset, length: int, scores: tuple[int, int] = (0, 0), *, begins: Seat | None = None
+) -> GameState:
+    """Return what `start_match` does for a game by its own laws."""
+    return start_match(rules.laws, length, scores, rules=rules, begins=begins)
 
-    `post_crawford` is what is known of the match so far.
+
+def start_at(rules: Ruleset, board: Board, dice: Numbers | None = None) -> GameState:
+    """Return a game of an unlimited match in which seat A is on roll at this board, or has rolled these dice.
+
+    Raises DiceError for impossible dice.
     """
-    one_away = sum(score == length - 1 for score in scores)
-    applies = laws.crawford and length > 1
-    # If both are a point away, the Crawford game has been played: there is no other way to get there.
-    post_crawford = applies and (post_crawford or one_away == 2)
-    return applies and one_away == 1 and not post_crawford, post_crawford
+    state = evolve(start_match_of(rules, 0, begins=Seat.A), board=board_of(rules, sides_of(board)))
+    return roll(state, Seat.A, dice) if dice else state
+
+
+def next_game(state: GameState) -> GameState:
+    """Return the next game of the match by the same laws, before its opening roll."""
+    if state.stage is not Stage.OVER:
+        raise GameRunningError("the game is not over yet")
+    if match_winner(state) is not None:
+        raise GameOverError("the match is over")
+    return start_match(
+        state.laws,
+        state.length,
+        state.scores,
+        rules=state.rules,
+        begins=state.result.winner if state.result and state.rules.winner_begins else None,
+        post_crawford=state.crawford or state.post_crawford,
+    )
+
+
+# -- rolls and plays ------------------------------------------------------------------------------------------------
 
 
 def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:
-    """Roll one die for each player: the higher one begins and plays both numbers.
+    """Roll one die for each player: the higher one begins, and plays both numbers or rolls anew.
 
     After a tie the state is still in OPENING, with the cube raised if the laws have automatic raises.
     """
-    check_dice((die_a, die_b))
+    check_two_dice((die_a, die_b))
+    check_no_resignation(state)
     if state.stage is not Stage.OPENING:
-        check_running(state)
         raise AlreadyRolledError("the opening roll has been made")
-    if state.resignation:
-        raise _resignation_pending(state.resignation)
     if die_a == die_b:
         return evolve(state, cube=raised_automatically(state))
-    if die_a > die_b:
-        position = state.position_for(Seat.A)
-        return evolve(state, stage=Stage.MOVE, turn=Seat.A, dice=(die_a, die_b), position=position)
-    position = state.position_for(Seat.B)  # a set-up may differ for the two sides
-    return evolve(state, stage=Stage.MOVE, turn=Seat.B, dice=(die_b, die_a), position=position)
+    winner = Seat.A if die_a > die_b else Seat.B
+    board = state.board if winner is state.turn else state.board.swapped()  # a set-up may differ for the two sides
+    begun = evolve(state, stage=Stage.ROLL, turn=winner, board=board)
+    if state.rules.opening is Opening.RETHROW:
+        return begun
+    return roll(begun, winner, (die_a, die_b) if winner is Seat.A else (die_b, die_a))
 
 
-def roll(state: GameState, seat: Seat, dice: Dice) -> GameState:
+def roll(state: GameState, seat: Seat, dice: Numbers) -> GameState:
     """Roll the dice for the player on turn."""
     check_before_roll(state, seat)
-    check_dice(dice)
-    return evolve(state, stage=Stage.MOVE, dice=dice)
+    if isinstance(state.board, Position):
+        check_two_dice(dice)
+        return evolve(state, stage=Stage.MOVE, dice=dice)
+    check_dice(state.rules, dice)
+    board, todo = parts_of(state.rules, state.board, dice, state.throws + 1)
+    cube = state.cube
+    if state.rules.raises_stake(dice) and not state.crawford and not is_beyond(state.laws.cube_limit, 2 * cube):
+        cube *= 2
+    return go_on(evolve(state, board=board, dice=dice, todo=todo, throws=state.throws + 1, cube=cube))
 
 
 def reject_roll(state: GameState, seat: Seat) -> GameState:
     """Reject the first roll of a player, which doubles the cube, and roll again (if the laws allow it)."""
-    _check_after_roll(state, seat)
+    check_after_roll(state, seat)
     if not may_reject_roll(state):
         raise DiceError("this roll cannot be rejected")
     return evolve(state, stage=Stage.ROLL, dice=None, cube=2 * state.cube, rejected=True)
 
 
 def play(state: GameState, seat: Seat, play: Play) -> GameState:
-    """Make a play. The empty play is legal exactly if no checker can move.
+    """Make a play, in a turn of several parts that of a part. The empty play is legal exactly if no checker can move.
 
     Raises PlayError for a play that the laws forbid.
     """
-    dice = _check_after_roll(state, seat)
-    return reach(state, seat, play_legally(state.position, dice, play))
+    check_after_roll(state, seat)
+    if isinstance(state.board, Position) and state.dice is not None:
+        return reach(state, play_legally(state.board, state.dice, play), len(play))
+    made, after = general_plays.check_play(state.rules, state.sides, state.part, play)
+    return reach(state, after, len(made))
 
 
-def reach(state: GameState, seat: Seat, after: Position) -> GameState:
-    """Return the game after a play of the dice on the board that is known to be legal, and leads to a position.
+def reach(state: GameState, after: Board, moves: int) -> GameState:
+    """Go on from the board that a legal play of this number of moves leads to; nothing is checked.
 
-    The position is seen by the player who made the play.
+    The board is seen by the player who made the play.
     """
-    turns = state.turns + 1
-    if has_won(after):
-        won = evolve(state, position=after, dice=None, rejected=False, turns=turns)
-        return end_game(won, seat, win_level(after), Ending.BORNE_OFF)
-    position, turn = after.swapped(), seat.other
-    return evolve(state, position=position, turn=turn, stage=Stage.ROLL, dice=None, rejected=False, turns=turns)
+    if isinstance(after, Position):
+        return end_position(state, after) if after.over else turn_to_opponent(evolve(state, board=after), ())
+    before, part = state.sides, state.part
+    moved = evolve(state, board=after)
+    if ended := general_plays.outcome(state.rules, before, after):
+        return end_sides(moved, ended)
+    if moves == len(part.numbers):
+        return go_on(evolve(moved, todo=state.todo[1:]))
+    return stopped(moved, part, moves)
 
 
-def double(state: Game, seat: Seat) -> Game:
+def choices(state: GameState) -> tuple[int, ...]:
+    """Return what may be named in NAME; nothing in other stages."""
+    if state.stage is not Stage.NAME:
+        return ()
+    if state.naming is Naming.DOUBLE:
+        return doubles_to_name(state.rules, state.sides)
+    return state.rules.points_to_open(state.sides)
+
+
+def name(state: GameState, seat: Seat, choice: int) -> GameState:
+    """Name the double to play, or the point to open. Raises RuleError unless it may be named now."""
+    check_no_resignation(state)
+    if state.stage is not Stage.NAME or state.naming is None:
+        raise NothingToAnswerError("there is nothing to name")
+    if seat is not state.namer:
+        raise NotYourTurnError("the opponent has to name it")
+    if choice not in choices(state):
+        raise RuleError(f"expected {state.naming.value}, one of {', '.join(map(str, choices(state)))}, got {choice}")
+    named = evolve(state, naming=None, namer=None)
+    if state.naming is Naming.DOUBLE:
+        part = Part((choice,) * 4, ends_turn=state.rules.named_double_ends_turn)
+        return go_on(evolve(named, todo=(part, *state.todo)))
+    return turn_to_opponent(evolve(named, board=state.rules.open_point(state.sides, choice)), ())
+
+
+def roll_contest(state: GameState, total_a: int, total_b: int) -> GameState:
+    """Roll two dice for each player in CONTEST: the higher total names the point to open. A tie changes nothing."""
+    check_no_resignation(state)
+    if state.stage is not Stage.CONTEST:
+        raise NothingToAnswerError("there is nothing to roll for")
+    if not {total_a, total_b} <= set(range(2, 13)):
+        raise DiceError(f"expected the totals of two dice each, 2 to 12, got {total_a} and {total_b}")
+    if total_a == total_b:
+        return state
+    namer = Seat.A if total_a > total_b else Seat.B
+    return evolve(state, stage=Stage.NAME, naming=Naming.POINT, namer=namer)
+
+
+# -- doubles and resignations ---------------------------------------------------------------------------------------
+
+
+def double(state: GameState, seat: Seat) -> GameState:
     """Offer a double."""
     check_before_roll(state, seat)
     refusal = refusal_to_double(state, seat)
@@ -217,27 +233,27 @@ def double(state: Game, seat: Seat) -> Game:
     return evolve(state, stage=Stage.DOUBLED, offered=2 * state.cube, answering=seat.other)
 
 
-def take(state: Game, seat: Seat) -> Game:
+def take(state: GameState, seat: Seat) -> GameState:
     """Accept a double or an instant redouble.
 
     The cube goes to the opponent of the player on turn: after a beaver and any further redoubles, to the one who
     beavered.
     """
-    _check_answering(state, seat)
+    check_answering(state, seat)
     taken = evolve(state, stage=Stage.ROLL, cube=state.offered, owner=state.turn.other)
     return evolve(taken, offered=0, answering=None, redoubles=0)
 
 
-def drop(state: Game, seat: Seat) -> Game:
+def drop(state: GameState, seat: Seat) -> GameState:
     """Refuse a double or an instant redouble, and lose the previous value of the cube."""
-    _check_answering(state, seat)
+    check_answering(state, seat)
     dropped = evolve(state, offered=0, answering=None, redoubles=0)
     return end_game(dropped, seat.other, Level.SINGLE, Ending.DROPPED)
 
 
-def redouble(state: Game, seat: Seat) -> Game:
+def redouble(state: GameState, seat: Seat) -> GameState:
     """Take a double and redouble at once: a beaver, a raccoon, an otter."""
-    _check_answering(state, seat)
+    check_answering(state, seat)
     refusal = refusal_to_redouble(state)
     if refusal:
         raise CubeError(refusal)
@@ -250,41 +266,28 @@ def redouble(state: Game, seat: Seat) -> Game:
     )
 
 
-def resign(state: Game, seat: Seat, level: Level) -> Game:
+def resign(state: GameState, seat: Seat, level: Level) -> GameState:
     """Offer to resign; either player may, at any time. Raises RuleError for a level that does not exist."""
     check_no_resignation(state)
     if level not in set(Level):
         raise RuleError(f"expected a single game (1), a gammon (2) or a backgammon (3) to resign, got {level!r}")
-    return evolve(state, resignation=Resignation(seat, Level(level), _points(state, seat.other, level)))
+    return evolve(state, resignation=Resignation(seat, Level(level), points_at_end(state, seat.other, level)))
 
 
-def accept_resignation(state: Game, seat: Seat) -> Game:
+def accept_resignation(state: GameState, seat: Seat) -> GameState:
     """Accept the opponent's offer to resign: the game is over."""
-    offer = _check_resignation(state, seat)
+    offer = check_resignation(state, seat)
     accepted = evolve(state, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
     return end_game(accepted, seat, offer.level, Ending.RESIGNED)
 
 
-def reject_resignation(state: Game, seat: Seat) -> Game:
+def reject_resignation(state: GameState, seat: Seat) -> GameState:
     """Reject the opponent's offer to resign: the game goes on."""
-    _check_resignation(state, seat)
+    check_resignation(state, seat)
     return evolve(state, resignation=None)
 
 
-def next_game(state: GameState) -> GameState:
-    """Return the next game of the match, before its opening roll."""
-    if state.stage is not Stage.OVER:
-        raise GameRunningError("the game is not over yet")
-    if match_winner(state) is not None:
-        raise GameOverError("the match is over")
-    return start_match(state.laws, state.length, state.scores, post_crawford=state.crawford or state.post_crawford)
-
-
-def match_winner(state: MatchGame) -> Seat | None:
-    """Return the winner of the match; None while it goes on, as unlimited ones always do."""
-    if not state.length:
-        return None
-    return next((seat for seat in Seat if state.scores[seat] >= state.length), None)
+# -- decisions ------------------------------------------------------------------------------------------------------
 
 
 def decision(state: GameState, seat: Seat) -> MatchState | None:
@@ -328,86 +331,3 @@ def _phase(state: GameState, seat: Seat) -> Phase | None:
             return Phase.MOVE if seat is state.turn else None
         case _:
             return None
-
-
-def _points(state: MatchGame, winner: Seat, level: Level) -> int:
-    """Return the score of the game if it ends now.
-
-    In the Point Game checkers count on their present points, also after a drop or a resignation, for which law 21 has
-    no rule: a player who refuses loses "whatever his count may amount to at that time" (law 20).
-    """
-    counted = state.score_by_checkers(winner)
-    if counted is not None:
-        return state.cube * counted
-    turned = state.owner is not None
-    return state.cube * game_multiplier(state.laws, level, unlimited=not state.length, turned=turned)
-
-
-def end_game(state: Game, winner: Seat, level: Level, how: Ending) -> Game:
-    """End a game that somebody has won, and count it."""
-    points = _points(state, winner, level)
-    a, b = state.scores
-    scores = (a + points, b) if winner is Seat.A else (a, b + points)
-    return evolve(state, stage=Stage.OVER, scores=scores, result=Result(winner, points, level, how))
-
-
-def check_running(state: MatchGame) -> None:
-    """Raise GameOverError if the game is over."""
-    if state.stage is Stage.OVER:
-        raise GameOverError("the game is over")
-
-
-def check_no_resignation(state: MatchGame) -> None:
-    """Raise RuleError if the game is over or a resignation waits for its answer."""
-    check_running(state)
-    if state.resignation:
-        raise _resignation_pending(state.resignation)
-
-
-def check_turn(state: MatchGame, seat: Seat) -> None:
-    """Raise RuleError unless this player is on turn and nothing waits for an answer."""
-    check_no_resignation(state)
-    if state.stage is Stage.OPENING:
-        raise NotStartedError("the opening roll comes first")
-    if state.stage is Stage.DOUBLED:
-        raise DoublePendingError("a double waits for its answer")
-    if seat is not state.turn:
-        raise NotYourTurnError("it is the opponent's turn")
-
-
-def check_before_roll(state: MatchGame, seat: Seat) -> None:
-    """Raise RuleError unless this player is on turn and has not rolled."""
-    if state.stage is Stage.ROLL and state.turn is seat and not state.resignation:
-        return  # nearly always
-    check_turn(state, seat)
-    if state.stage is not Stage.ROLL:
-        raise AlreadyRolledError("the dice have been rolled")
-
-
-def _check_after_roll(state: GameState, seat: Seat) -> Dice:
-    if state.stage is not Stage.MOVE or state.turn is not seat or state.resignation:
-        check_turn(state, seat)
-    if state.dice is None:
-        raise RollFirstError("the dice have to be rolled first")
-    return state.dice
-
-
-def _check_answering(state: MatchGame, seat: Seat) -> None:
-    check_no_resignation(state)
-    if state.stage is not Stage.DOUBLED:
-        raise NothingToAnswerError("nobody has doubled")
-    if seat is not state.answering:
-        raise NotYourTurnError("the opponent has to answer the double")
-
-
-def _check_resignation(state: MatchGame, seat: Seat) -> Resignation:
-    check_running(state)
-    if state.resignation is None:
-        raise NothingToAnswerError("nobody wants to resign")
-    if state.resignation.seat is seat:
-        raise NotYourTurnError("the opponent has to answer the resignation")
-    return state.resignation
-
-
-def _resignation_pending(offer: Resignation) -> ResignationPendingError:
-    return ResignationPendingError(f"a resignation for {offer.points} waits for its answer")

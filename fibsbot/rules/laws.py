@@ -8,6 +8,7 @@ laws 19 to 21 of 1931, "Scoring" of 1970.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -124,18 +125,13 @@ def game_multiplier(laws: Laws, level: Level, *, unlimited: bool, turned: bool) 
     return min(level, Level.BACKGAMMON if laws.triple else Level.GAMMON)
 
 
-def point_game_score(position: Position) -> int:
-    """Return the score of the Point Game by the loser's checkers; the winner sees the position (law 21 of 1931).
+def point_game_score(row: Sequence[int]) -> int:
+    """Return the score of the Point Game by the loser's checkers in the loser's own numbering (law 21 of 1931).
 
     One in the loser's own inner table counts 1, in the outer table beside it 2, in the winner's outer table 3, in the
-    winner's inner table or upon the bar 4.
+    winner's inner table or upon the bar 4. `row` has 26 counts: 0 off, 1 to 24 the points, 25 the bar.
     """
-    return sum(-n * _point_game_value(point) for point, n in enumerate(position.points) if n < 0)
-
-
-def _point_game_value(point: int) -> int:
-    """Return the value of a loser's checker on a point in the winner's numbering; 0 is the loser's bar."""
-    return 4 - max(point - 1, 0) // 6
+    return sum(n * min((place + 5) // 6, 4) for place, n in enumerate(row))
 
 
 def has_won(position: Position) -> bool:

@@ -17,6 +17,7 @@ Matches:
 
     pair_match.py        a match of any game
     server_match.py      a match of backgammon
+    saved_games.py       how its games are saved
     ruleset_match.py     a match of another game
     audience.py          who sees a match, and what
     flows.py             the course of any game, handed on to the next two

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
-import cattrs
 from attrs import define, field
 
 from fibs_protocol.words import Colour
@@ -18,12 +17,11 @@ from fibsbot.rules.chouette import LAWS_CHOUETTE, TEAM, Chouette, follow
 from fibsbot.rules.laws import MOST_PLAYERS
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.server.database import Database
+from fibsbot.server.saved_games import SAVED_GAMES
 from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
 from fibsbot.server.users import User
 
 SERVER_LAWS: Final = evolve(LAWS_CHOUETTE, cube_limit=CUBE_LIMIT)
-
-_CONVERTER: Final = cattrs.Converter()
 
 
 class ChouetteMatch(ServerMatch):
@@ -111,7 +109,7 @@ class ChouetteTable:
                 "host": self.host,
                 "seats": self.seats,
                 "games": self.games,
-                "state": _CONVERTER.unstructure(self.state),
+                "state": SAVED_GAMES.unstructure(self.state),
                 "settled": self.settled,
                 "colours": match.colours,
                 "rolls": match.rolls,
@@ -132,7 +130,7 @@ def _table_from(number: int, text: str) -> ChouetteTable | None:
         seats = list(map(str, values["seats"]))
         if "state" not in values:
             return _table_not_begun(number, str(values["host"]), seats)
-        state = _CONVERTER.structure(values["state"], Chouette)
+        state = SAVED_GAMES.structure(values["state"], Chouette)
         table = ChouetteTable(str(values["host"]), seats, number, int(values["games"]), settled=bool(values["settled"]))
         own, other = values["colours"]
         match = ChouetteMatch(table, state, (Colour(own), Colour(other)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fibsbot.games import game as games
 from fibsbot.rules import game
+from fibsbot.rules import game as games
 from fibsbot.server import game_flow, ruleset_flow
 from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.ruleset_match import RulesetMatch

@@ -15,8 +15,8 @@ from fibs_protocol.words import UNLIMITED, YOU, Toggle
 from fibsbot import fibs_numbering
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError
-from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import Level
+from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import Resignation, Seat, Stage
 from fibsbot.server import flows, game_flow
 from fibsbot.server.audience import MatchView, send_to_viewers, watched_view

@@ -21,7 +21,7 @@ from fibsbot import fibs_numbering
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
 from fibsbot.rules import game
-from fibsbot.rules.game import refusal_to_double
+from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double
 from fibsbot.rules.plays import legal_plays, most_moves, resulting_positions
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.server.accounts import RatingCalculation
@@ -186,7 +186,7 @@ def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
     seat, dice = match.state.turn, roll_dice(world, match)
     match.state = game.roll(match.state, seat, dice)
     count = _store_movable_checkers(match)
-    send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), dice))
+    send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), fibs_numbering.dice_to_fibs(dice)))
     offer_rethrow(world, match)
     send_boards(world, match, rolled=True, except_for=lambda view: skip_board and view.is_player(seat))
     if count == 0:
@@ -202,7 +202,7 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
     """Make the play that the player's toggles leave to the server, or ask the player for `count` moves."""
     dice = match.state.dice or (0, 0)
     settings, position = match.users[seat].settings, match.state.position
-    if game.may_reject_roll(match.state):
+    if may_reject_roll(match.state):
         world.send(match.users[seat], m.MovePrompt(count))
         return
     if settings[Toggle.GREEDY]:
@@ -221,7 +221,7 @@ def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> No
 
 def offer_rethrow(world: World, match: ServerMatch) -> None:
     """Offer the player on turn to reject the roll, if the laws allow it; a program decides once it has the board."""
-    if game.may_reject_roll(match.state):
+    if may_reject_roll(match.state):
         world.send(match.users[match.state.turn], m.MayRethrow(2 * match.state.cube))
 
 
@@ -281,7 +281,7 @@ def end_game(world: World, match: ServerMatch) -> None:
         raise AssertionError("a game that is over has a result")
     world.mark_unsaved(match)
     match.record_action(result.winner, "wins")
-    winner = game.match_winner(match.state)
+    winner = match_winner(match.state)
     announce_end(world, match, lambda view: _result(view, result), goes_on=winner is None)
     if winner is not None:
         _end_match(world, match, winner)

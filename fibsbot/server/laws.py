@@ -16,6 +16,7 @@ from fibs_protocol.errors import CommandError
 from fibsbot.rules import game
 from fibsbot.rules.law_words import LawWordsError, describe_laws, law_words, parse_law_words
 from fibsbot.rules.laws import Laws, with_board_limit
+from fibsbot.rules.permissions import may_reject_roll
 from fibsbot.server import game_flow
 from fibsbot.server.audience import send_to_viewers
 from fibsbot.server.game_commands import check_turn, require_backgammon
@@ -83,7 +84,7 @@ def rethrow(world: World, user: User, command: c.Rethrow) -> None:  # noqa: ARG0
     dice = match.state.dice
     if dice is None:
         raise CommandError(m.RollFirst())
-    if not game.may_reject_roll(match.state):
+    if not may_reject_roll(match.state):
         raise CommandError(m.CantRethrow())
     match.state = game.reject_roll(match.state, seat)
     match.record_action(seat, f"rejects {dice[0]}-{dice[1]}")

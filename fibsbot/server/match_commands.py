@@ -14,7 +14,7 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset
-from fibsbot.games.ruleset import Ruleset
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server import flows, game_commands, game_flow, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH

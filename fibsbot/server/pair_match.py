@@ -12,16 +12,16 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 from fibs_protocol.words import Colour
 from fibsbot import fibs_numbering
-from fibsbot.rules.game import match_winner
 from fibsbot.rules.laws import Laws
-from fibsbot.rules.state import MatchGame, Seat, Stage
+from fibsbot.rules.permissions import match_winner
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.server.database import Database, SavedMatchRow
 from fibsbot.server.users import User
 
 MAX_SHOWN: Final = 9999
 """The highest score that a `board:` or `table:` line can show; an unlimited match may pass it."""
 
-Game = TypeVar("Game", bound=MatchGame)
+Game = TypeVar("Game", bound=GameState)
 
 
 @define(eq=False)

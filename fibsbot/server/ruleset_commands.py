@@ -11,10 +11,9 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Refusal
-from fibsbot.games import game
-from fibsbot.games.game import TableGame
+from fibsbot.rules import game
 from fibsbot.rules.errors import PlayError, RuleError
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.server import game_commands, ruleset_flow
 from fibsbot.server.game_commands import check_no_resignation
 from fibsbot.server.ruleset_match import RulesetMatch
@@ -26,12 +25,12 @@ HANDLERS: Final = CommandHandlers()
 """For players of a RulesetMatch."""
 
 
-def state_of(user: User) -> TableGame | None:
+def state_of(user: User) -> GameState | None:
     """Return the game that a user plays, if it is not backgammon."""
     return user.match.state if isinstance(user.match, RulesetMatch) else None
 
 
-def after_command(world: World, user: User, before: TableGame | None) -> None:
+def after_command(world: World, user: User, before: GameState | None) -> None:
     """Send the board if a command has changed the game; `before` is what `state_of` returned before it."""
     match = user.match
     if isinstance(match, RulesetMatch) and match.state is not before:

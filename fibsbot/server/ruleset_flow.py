@@ -13,14 +13,13 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, TableNaming, Toggle
 from fibsbot.evolve import evolve
-from fibsbot.games import game
-from fibsbot.games.game import Naming, TableGame
-from fibsbot.games.plays import legal_plays
-from fibsbot.games.ruleset import Numbers
-from fibsbot.games.table import OFF
 from fibsbot.position import Play
-from fibsbot.rules.game import match_winner, refusal_to_double
-from fibsbot.rules.state import Ending, Seat, Stage
+from fibsbot.rules import game
+from fibsbot.rules.general_plays import legal_plays
+from fibsbot.rules.permissions import match_winner, refusal_to_double
+from fibsbot.rules.ruleset import Numbers
+from fibsbot.rules.sides import OFF
+from fibsbot.rules.state import Ending, GameState, Naming, Seat, Stage
 from fibsbot.server import game_flow
 from fibsbot.server.accounts import RatingCalculation
 from fibsbot.server.audience import MatchView, match_views, send_to_viewers
@@ -150,8 +149,8 @@ def _roll_contest(world: World, match: RulesetMatch) -> None:
 # -- playing --------------------------------------------------------------------------------------------------------
 
 
-def _plays(state: TableGame) -> tuple[Play, ...]:
-    return legal_plays(state.rules, state.table, state.part)
+def _plays(state: GameState) -> tuple[Play, ...]:
+    return legal_plays(state.rules, state.sides, state.part)
 
 
 def _plays_by_itself(world: World, match: RulesetMatch) -> bool:
@@ -175,11 +174,11 @@ def _plays_by_itself(world: World, match: RulesetMatch) -> bool:
     return False
 
 
-def greedy_play(state: TableGame, plays: tuple[Play, ...] | None = None) -> Play | None:
+def greedy_play(state: GameState, plays: tuple[Play, ...] | None = None) -> Play | None:
     """Return the play that bears off a checker with every number of the part; None if there is none."""
     numbers = len(state.part.numbers)
     for play in plays or _plays(state):
-        own = state.table.own
+        own = state.sides.own
         off = bool(play.moves) and all(move.target == OFF for move in play.moves)
         if off and (len(play) == numbers or own.row[OFF] + len(play) == own.checkers):
             return play
@@ -214,7 +213,7 @@ def make_play(
     _announce_rest(world, match, before)
 
 
-def _announce_rest(world: World, match: RulesetMatch, before: TableGame) -> None:
+def _announce_rest(world: World, match: RulesetMatch, before: GameState) -> None:
     """Announce what follows a part of a turn: another part, another roll, or parts that are left to the opponent."""
     state, seat = match.state, before.turn
     if state.stage is Stage.MOVE:
@@ -252,7 +251,7 @@ def end_game(world: World, match: RulesetMatch) -> None:
 
 
 def _result(view: MatchView) -> Message:
-    state: TableGame = view.match.state
+    state: GameState = view.match.state
     if state.result is None:
         return m.GameDrawn(state.reason)
     winner, loser, points = view.name(state.result.winner), view.name(state.result.winner.other), state.result.points

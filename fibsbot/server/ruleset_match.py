@@ -13,11 +13,11 @@ from fibs_protocol.grammar import write
 from fibs_protocol.words import Colour
 from fibsbot import fibs_numbering
 from fibsbot.evolve import evolve
-from fibsbot.games.game import TableGame, start_match
-from fibsbot.games.ruleset import Numbers, Ruleset
 from fibsbot.games.text import game_from_json, game_to_json
 from fibsbot.position import Play
-from fibsbot.rules.state import Seat
+from fibsbot.rules.game import start_match_of
+from fibsbot.rules.ruleset import Numbers, Ruleset
+from fibsbot.rules.state import GameState, Seat
 from fibsbot.server.accounts import GameRating
 from fibsbot.server.database import Database, SavedMatchRow
 from fibsbot.server.pair_match import PairMatch
@@ -30,7 +30,7 @@ _KIND: Final = '{"ruleset": '
 
 
 @define(eq=False)
-class RulesetMatch(PairMatch[TableGame]):
+class RulesetMatch(PairMatch[GameState]):
     """A match of a game other than backgammon."""
 
     new_ratings: tuple[GameRating, ...] = ()
@@ -61,7 +61,7 @@ class RulesetMatch(PairMatch[TableGame]):
 
     def pips(self, seat: Seat) -> tuple[int, int]:
         """Return the pip counts of a seat and of the other one."""
-        table = self.state.table_for(seat)
+        table = self.state.sides_for(seat)
         return table.own.pips, table.opponent.pips
 
     def record_part(self, seat: Seat, numbers: Numbers, play: Play) -> None:
@@ -110,7 +110,7 @@ class RulesetMatch(PairMatch[TableGame]):
 
 def new_ruleset_match(inviter: User, joiner: User, length: int, serial: int, rules: Ruleset) -> RulesetMatch:
     """Return a new match, the inviter as X, by both players' toggles; `length` is as in messages."""
-    state = start_match(rules, fibs_numbering.length_from_fibs(length))
+    state = start_match_of(rules, fibs_numbering.length_from_fibs(length))
     crawford = rules.laws.crawford and wants_crawford(inviter, joiner)
     state = evolve(state, laws=evolve(rules.laws, cube_limit=CUBE_LIMIT, crawford=crawford))
     return RulesetMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial)

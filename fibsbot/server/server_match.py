@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
-import cattrs
 from attrs import define, evolve
 
 from fibs_protocol import messages as m
@@ -20,14 +19,13 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.server.pair_match import MAX_SHOWN, PairMatch
+from fibsbot.server.saved_games import SAVED_GAMES
 from fibsbot.server.users import User
 
 CUBE_LIMIT: Final = 4096
 """The highest value of the cube: a `board:` line holds four digits."""
 CRAWFORD_OFF: Final = 3
 """The token "forced move" in a match without the Crawford rule (docs/protocol.md, token 50)."""
-
-_CONVERTER: Final = cattrs.Converter()
 
 
 @define(eq=False)
@@ -44,7 +42,7 @@ class ServerMatch(PairMatch[GameState]):
     def record_play(self, seat: Seat, dice: Dice, play: Play) -> None:
         """Add a play to the list."""
         moves = fibs_numbering.play_to_fibs(play, self.direction(seat))
-        self.moves.append(write(m.MovesPlay(self.colours[seat], dice, moves)))
+        self.moves.append(write(m.MovesPlay(self.colours[seat], fibs_numbering.dice_to_fibs(dice), moves)))
 
     def pips(self, seat: Seat) -> tuple[int, int]:
         """Return the pip counts of a seat and of the other one."""
@@ -67,7 +65,7 @@ class ServerMatch(PairMatch[GameState]):
         direction = self.direction(seat)
         position = state.position_for(seat)
         doubled = state.stage is Stage.DOUBLED
-        dice = state.dice or (0, 0)
+        dice = fibs_numbering.dice_to_fibs(state.dice)
         own_turn = turn is seat
         return BoardState(
             player=player,
@@ -103,7 +101,7 @@ class ServerMatch(PairMatch[GameState]):
         """Return everything except the users as JSON."""
         values = {
             "names": self.names,
-            "state": _CONVERTER.unstructure(self.state),
+            "state": SAVED_GAMES.unstructure(self.state),
             "colours": self.colours,
             "serial": self.serial,
             "throws": self.rolls,
@@ -118,7 +116,7 @@ class ServerMatch(PairMatch[GameState]):
         a, b = values["names"]
         x, o = values["colours"]
         can_a, can_b = values["can_move"]
-        state = _CONVERTER.structure(values["state"], GameState)
+        state = SAVED_GAMES.structure(values["state"], GameState)
         return cls(
             (a, b),
             state,

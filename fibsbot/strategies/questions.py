@@ -13,16 +13,16 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
-from fibsbot.games import plays as table_plays
-from fibsbot.games.backgammons import is_backgammon
-from fibsbot.games.game import TableGame, choices, name, reach, roll, roll_opening, start_match
-from fibsbot.games.ruleset import Ruleset
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+from fibsbot.rules import general_plays as table_plays
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.errors import PlayError
+from fibsbot.rules.game import choices, name, reach, roll, roll_opening, start_match_of
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
-from fibsbot.rules.state import Stage
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies import DEFAULT_TABLE_STRATEGY
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, RejectsRolls, Strategy
 from fibsbot.strategies.table_games import BackgammonTableStrategy, TableStrategy, load_table_strategy
@@ -275,7 +275,7 @@ class TablesOnlyStrategy(LastResort):
 class TableQuestion:
     """A decision in a game other than backgammon."""
 
-    game: TableGame
+    game: GameState
     """Seen by the seat that decides."""
     may_double: bool = False
     """Whether a double may be offered in ROLL."""
@@ -312,7 +312,7 @@ class TableQuestion:
         if game.resignation:
             return AcceptAnswer(accepted=game.resignation.level > Level.SINGLE or not game.laws.gammon)
         if game.stage is Stage.MOVE:
-            return PlayAnswer(next(iter(table_plays.legal_plays(game.rules, game.table, game.part)), Play()))
+            return PlayAnswer(next(iter(table_plays.legal_plays(game.rules, game.sides, game.part)), Play()))
         if game.stage is Stage.NAME:
             return NameAnswer(choices(game)[-1])
         return CubeAnswer(CubeAction.TAKE if game.stage is Stage.DOUBLED else CubeAction.ROLL)
@@ -331,7 +331,7 @@ class TableQuestion:
         if not isinstance(answer, Play):
             raise InvalidAnswerError(f"expected a Play, got {answer!r}")
         try:
-            return PlayAnswer(table_plays.check_play(self.game.rules, self.game.table, self.game.part, answer)[0])
+            return PlayAnswer(table_plays.check_play(self.game.rules, self.game.sides, self.game.part, answer)[0])
         except PlayError as error:
             raise InvalidAnswerError(f"expected a legal play, got one that breaks a law: {error}") from error
 
@@ -347,7 +347,7 @@ def first_questions(rules: Ruleset) -> Iterator[TableQuestion]:
     They are for the time before the first connection: the very first start compiles what the engine needs, which takes
     many seconds.
     """
-    game, random = start_match(rules, 3), Random(1)
+    game, random = start_match_of(rules, 3), Random(1)
     while game.stage is not Stage.OVER:
         dice = tuple(random.randint(1, 6) for _ in range(rules.dice))
         if game.stage is Stage.OPENING:
@@ -360,11 +360,11 @@ def first_questions(rules: Ruleset) -> Iterator[TableQuestion]:
             yield TableQuestion(game)
             game = name(game, game.namer, choices(game)[-1])
         else:
-            plays = table_plays.resulting_tables(rules, game.table, game.part)
+            plays = table_plays.resulting_tables(rules, game.sides, game.part)
             if len(plays) > 1:
                 yield TableQuestion(game)
                 return
-            game = reach(game, *next(((table, len(moves)) for table, moves in plays.items()), (game.table, 0)))
+            game = reach(game, *next(((table, len(moves)) for table, moves in plays.items()), (game.sides, 0)))
 
 
 def _boolean(answer: object) -> bool:

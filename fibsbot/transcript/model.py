@@ -18,8 +18,8 @@ from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import Level
+from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.plays import has_choice
 from fibsbot.rules.state import GameState, Result, Seat, Stage
 from fibsbot.text import plural

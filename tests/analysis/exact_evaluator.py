@@ -12,8 +12,8 @@ from attrs import evolve
 from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
 from fibsbot.rules import game as rules
-from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import FIBS, Level
+from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import CubeValues
@@ -113,7 +113,7 @@ def begin(random: Random) -> GameState:
     cube = 1 if game.crawford else random.choice((1, 2))
     owner = None if cube == 1 else random.choice((Seat.A, Seat.B))
     turn = random.choice((Seat.A, Seat.B))
-    return evolve(game, position=race(random), stage=Stage.ROLL, turn=turn, cube=cube, owner=owner, turns=30)
+    return evolve(game, board=race(random), stage=Stage.ROLL, turn=turn, cube=cube, owner=owner, turns=30)
 
 
 def played_badly(seed: int) -> Transcript:

@@ -7,8 +7,8 @@ from random import Random
 from fibsbot.match import CubeAction, Phase
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
-from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import FIBS, Laws
+from fibsbot.rules.permissions import match_winner, refusal_to_double
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import Strategy
@@ -27,7 +27,7 @@ def play_match(strategy: Strategy, seed: int, length: int, laws: Laws = FIBS) ->
             entries.append(entry)
             state = apply(state, entry)
         games.append(Game(len(games) + 1, start, tuple(entries), state.result))
-        if rules.match_winner(state) is not None:
+        if match_winner(state) is not None:
             return Transcript((Player("anna"), Player("bert")), length, tuple(games))
         state = rules.next_game(state)
 

@@ -220,7 +220,7 @@ def test_in_the_point_game_a_pass_costs_the_checkers_where_they_stand() -> None:
     position = Position.from_sides(
         own=[0, 5, *[0] * 23], opponent=[0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 7, *[0] * 11]
     )
-    start = evolve(start_match(POINT_GAME, 0), stage=Stage.ROLL, turn=Seat.A, turns=9, position=position)
+    start = evolve(start_match(POINT_GAME, 0), stage=Stage.ROLL, turn=Seat.A, turns=9, board=position)
     double = Cube(seat=Seat.A, action=CubeAction.DOUBLE)
     passed = Cube(seat=Seat.B, action=CubeAction.PASS)
     game = Game(1, start, (double, passed))
@@ -278,7 +278,7 @@ def test_doubles_and_answers(ahead: int, offer: tuple[str, float, bool], answer:
 
 def test_rolling_instead_of_doubling_is_an_error() -> None:
     """25 of 36 rolls win at once, the others lose."""
-    money = evolve(LATER, length=0, position=Position((0, 0, 1, 1, *(0,) * 20, -1, 0)))
+    money = evolve(LATER, length=0, board=Position((0, 0, 1, 1, *(0,) * 20, -1, 0)))
     won = Throw(seat=Seat.A, dice=(3, 2), play=Play.of((3, 0), (2, 0)))
     roll, play = analyse_match(transcript(won, start=money), ExactEvaluator()).games[0].decisions
     assert ("roll", "double", True) == (roll.decision.text, roll.best, roll.counts)

@@ -160,7 +160,7 @@ def test_entering_is_compared_with_its_expectation() -> None:
     cells = [0] * 26
     cells[25], cells[1] = 1, 5
     cells[18] = cells[19] = cells[20] = cells[21] = cells[22] = -2  # 18 is outside
-    from_bar = evolve(START, stage=Stage.ROLL, turns=8, position=Position(tuple(cells)))
+    from_bar = evolve(START, stage=Stage.ROLL, turns=8, board=Position(tuple(cells)))
     for dice, entered in (((6, 5), 0), ((2, 5), 1)):
         play = next(iter(legal_plays(from_bar.position, dice)), Play())
         a, _ = dice_statistics(match(Game(1, from_bar, (Throw(seat=Seat.A, dice=dice, play=play),))))
@@ -257,7 +257,7 @@ def test_a_point_is_closed_by_two_checkers(checkers: int, entered: int, expected
     opponent[0], opponent[12] = checkers, 15 - checkers  # on the opponent's ace point, where a 1 would enter
     own = [0] * 25
     own[24], own[5] = 1, 14
-    start = evolve(start_match(FIBS, 0), position=Position.from_sides(own, opponent), stage=Stage.ROLL, turns=5)
+    start = evolve(start_match(FIBS, 0), board=Position.from_sides(own, opponent), stage=Stage.ROLL, turns=5)
     throw = Throw(seat=Seat.A, dice=(1, 1), play=None)
     match = Transcript((Player("a"), Player("b")), 0, (Game(1, start, (throw,)),))
     own_dice, _ = dice_statistics(match)

@@ -18,10 +18,10 @@ from fibsbot.engine.family.game_loop import new_game_buffers
 from fibsbot.engine.family.network import new_network, save_network
 from fibsbot.engine.family.parameters import start_of
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, play, reach, roll, start_match
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import play, reach, roll, start_match_of
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.table_games import RandomTableStrategy, load_table_strategy
 
 pytestmark = pytest.mark.compiles_games
@@ -109,7 +109,7 @@ def test_simple_players_against_the_engine_make_the_plays_of_the_strategies(name
     buffers = new_game_buffers(start_of(rules), new_network(1, (1, 0, 0), 1))
     player, strategy = make_player(rules, buffers, name, 1), load_table_strategy(name)
     rng = random.Random(name)
-    state = start_match(rules, 0, begins=Seat.A)
+    state = start_match_of(rules, 0, begins=Seat.A)
     for _ in range(40):
         state = roll(state, state.turn, (rng.randint(1, 6), rng.randint(1, 6)))
         if state.stage is not Stage.MOVE:
@@ -122,7 +122,7 @@ def test_simple_players_against_the_engine_make_the_plays_of_the_strategies(name
 class CheatingStrategy(RandomTableStrategy):
     """Moves a checker that is not there."""
 
-    def choose_play(self, game: TableGame) -> Play:  # noqa: ARG002 - the interface
+    def choose_play(self, game: GameState) -> Play:  # noqa: ARG002 - the interface
         """Return an illegal play."""
         return Play.of((24, 1))
 
@@ -153,4 +153,4 @@ def test_an_illegal_play_of_a_strategy_is_not_made(monkeypatch: pytest.MonkeyPat
     rules = load_ruleset("nackgammon")
     player = make_player(rules, new_game_buffers(start_of(rules), new_network(1, (1, 0, 0), 1)), "engine", 1)
     with pytest.raises(RuleError, match="expected a legal play"):
-        player(roll(start_match(rules, 0, begins=Seat.A), Seat.A, (2, 1)))
+        player(roll(start_match_of(rules, 0, begins=Seat.A), Seat.A, (2, 1)))

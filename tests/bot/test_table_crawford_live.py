@@ -13,11 +13,11 @@ from fibs_protocol import messages as m
 from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End, Record
-from fibsbot.games.game import TableGame
 from fibsbot.policy import Policy
 from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
 from fibsbot.replay.events import TableGameBegan
 from fibsbot.replay.transcriber import events_of_capture
+from fibsbot.rules.state import GameState
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.table_games import BlotStrategy
@@ -32,7 +32,7 @@ SEED = 3
 class Doubler(BlotStrategy):
     """Doubles as soon as it is asked, once in a game, and takes."""
 
-    def offer_double(self, game: TableGame) -> bool:
+    def offer_double(self, game: GameState) -> bool:
         """Return whether nobody has doubled yet."""
         return game.cube == 1
 

@@ -10,11 +10,11 @@ from fibs_protocol import commands as c
 from fibs_protocol.grammar import parse_command
 from fibs_protocol.words import Colour
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import TableGame, name, play, roll, start_match
-from fibsbot.games.table import HAND, OFF
 from fibsbot.policy import Policy
 from fibsbot.position import Move, Play
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import name, play, roll, start_match_of
+from fibsbot.rules.sides import HAND, OFF
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, TableQuestion, TablesOnlyStrategy
 from fibsbot.strategies.table_games import load_table_strategy
@@ -28,7 +28,7 @@ PLAYER = TablesOnlyStrategy(load_table_strategy("random", seed=1))
 INVITED = "ford wants to play a 1 point match of {} with you."
 
 
-def line(game: TableGame) -> str:
+def line(game: GameState) -> str:
     """Return the line of a game as our agent gets it."""
     return table_state(game, Seat.A, "You", "ford", Colour.O).to_line()
 
@@ -57,7 +57,7 @@ def decide(script: Script, *, last_resort: bool = False) -> list[str]:
     return script.answer(question.put_to(LastResort() if last_resort else PLAYER))
 
 
-def carry_out(game: TableGame, text: str) -> TableGame:
+def carry_out(game: GameState, text: str) -> GameState:
     """Return the game after our agent's command."""
     command = parse_command(text)
     match command:
@@ -79,7 +79,7 @@ def takes_long(game: str) -> bool:
 def test_a_whole_game_is_played_with_legal_commands_only(game: str) -> None:
     script = to_match(game)
     rng = random.Random(game)
-    state = start_match(load_ruleset(game), 1)
+    state = start_match_of(load_ruleset(game), 1)
     while state.stage is not Stage.OVER:
         if state.decides is not Seat.A:
             state = advance(state, rng)
@@ -120,14 +120,14 @@ def test_a_match_of_another_game_than_the_agreed_one_is_left() -> None:
 def test_a_line_that_its_game_does_not_allow_is_a_difference_and_decides_nothing() -> None:
     script = to_match("plakoto")
     script.agent._context.settings = script.agent.settings
-    wrong = line(start_match(load_ruleset("tabula"), 1, begins=Seat.A)).replace("tabula", "plakoto")
+    wrong = line(start_match_of(load_ruleset("tabula"), 1, begins=Seat.A)).replace("tabula", "plakoto")
     with pytest.raises(Exception, match="course"):
         script.server(wrong)
 
 
 def test_a_server_that_falls_silent_in_a_game_is_asked_for_the_board_and_then_left() -> None:
     script = to_match("plakoto")
-    state = roll(start_match(load_ruleset("plakoto"), 1, begins=Seat.A), Seat.A, (6, 5))
+    state = roll(start_match_of(load_ruleset("plakoto"), 1, begins=Seat.A), Seat.A, (6, 5))
     script.server(line(state))
     assert decide(script)[0].startswith("move ")
     assert "board" in script.wait(1000)
@@ -136,7 +136,7 @@ def test_a_server_that_falls_silent_in_a_game_is_asked_for_the_board_and_then_le
 
 def test_a_server_that_only_repeats_the_board_is_left_in_the_end() -> None:
     script = to_match("plakoto")
-    state = roll(start_match(load_ruleset("plakoto"), 1, begins=Seat.B), Seat.B, (6, 5))
+    state = roll(start_match_of(load_ruleset("plakoto"), 1, begins=Seat.B), Seat.B, (6, 5))
     sent = script.server(line(state))
     for _ in range(200):
         sent = script.server(line(state)) if "board" in sent else script.wait(30)
@@ -147,7 +147,7 @@ def test_a_server_that_only_repeats_the_board_is_left_in_the_end() -> None:
 
 def test_a_refused_play_is_followed_by_another_one() -> None:
     script = to_match("plakoto")
-    state = roll(start_match(load_ruleset("plakoto"), 1, begins=Seat.A), Seat.A, (6, 5))
+    state = roll(start_match_of(load_ruleset("plakoto"), 1, begins=Seat.A), Seat.A, (6, 5))
     script.server(line(state))
     first = script.answer(PlayAnswer(Play.of((24, 18), (24, 19))))
     assert first == ["move 24-18 24-19"]
@@ -160,7 +160,7 @@ def test_a_refused_play_is_followed_by_another_one() -> None:
 
 def test_the_status_and_the_records_know_the_score_of_a_game() -> None:
     script = to_match("plakoto")
-    state = start_match(load_ruleset("plakoto"), 5, scores=(2, 3), begins=Seat.B)
+    state = start_match_of(load_ruleset("plakoto"), 5, scores=(2, 3), begins=Seat.B)
     script.server(line(state))
     assert script.agent.status.score == (2, 3)
     script.server("ford wins 1 point, having borne off all checkers.")
@@ -171,7 +171,7 @@ def test_the_status_and_the_records_know_the_score_of_a_game() -> None:
 @pytest.mark.parametrize(("scores", "crawford"), [((0, 2), True), ((2, 2), False)])
 def test_no_double_is_asked_for_in_the_crawford_game(scores: tuple[int, int], *, crawford: bool) -> None:
     script = to_match("nackgammon")
-    script.server(line(start_match(load_ruleset("nackgammon"), 3, scores, begins=Seat.A)))
+    script.server(line(start_match_of(load_ruleset("nackgammon"), 3, scores, begins=Seat.A)))
     question = script.questions[0].question
     assert isinstance(question, TableQuestion)
     assert (crawford, not crawford) == (question.game.crawford, question.may_double)

@@ -72,7 +72,7 @@ def _dice() -> str:
 
 def _table(name: str, play: str) -> str:
     game = board_of(name)
-    made = table_plays.parse_play(play, game.rules, game.table, game.part)
+    made = table_plays.parse_play(play, game.rules, game.sides, game.part)
     return table_svg(game, Seat.A, names=NAMES, play=made)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, start_at, start_match
 from fibsbot.games.text import parse_table
+from fibsbot.rules.game import start_at, start_match_of
+from fibsbot.rules.state import GameState
 
 BOARDS: Final = {
     "tabula": ("25:2 20:9 14:2 9 3 hit=1 / 25:5 23:2 19 12:4 8:3", (6, 4, 4)),
@@ -36,12 +37,12 @@ BOARDS: Final = {
 NAMES: Final = ("marvin", "ford")
 
 
-def start_of(name: str) -> TableGame:
+def start_of(name: str) -> GameState:
     """Return a game of a match before its opening roll."""
-    return start_match(load_ruleset(name), 3)
+    return start_match_of(load_ruleset(name), 3)
 
 
-def board_of(name: str) -> TableGame:
+def board_of(name: str) -> GameState:
     """Return the game of BOARDS in which marvin, who has seat A, has rolled."""
     text, dice = BOARDS[name]
     rules = load_ruleset(name)

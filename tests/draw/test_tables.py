@@ -21,14 +21,14 @@ from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import describe_game, draw_table, table_situation
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import TableGame, play, start_at
-from fibsbot.games.plays import legal_plays
-from fibsbot.games.table import HAND, OFF
 from fibsbot.games.text import parse_table
 from fibsbot.match import MatchState
 from fibsbot.notation.table_plays import parse_play
 from fibsbot.position import Position
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import play, start_at
+from fibsbot.rules.general_plays import legal_plays
+from fibsbot.rules.sides import HAND, OFF
+from fibsbot.rules.state import GameState, Seat, Stage
 from tests.draw.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
 from tests.draw.table_boards import BOARDS, NAMES, board_of, start_of
 from tests.games.random_games import random_game
@@ -71,11 +71,11 @@ def drawn_checkers(lines: list[str]) -> int:
     return sum(int(cell) - STACK + 1 if cell.isdigit() else 1 for cell in cells)
 
 
-def heaps_of(game: TableGame) -> list[int]:
+def heaps_of(game: GameState) -> list[int]:
     """Return the numbers of checkers on all points and on both bars."""
     return [
         count
-        for side in (game.table.own, game.table.opponent)
+        for side in (game.sides.own, game.sides.opponent)
         for count in (*side.row[OFF + 1 : HAND], side.row[HAND] - game.rules.in_hand(side))
     ]
 
@@ -86,7 +86,7 @@ def test_every_checker_of_a_random_game_is_drawn_or_counted(name: str) -> None:
     for state in islice(random_game(load_ruleset(name), rng), 20, 20 + 9 * STATES, 9):
         seat, view = rng.choice(list(Seat)), ViewOptions(left=rng.random() < 0.5, opponents_side=rng.random() < 0.5)
         lines = draw_table(state, seat, NAMES)
-        pins = state.table.own.pinned.bit_count() + state.table.opponent.pinned.bit_count()
+        pins = state.sides.own.pinned.bit_count() + state.sides.opponent.pinned.bit_count()
         assert pins == sum(line.count(" o") + line.count(" x") for line in lines if line.startswith("   |"))
         assert all("".join(lines).isascii() for line in lines)
         text = table_svg(state, seat, names=NAMES, view=view)
@@ -97,14 +97,14 @@ def test_every_checker_of_a_random_game_is_drawn_or_counted(name: str) -> None:
         if not pins:  # more than five with a pinned one are shown by a number that does not count it
             assert sum(heaps_of(state)) == drawn_checkers(lines)
         slabs = [it for it in root.iter(f"{SVG}rect") if it.attrib.get("rx") == "3"]
-        places = (state.table.own, state.table.opponent)
+        places = (state.sides.own, state.sides.opponent)
         assert sum(side.row[OFF] + state.rules.in_hand(side) for side in places) == len(slabs)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_picture_is_small_loads_nothing_and_shows_any_play(name: str) -> None:
     game = board_of(name)
-    for made in legal_plays(game.rules, game.table, game.part)[:4]:
+    for made in legal_plays(game.rules, game.sides, game.part)[:4]:
         text = table_svg(game, Seat.B, names=(NASTY, "ford"), play=made)
         root = parsed(text)
         assert [] == reaches_out(text)
@@ -136,7 +136,7 @@ def test_hand_and_bar_are_apart_where_the_game_distinguishes_them() -> None:
 def test_the_rest_of_a_turn_is_written_below_the_board() -> None:
     rules = load_ruleset("gioul")
     stopped = start_at(rules, parse_table("24 2:14 / 24:14 11", rules), (5, 5))
-    passed = play(stopped, Seat.A, parse_play("24/19", rules, stopped.table, stopped.part))
+    passed = play(stopped, Seat.A, parse_play("24/19", rules, stopped.sides, stopped.part))
     lines = draw_table(passed, Seat.A, NAMES)
     assert "   ford to play: 5 5 5, then 6 6 6 6." in lines
     assert "marvin rolled 5 5." in lines[-2]

@@ -26,10 +26,10 @@ from fibsbot.engine.match_equity import match_chance
 from fibsbot.engine.rollout.games import BlockPlayer, RolloutPlan, play_candidates
 from fibsbot.engine.search import SearchLimits
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import play, roll, start_match
-from fibsbot.games.plays import resulting_tables
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
+from fibsbot.rules.game import play, roll, start_match_of
+from fibsbot.rules.general_plays import resulting_tables
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
 from tests.engine.toys import some_positions
@@ -94,20 +94,20 @@ def _game(name: str) -> Stream:
     """Yield the chances of tables of a game, and the plays that are chosen at 0 and at 1 ply."""
     rules = load_ruleset(name)
     evaluator, rng = TableEvaluator(rules), random.Random(name)
-    state = start_match(rules, 0, begins=Seat.A)
+    state = start_match_of(rules, 0, begins=Seat.A)
     for _ in range(12):
         if state.stage is Stage.OVER:
             return
         if state.stage is Stage.ROLL:
             state = roll(state, state.turn, tuple(rng.randint(1, 6) for _ in range(rules.dice)))
         if state.stage is Stage.MOVE:
-            found = resulting_tables(state.rules, state.table, state.part)
+            found = resulting_tables(state.rules, state.sides, state.part)
             if found:
                 after = sorted(found, key=repr)[:40]
                 yield evaluator.chances(after)
                 steps = [(it, len(found[it])) for it in after]
                 for plies in (0, 1):
-                    yield evaluator.best_play(state.table, state.todo, steps, passed=state.passed, plies=plies)
+                    yield evaluator.best_play(state.sides, state.todo, steps, passed=state.passed, plies=plies)
             state = play(state, state.turn, Play(rng.choice(list(found.values()))) if found else Play())
 
 

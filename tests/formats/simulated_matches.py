@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import BAR, Play, Position
 from fibsbot.rules import game as rules
-from fibsbot.rules.game import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
+from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double, refusal_to_redouble
 from fibsbot.rules.plays import Cells, resulting_positions
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
@@ -74,7 +74,7 @@ def simulate(
     most = games or (10_000 if length else random.randint(1, 4))
     first, second = names or random.sample(NAMES, 2)
     match = _Match(random, rules.start_match(laws, length), setup or Position.start())
-    while rules.match_winner(match.state) is None and len(match.games) < most:
+    while match_winner(match.state) is None and len(match.games) < most:
         match.play_game()
     played = match.games
     if gaps:
@@ -114,7 +114,7 @@ class _Match:
         """Play one game to its end."""
         if self.games:
             self.state = rules.next_game(self.state)
-        self.state = evolve(self.state, position=self.setup)
+        self.state = evolve(self.state, board=self.setup)
         first, second = self._opening()
         start = self.state
         self.entries = []
@@ -178,7 +178,7 @@ class _Match:
             if self.state.stage is Stage.OVER:
                 return
         thrown = apply(self.state, Throw(seat=seat, dice=dice))
-        if rules.may_reject_roll(thrown) and self.random.random() < 0.5:
+        if may_reject_roll(thrown) and self.random.random() < 0.5:
             self._add(RejectedRoll(seat=seat, dice=dice))
             self._throw(seat, self._dice())
             return

@@ -139,7 +139,7 @@ def test_a_game_seen_from_its_middle_and_a_gap_are_boards_that_are_set_up() -> N
 
 @pytest.mark.parametrize("turn", Seat)
 def test_a_board_that_is_set_up_is_that_of_the_player_on_turn(turn: Seat) -> None:
-    seen = evolve(START, stage=Stage.ROLL, turn=turn, turns=6, position=Position.start().play(THROW.play or Play()))
+    seen = evolve(START, stage=Stage.ROLL, turn=turn, turns=6, board=Position.start().play(THROW.play or Play()))
     match = evolve(match_of(), games=(Game(1, seen, (evolve(THROW, seat=turn),)),))
     assert match.games == read_sgf(write_sgf(match)).games
 

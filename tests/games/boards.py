@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.plays import resulting_tables
-from fibsbot.games.ruleset import Part
-from fibsbot.games.table import HAND, Mark, Side, Table, side
+from fibsbot.rules.general_plays import resulting_tables
+from fibsbot.rules.ruleset import Part
+from fibsbot.rules.sides import HAND, Mark, Side, Sides, side
 
 
 def parse_side(text: str, *, checkers: int = 15, pinned: tuple[int, ...] = (), hit: int = 0) -> Side:
@@ -25,7 +25,7 @@ def format_side(row: Side) -> str:
     return " ".join(f"{place}:{count}" if count > 1 else str(place) for place, count in places)
 
 
-def table(
+def sides(
     own: str,
     opponent: str,
     *,
@@ -34,13 +34,13 @@ def table(
     marks: Mark = Mark.NONE,
     pinned: tuple[int, ...] = (),
     opponent_pinned: tuple[int, ...] = (),
-) -> Table:
+) -> Sides:
     """Read a board from both rows."""
     mine = evolve(parse_side(own, pinned=pinned, hit=hit), throws=throws, marks=marks)
-    return Table(mine, parse_side(opponent, pinned=opponent_pinned))
+    return Sides(mine, parse_side(opponent, pinned=opponent_pinned))
 
 
-def results(game: str, board: Table, *numbers: int, ordered: bool = False, one_checker: bool = False) -> list[str]:
+def results(game: str, board: Sides, *numbers: int, ordered: bool = False, one_checker: bool = False) -> list[str]:
     """Return the own rows that a part leads to, in order, with `*n` for n checkers hit and `_p_` for a new pin."""
     found = []
     for after in resulting_tables(load_ruleset(game), board, Part(numbers, ordered=ordered, one_checker=one_checker)):

@@ -8,12 +8,12 @@ from functools import cache
 from itertools import islice, permutations, product
 
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import TableGame, choices, name, play, roll, roll_contest, roll_opening, start_match
-from fibsbot.games.plays import legal_plays, make_move
-from fibsbot.games.ruleset import Part, Ruleset
-from fibsbot.games.table import HAND, OFF, Table
 from fibsbot.position import Move, Play
-from fibsbot.rules.state import Stage
+from fibsbot.rules.game import choices, name, play, roll, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.general_plays import legal_plays, make_move
+from fibsbot.rules.ruleset import Part, Ruleset
+from fibsbot.rules.sides import HAND, OFF, Sides
+from fibsbot.rules.state import GameState, Stage
 
 MOST_DECISIONS = 8_000
 """More than any random game of any ruleset has been seen to need."""
@@ -27,9 +27,9 @@ def variants() -> Iterator[str]:
         yield from (f"{game}:{option.name}" for option in load_ruleset(game).options)
 
 
-def random_game(rules: Ruleset, rng: random.Random) -> Iterator[TableGame]:
+def random_game(rules: Ruleset, rng: random.Random) -> Iterator[GameState]:
     """Yield the states of a game in which everything is decided at random."""
-    state = start_match(rules, 1)
+    state = start_match_of(rules, 1)
     for _ in range(MOST_DECISIONS):
         yield state
         if state.stage is Stage.OVER:
@@ -39,13 +39,13 @@ def random_game(rules: Ruleset, rng: random.Random) -> Iterator[TableGame]:
 
 
 @cache
-def states(game: str) -> list[TableGame]:
+def states(game: str) -> list[GameState]:
     """Return the states of a random game, of a game with an option the first ones; read by several tests."""
     most = MOST_STATES_WITH_AN_OPTION if ":" in game else None
     return list(islice(random_game(load_ruleset(game), random.Random(game)), most))
 
 
-def rolled(state: TableGame, rng: random.Random) -> TableGame | None:
+def rolled(state: GameState, rng: random.Random) -> GameState | None:
     """Return the state after a random roll; None where a player decides something else first."""
     if state.stage is Stage.OPENING:
         return roll_opening(state, rng.randint(1, 6), rng.randint(1, 6))
@@ -57,7 +57,7 @@ def rolled(state: TableGame, rng: random.Random) -> TableGame | None:
     return roll(state, state.decides, tuple(rng.randint(1, 6) for _ in range(state.rules.dice)))
 
 
-def advance(state: TableGame, rng: random.Random) -> TableGame:
+def advance(state: GameState, rng: random.Random) -> GameState:
     """Return the state after a random roll or decision."""
     if (after := rolled(state, rng)) is not None:
         return after
@@ -65,19 +65,19 @@ def advance(state: TableGame, rng: random.Random) -> TableGame:
     assert seat is not None
     if state.stage is Stage.NAME:
         return name(state, seat, rng.choice(choices(state)))
-    plays = legal_plays(state.rules, state.table, state.part)
+    plays = legal_plays(state.rules, state.sides, state.part)
     return play(state, seat, rng.choice(plays) if plays else Play())
 
 
-def every_way(rules: Ruleset, table: Table, part: Part) -> Iterator[tuple[Table, tuple[int, int], bool]]:
+def every_way(rules: Ruleset, sides: Sides, part: Part) -> Iterator[tuple[Sides, tuple[int, int], bool]]:
     """Yield every board that any moves lead to: board, how many numbers and their sum, whether the game is over there.
 
     Every order of the numbers is tried, and for each number every checker. Nothing is left out.
     """
     for order in {part.numbers} if part.ordered else set(permutations(part.numbers)):
-        boards = {(table, 0)}
+        boards = {(sides, 0)}
         for played, number in enumerate(order, 1):
-            following: set[tuple[Table, int]] = set()
+            following: set[tuple[Sides, int]] = set()
             for (board, at), source in product(boards, range(1, HAND + 1)):
                 made = make_move(rules, board, source, number)
                 if isinstance(made, tuple) and (not part.one_checker or at in {0, source}):
@@ -89,33 +89,33 @@ def every_way(rules: Ruleset, table: Table, part: Part) -> Iterator[tuple[Table,
             boards = following
 
 
-def brute_force(rules: Ruleset, table: Table, part: Part) -> set[Table]:
+def brute_force(rules: Ruleset, sides: Sides, part: Part) -> set[Sides]:
     """Return the legal results of a part, found by trying everything."""
-    best: dict[Table, tuple[int, int]] = {} if part.compulsory else {table: (0, 0)}
-    over: set[Table] = set()
-    for board, worth, ended in every_way(rules, table, part):
+    best: dict[Sides, tuple[int, int]] = {} if part.compulsory else {sides: (0, 0)}
+    over: set[Sides] = set()
+    for board, worth, ended in every_way(rules, sides, part):
         if ended:
             over.add(board)
-        elif any(law.forbids(table, board) for law in rules.play_laws):
+        elif any(law.forbids(sides, board) for law in rules.play_laws):
             continue
         best[board] = max(best.get(board, (0, 0)), worth)
     for law in rules.preferences:
         most = max(best.values(), default=(0, 0))
-        if any(worth == most and not law.forbids(table, board) for board, worth in best.items()):
-            best = {board: worth for board, worth in best.items() if not law.forbids(table, board)}
+        if any(worth == most and not law.forbids(sides, board) for board, worth in best.items()):
+            best = {board: worth for board, worth in best.items() if not law.forbids(sides, board)}
     most = max(best.values(), default=(0, 0))
     return {board for board, worth in best.items() if worth == most or board in over or not part.compulsory}
 
 
 @cache
-def decisions(game: str, positions: int, share: float = 0.1) -> list[tuple[Table, Part]]:
+def decisions(game: str, positions: int, share: float = 0.1) -> list[tuple[Sides, Part]]:
     """Return boards and parts of random games, a share of those that come up."""
     rng = random.Random(game)
-    found: list[tuple[Table, Part]] = []
+    found: list[tuple[Sides, Part]] = []
     while len(found) < positions:
         for state in random_game(load_ruleset(game), rng):
             if state.stage is Stage.MOVE and rng.random() < share:
-                found.append((state.table, state.part))
+                found.append((state.sides, state.part))
                 if len(found) == positions:
                     break
     return found

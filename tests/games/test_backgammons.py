@@ -7,13 +7,12 @@ import random
 import pytest
 
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.backgammons import backgammon_state, is_another_set_up, is_backgammon, position_of
-from fibsbot.games.game import TableGame, play, roll, roll_opening, start_match
-from fibsbot.games.plays import resulting_tables
 from fibsbot.position import Play, Position
-from fibsbot.rules.game import decision
+from fibsbot.rules.backgammon import is_another_set_up, is_backgammon, position_of
+from fibsbot.rules.game import decision, play, roll, roll_opening, start_match_of
+from fibsbot.rules.general_plays import resulting_tables
 from fibsbot.rules.plays import legal_plays
-from fibsbot.rules.state import Stage
+from fibsbot.rules.state import GameState, Stage
 
 BACKGAMMON = ["nackgammon", "portes", "longgammon"]
 
@@ -36,20 +35,20 @@ def test_the_set_up_of_portes_is_that_of_backgammon() -> None:
 @pytest.mark.parametrize("game", BACKGAMMON)
 def test_backgammon_finds_the_same_plays_and_ends(game: str) -> None:
     rng = random.Random(game)
-    state = start_match(load_ruleset(game), 5)
+    state = start_match_of(load_ruleset(game), 5)
     while state.stage is not Stage.OVER:
         dice = rng.randint(1, 6), rng.randint(1, 6)
         if state.stage is Stage.MOVE:
             state = _played(state, rng)
         else:
             state = roll_opening(state, *dice) if state.stage is Stage.OPENING else roll(state, state.turn, dice)
-        assert backgammon_state(state).position == position_of(state.table)
+        assert state.position == position_of(state.sides)
 
 
-def _played(state: TableGame, rng: random.Random) -> TableGame:
-    seen = decision(backgammon_state(state), state.turn)
+def _played(state: GameState, rng: random.Random) -> GameState:
+    seen = decision(state, state.turn)
     assert seen is not None
     plays = legal_plays(seen.position, seen.dice or (0, 0))
-    found = {position_of(it) for it in resulting_tables(state.rules, state.table, state.part)}
+    found = {position_of(it) for it in resulting_tables(state.rules, state.sides, state.part)}
     assert found == {seen.position.play(it) for it in plays if it}
     return play(state, state.turn, rng.choice(plays) if plays else Play())

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.plays import check_play, legal_plays, resulting_tables
 from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, PlayError
+from fibsbot.rules.general_plays import check_play, legal_plays, resulting_tables
 from tests.games.random_games import brute_force, decisions, mutated
 from tests.marks import is_long, some_slow
 

@@ -13,12 +13,12 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import start_match
-from fibsbot.games.plays import perft
 from fibsbot.games.text import format_table, game_from_json, parse_table
 from fibsbot.rules.errors import CubeRefusal
-from fibsbot.rules.game import refusal_to_double
+from fibsbot.rules.game import start_match_of
+from fibsbot.rules.general_plays import perft
 from fibsbot.rules.laws import LAWS
+from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.state import Seat
 
 ROOT: Final = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ def test_the_page_of_a_game_has_everything_that_the_ruleset_says(name: str) -> N
     sentences = (rules.title, rules.source, *rules.readings, *(option.sentence for option in rules.options))
     expected = [*sentences, *(f"{option.name}:" for option in rules.options)]
     assert [] == [sentence for sentence in expected if " ".join(sentence.split()) not in page]
-    trailer = start_match(rules, 3, (2, 0), begins=Seat.B)
+    trailer = start_match_of(rules, 3, (2, 0), begins=Seat.B)
     in_crawford = refusal_to_double(trailer, Seat.B) is CubeRefusal.CRAWFORD
     assert rules.laws.cube == in_crawford == ("A match has a Crawford game" in page)
 
@@ -188,7 +188,7 @@ def test_show_draws_a_table_and_its_facts() -> None:
 
 def test_show_gives_json_that_is_a_saved_game() -> None:
     found = json.loads(run("show", "--game", "hyper", "--dice", "21", "--json").stdout)
-    assert "24 23 22 / 24 23 22" == format_table(game_from_json(found).table)
+    assert "24 23 22 / 24 23 22" == format_table(game_from_json(found).sides)
     assert [69, 69] == found["pips"]
 
 

@@ -16,51 +16,61 @@ from fibs_protocol.words import YOU, Colour
 from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import draw_table
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.backgammons import backgammon_state
-from fibsbot.games.game import TableGame, next_game, play, roll, start_match
-from fibsbot.games.ruleset import Part
 from fibsbot.games.text import TableTextError, game_from_json, game_to_json, parse_table
 from fibsbot.position import Play
-from fibsbot.rules import game as backgammon
 from fibsbot.rules.errors import CubeRefusal
-from fibsbot.rules.game import accept_resignation, decision, double, drop, match_winner, refusal_to_double, resign, take
+from fibsbot.rules.game import (
+    accept_resignation,
+    decision,
+    double,
+    drop,
+    next_game,
+    play,
+    resign,
+    roll,
+    start_match,
+    start_match_of,
+    take,
+)
 from fibsbot.rules.laws import FIBS, Level
-from fibsbot.rules.state import MatchGame, Seat, Stage
+from fibsbot.rules.permissions import match_winner, refusal_to_double
+from fibsbot.rules.ruleset import Part
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.table_lines import game_from_state, table_state
 
 CUBE_GAMES: Final = ("nackgammon", "longgammon", "hyper", "misere")
 NACKGAMMON: Final = load_ruleset("nackgammon")
 
 
-def refusals(state: TableGame) -> set[CubeRefusal | None]:
+def refusals(state: GameState) -> set[CubeRefusal | None]:
     """Return why the players may not double."""
     return {refusal_to_double(state, seat) for seat in Seat}
 
 
-def flags(state: MatchGame) -> tuple[bool, bool]:
+def flags(state: GameState) -> tuple[bool, bool]:
     """Return whether this is the Crawford game, and whether it has been played."""
     return state.crawford, state.post_crawford
 
 
-def ended(state: TableGame, winner: Seat, level: Level = Level.SINGLE) -> TableGame:
+def ended(state: GameState, winner: Seat, level: Level = Level.SINGLE) -> GameState:
     """Return the game after it was resigned."""
     return accept_resignation(resign(evolve(state, stage=Stage.ROLL), winner.other, level), winner)
 
 
-def without_rule(state: TableGame) -> TableGame:
+def without_rule(state: GameState) -> GameState:
     """Return a game of a match between two players who have left the Crawford game out."""
     return evolve(state, crawford=False, post_crawford=False, laws=evolve(state.laws, crawford=False))
 
 
 def test_each_game_with_a_cube_has_a_crawford_game_and_no_other() -> None:
-    assert set(CUBE_GAMES) == {game for game in GAMES if start_match(load_ruleset(game), 3, (2, 0)).crawford}
+    assert set(CUBE_GAMES) == {game for game in GAMES if start_match_of(load_ruleset(game), 3, (2, 0)).crawford}
     with_option = {f"{game}:cube" for game in GAMES if game not in CUBE_GAMES}
-    assert all(start_match(load_ruleset(game), 3, (2, 0)).crawford for game in with_option)
+    assert all(start_match_of(load_ruleset(game), 3, (2, 0)).crawford for game in with_option)
 
 
 @pytest.mark.parametrize("game", [*CUBE_GAMES, "plakoto:cube", "portes:cube"])
 def test_nobody_doubles_in_the_first_game_at_a_point_from_winning_and_then_the_cube_is_back(game: str) -> None:
-    state = start_match(load_ruleset(game), 3)
+    state = start_match_of(load_ruleset(game), 3)
     assert {None} == refusals(state)
     first = next_game(evolve(ended(state, Seat.A), scores=(2, 0)))
     assert {CubeRefusal.CRAWFORD} == refusals(first)
@@ -73,13 +83,13 @@ def test_nobody_doubles_in_the_first_game_at_a_point_from_winning_and_then_the_c
 @pytest.mark.parametrize("length", range(6))
 def test_the_score_says_whether_it_is_the_crawford_game_as_in_backgammon(length: int) -> None:
     for a, b in product(range(length or 6), repeat=2):
-        assert flags(backgammon.start_match(FIBS, length, (a, b))) == flags(start_match(NACKGAMMON, length, (a, b)))
+        assert flags(start_match(FIBS, length, (a, b))) == flags(start_match_of(NACKGAMMON, length, (a, b)))
 
 
 def test_a_crawford_game_that_nobody_wins_has_been_played() -> None:
     rules = load_ruleset("greek:cube")
     trapped = parse_table("24 2:14 pinned=24 / 24 1:14", rules)
-    moving = evolve(start_match(rules, 3, (2, 0)), stage=Stage.MOVE, table=trapped, dice=(2, 1), todo=(Part((1,)),))
+    moving = evolve(start_match_of(rules, 3, (2, 0)), stage=Stage.MOVE, board=trapped, dice=(2, 1), todo=(Part((1,)),))
     drawn = play(moving, Seat.A, Play.of((2, 1)))
     assert (True, (2, 0)) == (drawn.drawn, drawn.scores)
     assert (False, True) == flags(next_game(drawn))
@@ -87,26 +97,26 @@ def test_a_crawford_game_that_nobody_wins_has_been_played() -> None:
 
 def test_no_roll_raises_the_stake_in_the_crawford_game() -> None:
     rules = load_ruleset("acey-deucey:stakes:cube")
-    cubes = [roll(start_match(rules, 3, scores, begins=Seat.A), Seat.A, (2, 1)).cube for scores in ((1, 0), (2, 0))]
+    cubes = [roll(start_match_of(rules, 3, scores, begins=Seat.A), Seat.A, (2, 1)).cube for scores in ((1, 0), (2, 0))]
     assert [2, 1] == cubes
 
 
 def test_players_who_have_left_it_out_have_none_in_the_whole_match() -> None:
-    state = next_game(evolve(ended(without_rule(start_match(NACKGAMMON, 3)), Seat.B), scores=(0, 2)))
+    state = next_game(evolve(ended(without_rule(start_match_of(NACKGAMMON, 3)), Seat.B), scores=(0, 2)))
     assert ((False, False), {None}) == (flags(state), refusals(state))
 
 
 def test_strategies_for_backgammon_see_it() -> None:
-    states = [start_match(NACKGAMMON, 3, (2, 0), begins=Seat.B)]
+    states = [start_match_of(NACKGAMMON, 3, (2, 0), begins=Seat.B)]
     states.append(evolve(next_game(ended(states[0], Seat.B)), stage=Stage.ROLL, turn=Seat.B))
-    asked = [decision(backgammon_state(state), state.turn) for state in states]
+    asked = [decision(state, state.turn) for state in states]
     assert [(True, False, False), (False, True, True)] == [
         (it.crawford, it.post_crawford, it.may_double) for it in asked if it is not None
     ]
 
 
 def test_people_see_it_in_drawings() -> None:
-    crawford, after = start_match(NACKGAMMON, 3, (2, 0)), start_match(NACKGAMMON, 3, (2, 2))
+    crawford, after = start_match_of(NACKGAMMON, 3, (2, 0)), start_match_of(NACKGAMMON, 3, (2, 2))
     names = ("marvin", "ford")
     assert "Cube: 1 (Crawford game)" in "\n".join(draw_table(crawford, Seat.A, names))
     assert "Crawford" not in "\n".join(draw_table(after, Seat.A, names))
@@ -116,20 +126,20 @@ def test_people_see_it_in_drawings() -> None:
 # -- saved games ----------------------------------------------------------------------------------------------------
 
 
-def saved(state: TableGame) -> TableGame:
+def saved(state: GameState) -> GameState:
     """Return a game that was saved and read."""
     return game_from_json(json.loads(json.dumps(game_to_json(state))))
 
 
 def test_a_saved_game_knows_whether_it_is_the_crawford_game() -> None:
-    crawford = start_match(NACKGAMMON, 3, (2, 0))
+    crawford = start_match_of(NACKGAMMON, 3, (2, 0))
     after = next_game(ended(crawford, Seat.B))
-    for state in (start_match(NACKGAMMON, 3), crawford, ended(crawford, Seat.B), after, without_rule(crawford)):
+    for state in (start_match_of(NACKGAMMON, 3), crawford, ended(crawford, Seat.B), after, without_rule(crawford)):
         assert state == saved(state)
 
 
 def test_a_match_that_was_saved_without_the_rule_goes_on_without_it() -> None:
-    values = game_to_json(start_match(NACKGAMMON, 3, (1, 0)))
+    values = game_to_json(start_match_of(NACKGAMMON, 3, (1, 0)))
     del values["crawford"]  # as it was saved before there was a Crawford game
     state = game_from_json(values)
     following = next_game(ended(state, Seat.A))
@@ -139,39 +149,39 @@ def test_a_match_that_was_saved_without_the_rule_goes_on_without_it() -> None:
 @pytest.mark.parametrize("game", ["nackgammon", "plakoto"])
 def test_only_matches_that_have_one_are_saved_with_it(game: str) -> None:
     rules = load_ruleset(game)
-    with_it = [length for length in (0, 1, 2, 9) if "crawford" in game_to_json(start_match(rules, length))]
+    with_it = [length for length in (0, 1, 2, 9) if "crawford" in game_to_json(start_match_of(rules, length))]
     assert ([2, 9] if rules.laws.cube else []) == with_it
 
 
 @pytest.mark.parametrize("word", ["", "never", 1, ["played"]])
 def test_a_saved_game_with_another_word_is_refused(word: object) -> None:
     with pytest.raises(TableTextError, match="expected a saved game"):
-        game_from_json({**game_to_json(start_match(NACKGAMMON, 3)), "crawford": word})
+        game_from_json({**game_to_json(start_match_of(NACKGAMMON, 3)), "crawford": word})
 
 
 # -- lines ----------------------------------------------------------------------------------------------------------
 
 
-def seen(state: TableGame, seat: Seat) -> TableGame:
+def seen(state: GameState, seat: Seat) -> GameState:
     """Return the game that a client has of its line."""
     return game_from_state(table_state(state, seat, YOU, "bob", Colour.X))
 
 
 def test_the_line_of_the_crawford_game_differs_in_who_may_double_alone() -> None:
-    crawford = start_match(NACKGAMMON, 3, (2, 0), begins=Seat.B)
+    crawford = start_match_of(NACKGAMMON, 3, (2, 0), begins=Seat.B)
     plain, line = (table_state(it, Seat.A, YOU, "bob", Colour.X) for it in (without_rule(crawford), crawford))
     assert attrs.evolve(plain, may_double=False, opponent_may_double=False) == line
 
 
 def test_a_line_of_a_game_without_a_cube_shows_no_crawford_game() -> None:
-    assert (False, False) == flags(seen(start_match(load_ruleset("portes"), 3, (2, 0), begins=Seat.A), Seat.A))
+    assert (False, False) == flags(seen(start_match_of(load_ruleset("portes"), 3, (2, 0), begins=Seat.A), Seat.A))
 
 
 @st.composite
-def matches(draw: st.DrawFn) -> list[TableGame]:
+def matches(draw: st.DrawFn) -> list[GameState]:
     """The states of a match, each game with a double that is offered, taken or refused where it may be offered."""
     game = draw(st.sampled_from([*CUBE_GAMES, "plakoto:cube", "portes:cube"]))
-    state = start_match(load_ruleset(game), draw(st.integers(1, 7)))
+    state = start_match_of(load_ruleset(game), draw(st.integers(1, 7)))
     if state.length > 1 and draw(st.booleans()):
         state = without_rule(state)
     found = []
@@ -190,7 +200,7 @@ def matches(draw: st.DrawFn) -> list[TableGame]:
 
 
 @given(matches())
-def test_both_players_see_the_crawford_game_in_every_line_of_it_and_in_no_other(states: list[TableGame]) -> None:
+def test_both_players_see_the_crawford_game_in_every_line_of_it_and_in_no_other(states: list[GameState]) -> None:
     for state in states:
         for seat in Seat:
             shown = seen(state, seat)
@@ -201,7 +211,7 @@ def test_both_players_see_the_crawford_game_in_every_line_of_it_and_in_no_other(
 
 
 @given(matches())
-def test_a_match_has_at_most_one_crawford_game_the_first_at_a_point_from_its_end(states: list[TableGame]) -> None:
+def test_a_match_has_at_most_one_crawford_game_the_first_at_a_point_from_its_end(states: list[GameState]) -> None:
     games = [states[0], *(now for last, now in pairwise(states) if last.scores != now.scores)]
     at_the_end = [it for it in games if it.length > 1 and it.length - 1 in it.scores and it.laws.crawford]
     assert at_the_end[:1] == [it for it in games if it.crawford]

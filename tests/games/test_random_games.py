@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.plays import perft
-from fibsbot.games.table import HAND
 from fibsbot.games.text import game_from_json, game_to_json
 from fibsbot.position import Position
 from fibsbot.rules import plays as backgammon
+from fibsbot.rules.general_plays import perft
+from fibsbot.rules.sides import HAND
 from tests.games.random_games import states, variants
 from tests.marks import is_long, some_slow
 
@@ -46,7 +46,7 @@ PERFT: Final = {
 @pytest.mark.parametrize("game", some_slow(variants(), is_long))
 def test_a_random_game_keeps_its_checkers_and_can_be_saved(game: str) -> None:
     for number, state in enumerate(states(game)):
-        for side in (state.table.own, state.table.opponent):
+        for side in (state.sides.own, state.sides.opponent):
             assert state.rules.checkers == side.checkers
             assert min(side.row) >= 0
             assert 0 <= side.hit <= side.row[HAND]

@@ -10,11 +10,10 @@ from fibs_protocol.messages import TableBoard
 from fibs_protocol.table_state import TableCourse, TablePlayer
 from fibs_protocol.words import YOU, Colour
 from fibsbot.games import UnknownGameError, load_ruleset
-from fibsbot.games.game import TableGame, start_match
 from fibsbot.games.text import game_to_json
-from fibsbot.rules.game import double, resign, take
+from fibsbot.rules.game import double, resign, start_match_of, take
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.table_lines import TableLineError, game_from_state, table_state
 from tests.games.random_games import states, variants
 from tests.marks import is_long, some_slow
@@ -26,14 +25,14 @@ NOT_SHOWN = ("turns", "result", "reason", "drawn")
 """What a line does not show."""
 
 
-def shown(game: TableGame, seat: Seat = Seat.A) -> TableGame:
+def shown(game: GameState, seat: Seat = Seat.A) -> GameState:
     """Return what a client has after the line of a game was sent to it."""
     message = TableBoard(table_state(game, seat, YOU, "bob", Colour.X))
     assert message == parse(write(message))
     return game_from_state(message.state)
 
 
-def facts(game: TableGame) -> dict[str, object]:
+def facts(game: GameState) -> dict[str, object]:
     """Return all that a line shows."""
     return {name: value for name, value in game_to_json(game).items() if name not in NOT_SHOWN}
 
@@ -49,13 +48,13 @@ def test_a_client_has_the_game_that_the_server_has(game: str) -> None:
         if number % 5 == 0:
             other = table_state(state, Seat.B, YOU, "ann", Colour.O)
             assert (other.side.row, other.opponent_side.row) == (
-                state.table_for(Seat.B).own.row,
-                state.table_for(Seat.A).own.row,
+                state.sides_for(Seat.B).own.row,
+                state.sides_for(Seat.A).own.row,
             )
 
 
 def test_offers_and_the_owner_of_the_cube_are_shown() -> None:
-    state = attrs.evolve(start_match(load_ruleset("nackgammon"), 5), stage=Stage.ROLL)
+    state = attrs.evolve(start_match_of(load_ruleset("nackgammon"), 5), stage=Stage.ROLL)
     doubled = double(state, Seat.A)
     assert facts(doubled) == facts(shown(doubled))
     taken = take(doubled, Seat.B)
@@ -64,7 +63,7 @@ def test_offers_and_the_owner_of_the_cube_are_shown() -> None:
     assert resigned.resignation == shown(resigned).resignation
 
 
-TABLE = table_state(start_match(load_ruleset("plakoto"), 5), Seat.A, YOU, "bob", Colour.X)
+TABLE = table_state(start_match_of(load_ruleset("plakoto"), 5), Seat.A, YOU, "bob", Colour.X)
 
 
 def test_a_line_of_no_state_of_its_game_is_refused() -> None:

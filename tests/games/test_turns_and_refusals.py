@@ -10,11 +10,6 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import choices, name, play, roll, roll_contest, roll_opening, start_match
-from fibsbot.games.plays import AS_MANY, EACH_ONCE, HIGHEST_SUM, LOWER_FIRST, ONE_CHECKER, can_move, check_play
-from fibsbot.games.ruleset import Opening, Part
-from fibsbot.games.standard import HELD, PINNED, UNDER
-from fibsbot.games.table import Mark, Table
 from fibsbot.games.text import TableTextError, parse_table
 from fibsbot.position import Play
 from fibsbot.rules.errors import (
@@ -28,40 +23,56 @@ from fibsbot.rules.errors import (
     NothingToAnswerError,
     ResignationPendingError,
 )
-from fibsbot.rules.game import accept_resignation, double, refusal_to_double, resign
+from fibsbot.rules.game import (
+    accept_resignation,
+    choices,
+    double,
+    name,
+    play,
+    resign,
+    roll,
+    roll_contest,
+    roll_opening,
+    start_match_of,
+)
+from fibsbot.rules.general_plays import AS_MANY, EACH_ONCE, HIGHEST_SUM, LOWER_FIRST, ONE_CHECKER, can_move, check_play
 from fibsbot.rules.laws import Level
+from fibsbot.rules.permissions import refusal_to_double
+from fibsbot.rules.ruleset import Opening, Part
+from fibsbot.rules.shared_laws import HELD, PINNED, UNDER
+from fibsbot.rules.sides import Mark, Sides
 from fibsbot.rules.state import Seat, Stage
-from tests.games.boards import results, table
+from tests.games.boards import results, sides
 from tests.games.test_historic_sentences import after, playing
 
-ONE_SIDED = table("20 1:14", "24:15")
+ONE_SIDED = sides("20 1:14", "24:15")
 
 
 @pytest.mark.parametrize(
     ("game", "board", "part", "moves", "law"),
     [
-        ("russian2", table("13 1:14", "24:13 15:2"), Part((3, 6), ordered=True), [(13, 7)], LOWER_FIRST),
-        ("russian2", table("13 1:14", "24:15"), Part((3, 6), ordered=True), [(13, 10)], Law.BOTH_NUMBERS),
-        ("swedish", table("24:14 20", "24:15"), Part((2,) * 4, one_checker=True), [(24, 22), (20, 18)], ONE_CHECKER),
-        ("irish", table("20 10 1:13", "24:15"), Part((3, 3)), [(20, 17), (17, 14), (10, 7)], EACH_ONCE),
-        ("irish", table("20 10 1:13", "24:15"), Part((3, 3)), [(20, 17)], AS_MANY),
-        ("portes", table("20 10 1:13", "24:15"), Part((3,) * 4), [(20, 17)], Law.WHOLE_DOUBLE),
-        ("portes", table("20 10 1:13", "24:15"), Part((3, 1)), [], Law.MUST_PLAY),
-        ("portes", table("20 10 1:13", "24:15"), Part((3, 1)), [(10, 13)], Law.WRONG_DIRECTION),
-        ("portes", table("5 4 1:13", "24:13 22:2"), Part((6, 1)), [(4, 0)], Law.HIGHER_POINT),
-        ("tabula", table("24 1:14", "21:2 20:2 15:2"), Part((6, 4, 3)), [(24, 17)], Law.NOT_ROLLED),
-        ("tabula", table("24 1:14", "20:2 19:2 16:2"), Part((5, 4, 3)), [(24, 20)], Law.POINT_HELD),
-        ("tabula", table("24 1:14", "20:2 17:2 16:2 15:2"), Part((5, 4, 3)), [(24, 21)], HIGHEST_SUM),
-        ("around", table("2", "24:13 4:2"), Part((6,)), [(2, 21)], Law.POINT_HELD),
-        ("around", table("2", "24:15"), Part((5,)), [(2, 21)], Law.NOT_ROLLED),
-        ("around", table("9 2", "24:15"), Part((6,)), [(2, 21)], Law.TOO_EARLY),
-        ("portes:tavla", table("7 4:14", "24:14 20"), Part((2, 1)), [(7, 5), (5, 4)], HELD),
-        ("plakoto", table("20 1:14", "24:14 5", pinned=(20,)), Part((4,)), [(20, 16)], PINNED),
-        ("plakoto", table("22 20 1:13", "24:14 5", pinned=(20,)), Part((2,)), [(22, 20)], UNDER),
+        ("russian2", sides("13 1:14", "24:13 15:2"), Part((3, 6), ordered=True), [(13, 7)], LOWER_FIRST),
+        ("russian2", sides("13 1:14", "24:15"), Part((3, 6), ordered=True), [(13, 10)], Law.BOTH_NUMBERS),
+        ("swedish", sides("24:14 20", "24:15"), Part((2,) * 4, one_checker=True), [(24, 22), (20, 18)], ONE_CHECKER),
+        ("irish", sides("20 10 1:13", "24:15"), Part((3, 3)), [(20, 17), (17, 14), (10, 7)], EACH_ONCE),
+        ("irish", sides("20 10 1:13", "24:15"), Part((3, 3)), [(20, 17)], AS_MANY),
+        ("portes", sides("20 10 1:13", "24:15"), Part((3,) * 4), [(20, 17)], Law.WHOLE_DOUBLE),
+        ("portes", sides("20 10 1:13", "24:15"), Part((3, 1)), [], Law.MUST_PLAY),
+        ("portes", sides("20 10 1:13", "24:15"), Part((3, 1)), [(10, 13)], Law.WRONG_DIRECTION),
+        ("portes", sides("5 4 1:13", "24:13 22:2"), Part((6, 1)), [(4, 0)], Law.HIGHER_POINT),
+        ("tabula", sides("24 1:14", "21:2 20:2 15:2"), Part((6, 4, 3)), [(24, 17)], Law.NOT_ROLLED),
+        ("tabula", sides("24 1:14", "20:2 19:2 16:2"), Part((5, 4, 3)), [(24, 20)], Law.POINT_HELD),
+        ("tabula", sides("24 1:14", "20:2 17:2 16:2 15:2"), Part((5, 4, 3)), [(24, 21)], HIGHEST_SUM),
+        ("around", sides("2", "24:13 4:2"), Part((6,)), [(2, 21)], Law.POINT_HELD),
+        ("around", sides("2", "24:15"), Part((5,)), [(2, 21)], Law.NOT_ROLLED),
+        ("around", sides("9 2", "24:15"), Part((6,)), [(2, 21)], Law.TOO_EARLY),
+        ("portes:tavla", sides("7 4:14", "24:14 20"), Part((2, 1)), [(7, 5), (5, 4)], HELD),
+        ("plakoto", sides("20 1:14", "24:14 5", pinned=(20,)), Part((4,)), [(20, 16)], PINNED),
+        ("plakoto", sides("22 20 1:13", "24:14 5", pinned=(20,)), Part((2,)), [(22, 20)], UNDER),
     ],
 )
 def test_a_refusal_names_the_law_that_forbids_the_play(
-    game: str, board: Table, part: Part, moves: list[tuple[int, int]], law: AnyLaw
+    game: str, board: Sides, part: Part, moves: list[tuple[int, int]], law: AnyLaw
 ) -> None:
     with pytest.raises(IllegalPlayError) as caught:
         check_play(load_ruleset(game), board, part, Play.of(*moves))
@@ -69,7 +80,7 @@ def test_a_refusal_names_the_law_that_forbids_the_play(
 
 
 def test_nobody_doubles_or_rolls_while_something_is_named_and_doubles_only_before_the_first_roll() -> None:
-    state = playing("acey-deucey:cube", table("10:15", "24:15"))
+    state = playing("acey-deucey:cube", sides("10:15", "24:15"))
     assert double(state, Seat.A).stage is Stage.DOUBLED
     named = after(roll(state, Seat.A, (2, 1)), (10, 8), (10, 9))
     with pytest.raises(AlreadyRolledError):
@@ -85,8 +96,8 @@ def test_nobody_doubles_or_rolls_while_something_is_named_and_doubles_only_befor
 
 
 def test_nothing_is_named_or_rolled_for_while_a_resignation_waits_or_after_it() -> None:
-    named = after(roll(playing("acey-deucey", table("10:15", "24:15")), Seat.A, (2, 1)), (10, 8), (10, 9))
-    contest = evolve(playing("irish:binding", table("6:5 5:2 4:2 3:2 2:2 1:2", "25 13:14")), stage=Stage.CONTEST)
+    named = after(roll(playing("acey-deucey", sides("10:15", "24:15")), Seat.A, (2, 1)), (10, 8), (10, 9))
+    contest = evolve(playing("irish:binding", sides("6:5 5:2 4:2 3:2 2:2 1:2", "25 13:14")), stage=Stage.CONTEST)
     for state in (named, contest):
         offered = resign(state, Seat.B, Level.SINGLE)
         with pytest.raises(ResignationPendingError):
@@ -99,30 +110,30 @@ def test_nothing_is_named_or_rolled_for_while_a_resignation_waits_or_after_it() 
 
 
 def test_acey_deucey_without_a_double_to_name_goes_on_to_the_next_roll_unless_it_needs_all_moves() -> None:
-    board = table("24 1:14", "23:3 10:2 9:2 8:2 7:2 6:2 5:2")
+    board = sides("24 1:14", "23:3 10:2 9:2 8:2 7:2 6:2 5:2")
     for game, seat in (("acey-deucey", Seat.A), ("acey-deucey:extra-needs-all", Seat.B)):
         stuck = after(roll(playing(game, board), Seat.A, (2, 1)), (24, 22), (22, 21))
         assert (stuck.stage, stuck.turn) == (Stage.ROLL, seat)
 
 
 def test_a_binder_names_no_point_after_winning() -> None:
-    won = after(roll(playing("irish:binding", table("1", "25 13:14")), Seat.A, (6, 5)), (1, 0))
+    won = after(roll(playing("irish:binding", sides("1", "25 13:14")), Seat.A, (6, 5)), (1, 0))
     assert (won.stage, won.naming) == (Stage.OVER, None)
 
 
 def test_a_game_can_be_won_in_the_middle_of_a_turn() -> None:
-    won = after(roll(playing("russian1", table("1", "24:15", marks=Mark.STARTED)), Seat.A, (3, 3)), (1, 0))
+    won = after(roll(playing("russian1", sides("1", "24:15", marks=Mark.STARTED)), Seat.A, (3, 3)), (1, 0))
     assert (won.stage, won.todo, won.result and won.result.winner) == (Stage.OVER, (), Seat.A)
 
 
 def test_gioul_the_opponent_who_can_play_nothing_of_what_passes_to_him_rolls() -> None:
-    blocked = evolve(playing("gioul", table("24", "6:15")), stage=Stage.MOVE, passed=True)
+    blocked = evolve(playing("gioul", sides("24", "6:15")), stage=Stage.MOVE, passed=True)
     rolls = play(evolve(blocked, todo=(Part((5,)), Part((6,) * 4))), Seat.A, Play())
     assert (rolls.turn, rolls.stage, rolls.passed, rolls.throws) == (Seat.A, Stage.ROLL, False, 0)
 
 
 def test_gioul_the_opponent_may_win_by_what_passes_to_him() -> None:
-    passed = evolve(playing("gioul", table("1", "24:15")), stage=Stage.MOVE, passed=True, todo=(Part((5, 5, 5)),))
+    passed = evolve(playing("gioul", sides("1", "24:15")), stage=Stage.MOVE, passed=True, todo=(Part((5, 5, 5)),))
     won = after(passed, (1, 0))
     assert won.result is not None
     assert (won.result.winner, won.result.level) == (Seat.A, Level.BACKGAMMON)
@@ -131,35 +142,35 @@ def test_gioul_the_opponent_may_win_by_what_passes_to_him() -> None:
 def test_what_is_offered_may_be_left_and_whether_a_checker_can_move_is_known() -> None:
     offered = Part((5,), compulsory=False)
     assert can_move(load_ruleset("gioul"), ONE_SIDED, offered)
-    assert not can_move(load_ruleset("gioul"), table("24", "6:15"), offered)
+    assert not can_move(load_ruleset("gioul"), sides("24", "6:15"), offered)
     assert check_play(load_ruleset("gioul"), ONE_SIDED, offered, Play()) == (Play(), ONE_SIDED)
 
 
 def test_gul_bara_passes_on_a_series_but_no_early_double() -> None:
-    board = table("24 1:14", "24:13 2 12", throws=2)
+    board = sides("24 1:14", "24:13 2 12", throws=2)
     for throws, turn, stage in ((2, Seat.B, Stage.ROLL), (3, Seat.B, Stage.MOVE)):
-        state = playing("gulbara:passes", Table(evolve(board.own, throws=throws), board.opponent))
+        state = playing("gulbara:passes", Sides(evolve(board.own, throws=throws), board.opponent))
         stopped = after(roll(state, Seat.A, (5, 5)), (24, 19))
         assert (stopped.turn, stopped.stage) == (turn, stage)
 
 
 def test_swedish_while_releases_only_as_long_as_a_checker_stands_there() -> None:
-    there = table("24:9 20 14 13 11 10 9", "24:15", marks=Mark.RELEASED | Mark.FIVE_LEFT)
+    there = sides("24:9 20 14 13 11 10 9", "24:15", marks=Mark.RELEASED | Mark.FIVE_LEFT)
     assert "24:9 20 14 11 10:2 9" in results("swedish:while", there, 3)
     left = check_play(load_ruleset("swedish:while"), there, Part((3,)), Play.of((13, 10)))[1]
     assert "24:9 20 14 10:3 9" not in results("swedish:while", left, 1)
-    assert "24:9 20 14 10:3 9" in results("swedish", Table(left.own.marked(Mark.RELEASED), left.opponent), 1)
+    assert "24:9 20 14 10:3 9" in results("swedish", Sides(left.own.marked(Mark.RELEASED), left.opponent), 1)
     assert Mark.RELEASED not in left.own.marks
 
 
 def test_swedish_any_captures_all_checkers_of_a_point_in_a_block_of_six() -> None:
-    board = table("24:10 21:5", "24:2 8:2 7:3 6:2 5:2 4:2 3:2", marks=Mark.RELEASED | Mark.FIVE_LEFT)
+    board = sides("24:10 21:5", "24:2 8:2 7:3 6:2 5:2 4:2 3:2", marks=Mark.RELEASED | Mark.FIVE_LEFT)
     assert "24:10 21:4 19 *3" in results("swedish:any", board, 2)
     assert "24:10 21:4 19 *3" not in results("swedish", board, 2)
 
 
 def test_greek_pinned_stops_keeps_others_from_being_borne_off() -> None:
-    board = table("3 2", "24:14 22", pinned=(3,))
+    board = sides("3 2", "24:14 22", pinned=(3,))
     assert (results("greek", board, 2), results("greek:pinned-stops", board, 2)) == (["3"], [])
 
 
@@ -182,7 +193,7 @@ def test_a_game_is_the_same_object_even_when_the_cache_has_forgotten_its_name() 
 @pytest.mark.parametrize("name_", ["plakoto", "tabula:exact:cube", "nackgammon", "fevga:moultezim"])
 def test_a_game_survives_pickling_and_copying_as_the_same_object(name_: str) -> None:
     rules = load_ruleset(name_)
-    state = start_match(rules, 5)
+    state = start_match_of(rules, 5)
     pickled = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own
     for copied in (pickled, copy.deepcopy(state), copy.copy(state)):
         assert (copied == state, copied.rules is rules) == (True, True)
@@ -199,12 +210,12 @@ def test_only_games_are_pickled_by_their_name() -> None:
 @pytest.mark.parametrize("dice", [(9, 3), (3, 0), (7, 7), (0, 0)])
 def test_an_opening_roll_has_two_dice_from_1_to_6(game: str, dice: tuple[int, int]) -> None:
     with pytest.raises(DiceError, match="expected two dice, each 1 to 6"):
-        roll_opening(start_match(load_ruleset(game), 5), *dice)
+        roll_opening(start_match_of(load_ruleset(game), 5), *dice)
 
 
 @pytest.mark.parametrize("totals", [(13, 2), (7, 1), (99, 99)])
 def test_a_contest_is_rolled_with_two_dice_each(totals: tuple[int, int]) -> None:
-    contest = evolve(playing("irish:binding", table("6:15", "25 13:14")), stage=Stage.CONTEST)
+    contest = evolve(playing("irish:binding", sides("6:15", "25 13:14")), stage=Stage.CONTEST)
     with pytest.raises(DiceError, match="expected the totals of two dice each, 2 to 12"):
         roll_contest(contest, *totals)
 

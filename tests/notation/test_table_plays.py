@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.plays import check_play, legal_plays
-from fibsbot.games.ruleset import Part
-from fibsbot.games.table import HAND, Table
 from fibsbot.games.text import parse_table
 from fibsbot.notation.table_plays import NO_MOVE, NOTHING_TO_PIN, format_play, parse_play
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, PlayError
+from fibsbot.rules.general_plays import check_play, legal_plays
+from fibsbot.rules.ruleset import Part
+from fibsbot.rules.sides import HAND, Sides
 from tests.games.random_games import decisions
 from tests.marks import is_long, some_slow
 
@@ -37,7 +37,7 @@ CHECKED_DECISIONS = 8
 """Decisions of each game whose plays are written and read."""
 
 
-def table(game: str, text: str) -> Table:
+def table(game: str, text: str) -> Sides:
     return parse_table(text, load_ruleset(game))
 
 

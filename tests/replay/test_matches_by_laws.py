@@ -112,7 +112,8 @@ def test_a_rejected_roll_is_an_entry_of_its_own(played: tuple[str, Transcript]) 
 
 def test_a_resignation_in_the_point_game_is_an_entry_like_any_other() -> None:
     start = start_match(parse_law_words("1931 point"), 40)
-    points = start.point_game_score(Seat.B)
+    points = start.score_by_checkers(Seat.B)
+    assert points is not None
     assert points > 3
     game = GameBuilder(1, start, lambda _: None)
     game.offer(Seat.A, points)

@@ -11,20 +11,20 @@ from attrs import evolve
 
 from fibs_protocol import messages as m
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, next_game, roll, roll_opening, start_match
 from fibsbot.replay.event_text import MoveList
 from fibsbot.replay.events import MatchEvent, TableGameBegan
 from fibsbot.replay.terminal import board_frames
 from fibsbot.replay.writers import JsonRows
 from fibsbot.rules.errors import CubeRefusal
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import next_game, roll, roll_opening, start_match_of
+from fibsbot.rules.state import GameState, Seat, Stage
 from tests.games.test_crawford import without_rule
 from tests.replay.test_table_matches import Line, differences, replay, session, shown, step
 
 DOUBLES = m.OpponentDoubles("ford")
 
 
-def second_game(change: Callable[[TableGame], TableGame] = lambda state: state) -> tuple[list[Line], TableGame]:
+def second_game(change: Callable[[GameState], GameState] = lambda state: state) -> tuple[list[Line], GameState]:
     """Return the lines of a match up to the moment at which ford may double or roll, a point from somebody's end.
 
     `change` is made to the first state of the second game.
@@ -92,9 +92,9 @@ def test_a_crawford_game_whose_first_line_is_missing_is_not_named(stop: int) -> 
 
 def test_a_line_between_two_rolls_of_a_turn_does_not_make_it_the_crawford_game_for_good() -> None:
     rules = load_ruleset("acey-deucey:cube")
-    state = evolve(roll(start_match(rules, 3, (2, 0), begins=Seat.A), Seat.A, (6, 5)), crawford=False)
+    state = evolve(roll(start_match_of(rules, 3, (2, 0), begins=Seat.A), Seat.A, (6, 5)), crawford=False)
     between = evolve(state, stage=Stage.ROLL, dice=None, todo=(), throws=1, post_crawford=True)
-    after = evolve(between, throws=0, turn=Seat.B, table=between.table.swapped())
+    after = evolve(between, throws=0, turn=Seat.B, board=between.sides.swapped())
     lines: list[Line] = [m.Welcome("marvin", 1, "-"), m.YouResumed("ford"), *map(shown, (state, between, after))]
     events = list(replay([*lines, DOUBLES]))
     assert "double" not in [what for what, _, _ in differences(events)]

@@ -20,9 +20,6 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import Colour, FibsMove, TableNaming
 from fibsbot.cli import main
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, choices, name, next_game, play, roll, roll_contest, roll_opening, start_match
-from fibsbot.games.plays import legal_plays
-from fibsbot.games.table import HAND, OFF
 from fibsbot.position import Play
 from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
 from fibsbot.replay.events import (
@@ -36,7 +33,10 @@ from fibsbot.replay.events import (
 )
 from fibsbot.replay.match_files import CaptureError, load_transcripts
 from fibsbot.replay.transcriber import Transcriber, events_of_capture
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import choices, name, next_game, play, roll, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.general_plays import legal_plays
+from fibsbot.rules.sides import HAND, OFF
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.table_lines import table_state
 from tests.marks import some_slow
 from tests.replay.transcript_helpers import RECORDED, transcripts_in
@@ -53,12 +53,12 @@ def moves(made: Play) -> tuple[FibsMove, ...]:
     )
 
 
-def shown(state: TableGame) -> m.TableBoard:
+def shown(state: GameState) -> m.TableBoard:
     """Return the line of a state as we get it."""
     return m.TableBoard(table_state(state, Seat.A, "You", "ford", Colour.O))
 
 
-def step(state: TableGame, rng: random.Random) -> tuple[TableGame, Line]:
+def step(state: GameState, rng: random.Random) -> tuple[GameState, Line]:
     """Make a random action, and return what is received or sent."""
     dice = tuple(rng.randint(1, 6) for _ in range(max(state.rules.dice, 2)))
     if state.stage is Stage.OPENING:
@@ -74,7 +74,7 @@ def step(state: TableGame, rng: random.Random) -> tuple[TableGame, Line]:
     if state.stage is Stage.NAME:
         number, naming = rng.choice(choices(state)), TableNaming[state.naming.name if state.naming else "DOUBLE"]
         return name(state, seat, number), m.NumberNamed(NAMES[seat], naming, number)
-    made = rng.choice(legal_plays(state.rules, state.table, state.part) or (Play(),))
+    made = rng.choice(legal_plays(state.rules, state.sides, state.part) or (Play(),))
     after = play(state, seat, made)
     if not made.moves:
         return after, m.CannotMove(NAMES[seat])
@@ -82,9 +82,9 @@ def step(state: TableGame, rng: random.Random) -> tuple[TableGame, Line]:
 
 
 @functools.cache
-def played(game: str, seed: int, length: int) -> tuple[tuple[Line, ...], TableGame]:
+def played(game: str, seed: int, length: int) -> tuple[tuple[Line, ...], GameState]:
     """Return the lines of a game with its end."""
-    rng, state = random.Random(seed), start_match(load_ruleset(game), length)
+    rng, state = random.Random(seed), start_match_of(load_ruleset(game), length)
     lines: list[Line] = [m.Welcome("marvin", 1, "-"), m.YouJoinedGame("ford", length, game), m.GameStarts("ford")]
     while state.stage is not Stage.OVER:
         state, line = step(state, rng)
@@ -100,7 +100,7 @@ def played(game: str, seed: int, length: int) -> tuple[tuple[Line, ...], TableGa
     return tuple(lines), state
 
 
-def session(game: str, seed: int = 1, length: int = 1) -> tuple[list[Line], TableGame]:
+def session(game: str, seed: int = 1, length: int = 1) -> tuple[list[Line], GameState]:
     """Return the lines of a game with its end, for a test to change."""
     lines, state = played(game, seed, length)
     return list(lines), state

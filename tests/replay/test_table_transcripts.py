@@ -15,18 +15,17 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import write, write_command
 from fibsbot.cli import main
 from fibsbot.games import load_ruleset
-from fibsbot.games.backgammons import backgammon_state
-from fibsbot.games.game import TableGame, next_game, start_match
 from fibsbot.replay.events import MatchEvent, TableMatchEnded
-from fibsbot.rules.game import double, match_winner, refusal_to_double, take
-from fibsbot.rules.state import Result, Seat, Stage
+from fibsbot.rules.game import double, next_game, start_match_of, take
+from fibsbot.rules.permissions import match_winner, refusal_to_double
+from fibsbot.rules.state import GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Game, Gap, Resign, Throw, Transcript, walk
 from tests.replay.test_table_matches import NAMES, Line, replay, shown, step
 
 
-def match_lines(game: str, seed: int, length: int) -> tuple[list[Line], list[TableGame]]:
+def match_lines(game: str, seed: int, length: int) -> tuple[list[Line], list[GameState]]:
     """Return the lines of a match with some doubles, and the end of each of its games."""
-    rng, state, ends = random.Random(seed), start_match(load_ruleset(game), length), list[TableGame]()
+    rng, state, ends = random.Random(seed), start_match_of(load_ruleset(game), length), list[GameState]()
     lines: list[Line] = [m.Welcome("marvin", 1, "-"), m.YouJoinedGame("ford", length, game)]
     while match_winner(state) is None:
         lines.append(m.GameStarts("ford"))
@@ -57,7 +56,7 @@ def transcript_of(lines: Iterable[Line]) -> Transcript | None:
     return ended.transcript
 
 
-def results(games: Iterable[TableGame | Game]) -> list[Result]:
+def results(games: Iterable[GameState | Game]) -> list[Result]:
     """Return how finished games ended; Portes calls a backgammon, which counts no more, a gammon."""
     return [it.result for it in games if it.result is not None]
 
@@ -73,7 +72,7 @@ def test_a_match_is_known_from_its_first_roll_to_its_last_play(game: str) -> Non
         steps = list(walk(game_seen))
         assert not any(isinstance(it.entry, Gap) or it.entry.rebuilt for it in steps)
         assert (state.turns, state.scores) == (steps[-1].after.turns, game_seen.scores)
-        assert backgammon_state(state).position_for(Seat.A) == steps[-1].after.position_for(Seat.A)
+        assert state.position_for(Seat.A) == steps[-1].after.position_for(Seat.A)
         begins = Stage.ROLL if game in {"portes", "nackgammon:rethrow"} else Stage.OPENING
         assert begins is game_seen.start.stage
     cubes = sum(isinstance(it, m.YouDouble | m.OpponentDoubles | m.DoubleAccepted) for it in lines)

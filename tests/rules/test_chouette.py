@@ -42,8 +42,8 @@ from fibsbot.rules.errors import (
     NotYourTurnError,
     RuleError,
 )
-from fibsbot.rules.game import refusal_to_double
 from fibsbot.rules.laws import MODERN, Level
+from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
 from tests.examples import examples
@@ -71,7 +71,7 @@ def answered(state: Chouette, **answers: bool) -> Chouette:
 def won_by(state: Chouette, player: str) -> Chouette:
     """Return the state after a single game is borne off by the box or the captain, who is put on turn."""
     seat = BOX if player == state.box else TEAM
-    game = evolve(state.game, position=LAST_CHECKER, turn=seat, stage=Stage.ROLL)
+    game = evolve(state.game, board=LAST_CHECKER, turn=seat, stage=Stage.ROLL)
     return play(roll(evolve(state, game=game), player, (2, 1)), player, Play.of((1, 0)))
 
 

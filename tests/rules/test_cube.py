@@ -10,6 +10,7 @@ from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import AlreadyRolledError, CubeError, CubeRefusal, DiceError, NotYourTurnError
 from fibsbot.rules.laws import FIBS, LAWS_1931, LAWS_1970, MODERN, UNLIMITED_REDOUBLES, AutomaticRaise, Laws, Level
+from fibsbot.rules.permissions import redoubles_left, refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import GameState, Seat, Stage
 
 A, B = Seat.A, Seat.B
@@ -53,7 +54,7 @@ def test_a_double_is_offered_only_on_turn_and_before_the_roll() -> None:
 def test_a_player_on_the_bar_against_a_closed_board_may_double() -> None:
     """1997: "Although he does not roll the dice, for he cannot make a move, he still has the right to double"."""
     closed = Position((*(0,) * 13, 1, *(0,) * 5, *(-2,) * 6, 1))
-    assert Stage.DOUBLED is rules.double(evolve(b_to_roll(), position=closed), B).stage
+    assert Stage.DOUBLED is rules.double(evolve(b_to_roll(), board=closed), B).stage
 
 
 def test_the_first_double_is_to_2_and_each_one_doubles_the_stakes() -> None:
@@ -76,8 +77,8 @@ def test_a_dead_cube_may_be_turned_unless_the_laws_forbid_it() -> None:
     """A player who needs one point gains nothing by doubling; FIBS allows it."""
     for laws, expected in ((FIBS, None), (evolve(FIBS, dead_cube=False), CubeRefusal.DEAD_CUBE)):
         state = evolve(b_to_roll(laws, 5), scores=(0, 4), post_crawford=True)
-        assert expected is rules.refusal_to_double(state, B)
-        assert rules.refusal_to_double(state, A) is None
+        assert expected is refusal_to_double(state, B)
+        assert refusal_to_double(state, A) is None
 
 
 def test_a_game_can_be_played_without_a_cube() -> None:
@@ -91,10 +92,10 @@ def test_no_doubles_in_the_first_game_after_a_player_comes_within_a_point() -> N
     """2007: for one game, then normal use of the cube resumes."""
     crawford = b_to_roll(scores=(4, 2))
     assert crawford.crawford
-    assert {CubeRefusal.CRAWFORD} == {rules.refusal_to_double(crawford, seat) for seat in Seat}
+    assert {CubeRefusal.CRAWFORD} == {refusal_to_double(crawford, seat) for seat in Seat}
     following = rules.next_game(rules.accept_resignation(rules.resign(crawford, A, Level.SINGLE), B))
     assert (False, True) == (following.crawford, following.post_crawford)
-    assert rules.refusal_to_double(following, A) is None
+    assert refusal_to_double(following, A) is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_the_crawford_game_is_not_played_twice() -> None:
 def test_without_the_crawford_rule_the_cube_is_always_in_use(laws: Laws) -> None:
     state = b_to_roll(laws, scores=(4, 2))
     assert (False, False) == (state.crawford, state.post_crawford)
-    assert rules.refusal_to_double(state, B) is None
+    assert refusal_to_double(state, B) is None
 
 
 # -- beavers, raccoons, otters --------------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ def test_the_raccoon_answers_the_beaver_and_the_cube_stays_where_it_is() -> None
 
 def test_instant_redoubles_are_counted_anew_for_each_double() -> None:
     taken = rules.take(rules.redouble(rules.double(b_to_roll(MODERN, 0), B), A), B)
-    assert rules.refusal_to_redouble(rules.double(evolve(taken, turn=A), A)) is None
+    assert refusal_to_redouble(rules.double(evolve(taken, turn=A), A)) is None
 
 
 @pytest.mark.parametrize(
@@ -193,14 +194,14 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
             assert seen is not None
             assert most - used == seen.redoubles
             state = rules.redouble(state, state.answering)
-        assert CubeRefusal.NO_REDOUBLE_LEFT is rules.refusal_to_redouble(state)
+        assert CubeRefusal.NO_REDOUBLE_LEFT is refusal_to_redouble(state)
 
 
 def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
     before = b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0)
     seen = rules.decision(rules.double(before, B), A)
     assert seen is not None
-    assert 3 == seen.redoubles == rules.redoubles_left(before)
+    assert 3 == seen.redoubles == redoubles_left(before)
 
 
 @pytest.mark.parametrize(("jacoby", "length"), [(True, 0), (True, 5), (False, 0), (False, 5)])

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
-import cattrs
 import pytest
 from attrs import evolve
 
 from fibsbot.match import Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
+from fibsbot.records.store.transcripts import read_state, write_state
 from fibsbot.rules import errors
 from fibsbot.rules.game import (
     accept_resignation,
     decision,
     double,
     drop,
-    match_winner,
     next_game,
     play,
     redouble,
@@ -31,6 +31,7 @@ from fibsbot.rules.game import (
     take,
 )
 from fibsbot.rules.laws import FIBS, LAWS, LAWS_1970, Level
+from fibsbot.rules.permissions import match_winner
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 
 A, B = Seat.A, Seat.B
@@ -40,7 +41,7 @@ OPENED = roll_opening(NEW, 3, 1)
 B_TO_ROLL = play(OPENED, A, Play.of((8, 5), (6, 5)))
 B_DOUBLED = double(B_TO_ROLL, B)
 LAST_CHECKER = evolve(
-    B_TO_ROLL, position=Position.from_sides(own=[1, *[0] * 24], opponent=[0] * 24 + [1]), stage=Stage.MOVE, dice=(6, 5)
+    B_TO_ROLL, board=Position.from_sides(own=[1, *[0] * 24], opponent=[0] * 24 + [1]), stage=Stage.MOVE, dice=(6, 5)
 )
 """B has 6-5 to bear off the last checker; A has one on the bar and all others off."""
 
@@ -81,7 +82,7 @@ def test_after_a_play_the_other_player_sees_the_board_from_the_other_side() -> N
 
 def test_the_empty_play_is_a_dance_and_only_that() -> None:
     closed = Position.from_sides(own=[0] * 24 + [1], opponent=[2] * 6 + [0] * 19)
-    danced = play(evolve(roll(B_TO_ROLL, B, (6, 5)), position=closed), B, Play())
+    danced = play(evolve(roll(B_TO_ROLL, B, (6, 5)), board=closed), B, Play())
     assert (A, Stage.ROLL, closed.swapped()) == (danced.turn, danced.stage, danced.position)
     with pytest.raises(errors.IllegalPlayError):
         play(OPENED, A, Play())
@@ -281,4 +282,4 @@ def test_a_game_opens_the_same_under_every_set_of_laws(name: str) -> None:
 def test_a_state_survives_json() -> None:
     """A restarted server continues the game from its JSON."""
     for state in (NEW, OPENED, B_DOUBLED, resign(B_DOUBLED, A, Level.GAMMON), over(), start_match(LAWS_1970, 0)):
-        assert state == cattrs.structure(cattrs.unstructure(state), GameState)
+        assert state == read_state(json.loads(json.dumps(write_state(state))))

@@ -13,6 +13,7 @@ from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.position import CHECKERS, Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS, LAWS, AutomaticRaise, Level
+from fibsbot.rules.permissions import match_winner, refusal_to_double, refusal_to_redouble
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from tests.examples import examples
@@ -61,7 +62,7 @@ class Match(RuleBasedStateMachine):
     @rule(numbers=dice(), doubling=st.booleans())
     def roll_or_double(self, numbers: Dice, *, doubling: bool) -> None:
         """Double if `doubling` and allowed, else roll."""
-        if doubling and rules.refusal_to_double(self.state, self.decider) is None:
+        if doubling and refusal_to_double(self.state, self.decider) is None:
             self.state = rules.double(self.state, self.decider)
         else:
             self.state = rules.roll(self.state, self.decider, numbers)
@@ -81,7 +82,7 @@ class Match(RuleBasedStateMachine):
         """Answer a double."""
         if answer is rules.drop:
             self.state = rules.drop(self.state, self.decider)
-        elif answer is rules.redouble and rules.refusal_to_redouble(self.state) is None:
+        elif answer is rules.redouble and refusal_to_redouble(self.state) is None:
             self.state = rules.redouble(self.state, self.decider)
         else:
             self.state = rules.take(self.state, self.decider)
@@ -105,7 +106,7 @@ class Match(RuleBasedStateMachine):
         """Start the next game, or the next match."""
         assert self.state.result is not None
         self.won[self.state.result.winner] += self.state.result.points
-        if rules.match_winner(self.state) is None:
+        if match_winner(self.state) is None:
             self.state = rules.next_game(self.state)
         else:
             self.state = rules.start_match(self.state.laws, self.state.length)
@@ -153,7 +154,7 @@ def test_random_matches_come_to_an_end() -> None:
     for seed in range(8):
         chance = Random(seed)
         state = rules.start_match(FIBS, 3)
-        while (winner := rules.match_winner(state)) is None:
+        while (winner := match_winner(state)) is None:
             numbers = (chance.randint(1, 6), chance.randint(1, 6))
             if state.stage is Stage.OVER:
                 state = rules.next_game(state)

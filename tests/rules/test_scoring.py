@@ -7,6 +7,7 @@ from attrs import evolve
 from hypothesis import given
 
 from fibsbot.position import Play, Position
+from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.game import accept_resignation, double, drop, play, resign, roll_opening, start_match, take
 from fibsbot.rules.laws import (
     FIBS,
@@ -31,7 +32,7 @@ def last_move(laws: Laws, theirs: dict[int, int], cube: int = 1, owner: Seat | N
     for point, count in theirs.items():
         cells[point] = -count
     state = start_match(laws, 0)
-    return evolve(state, position=Position(tuple(cells)), stage=Stage.MOVE, dice=(2, 1), turn=A, cube=cube, owner=owner)
+    return evolve(state, board=Position(tuple(cells)), stage=Stage.MOVE, dice=(2, 1), turn=A, cube=cube, owner=owner)
 
 
 def points(laws: Laws, theirs: dict[int, int], cube: int = 1, owner: Seat | None = None) -> int:
@@ -107,7 +108,7 @@ def test_each_checker_left_counts_by_the_table_it_is_in(table: range | tuple[int
     for point in table:
         cells = [0] * 26
         cells[point] = -1
-        assert expected == point_game_score(Position(tuple(cells)))
+        assert expected == point_game_score(sides_of(Position(tuple(cells))).opponent.row)
 
 
 def test_the_winner_of_the_point_game_scores_for_every_checker_left() -> None:

@@ -64,7 +64,7 @@ class Chouette:
         match = self.table.match
         assert match is not None
         position = Position.from_sides(own=[1, *[0] * 24], opponent=[1, *[0] * 24])
-        match.state = evolve(match.state, position=position, turn=seat, stage=Stage.ROLL, dice=None)
+        match.state = evolve(match.state, board=position, turn=seat, stage=Stage.ROLL, dice=None)
         name = match.names[seat]
         self.say(name, "roll")
         self.say(name, "off")

@@ -11,8 +11,8 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write_command
 from fibs_protocol.table_state import TablePlayer, TableStage, TableState
-from fibsbot.games.plays import legal_plays
 from fibsbot.position import Play
+from fibsbot.rules.general_plays import legal_plays
 from fibsbot.table_lines import game_from_state, moves_to_fibs
 
 
@@ -61,5 +61,5 @@ class RulesetPlayer:
         if state.stage is TableStage.NAME:
             return f"name {self.random.choice(state.choices)}"
         game = game_from_state(state)
-        plays = legal_plays(game.rules, game.table, game.part) or (Play(),)
+        plays = legal_plays(game.rules, game.sides, game.part) or (Play(),)
         return write_command(c.Move(moves_to_fibs(self.random.choice(plays))))

@@ -169,7 +169,7 @@ def test_an_automatic_roll_after_a_dance_sends_no_board_to_the_player_on_turn() 
     closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
     match = alice.match
     assert match is not None
-    set_state(match, position=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None, cube=2, owner=Seat.B)
+    set_state(match, board=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None, cube=2, owner=Seat.B)
     simulation.say(bob, "roll")
     received = simulation.received(alice)
     assert ["bob can't move.", "You roll 3 and 1.", "Please move 2 pieces."] == received[-3:]

@@ -104,7 +104,7 @@ def test_a_player_who_cannot_move_loses_the_turn_without_a_board() -> None:
     closed = Position.from_sides([2, 2, 2, 2, 2, 2, *[0] * 17, 3, 0], [0, 0, 0, 0, 0, 4, 0, 10, *[0] * 16, 1])
     match = alice.match
     assert match is not None
-    set_state(match, position=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None)
+    set_state(match, board=closed.swapped(), turn=Seat.B, stage=Stage.ROLL, dice=None)
     received = simulation.say(bob, "roll")
     assert ["You roll 6 and 6.", "You can't move."] == no_boards(received)
     assert 1 == len(boards(received))
@@ -129,7 +129,7 @@ def test_automove_makes_forced_plays() -> None:
     only = Position((0, *[0] * 5, -2, *[0] * 16, -2, 1, 0))
     match = alice.match
     assert match is not None
-    set_state(match, position=only, turn=Seat.B, stage=Stage.ROLL, dice=None)
+    set_state(match, board=only, turn=Seat.B, stage=Stage.ROLL, dice=None)
     assert ["You roll 6 and 5.", "The only possible move is 24-19 19-13 ."] == no_boards(simulation.say(bob, "roll"))
     assert [
         "bob rolls 6 and 5.",
@@ -143,7 +143,7 @@ def bearing_off() -> tuple[Simulation, User, User]:
     simulation, alice, bob = two_players((6, 4), (6, 5))
     home = Position((0, *[0] * 4, 2, 2, *[0] * 17, -2, 0))
     assert alice.match is not None
-    set_state(alice.match, position=home, turn=Seat.B, stage=Stage.ROLL, dice=None)
+    set_state(alice.match, board=home, turn=Seat.B, stage=Stage.ROLL, dice=None)
     return simulation, alice, bob
 
 
@@ -165,7 +165,7 @@ def test_bearing_the_last_checkers_off_wins(length: int) -> None:
     simulation, alice, bob = two_players((6, 4), (6, 6), length=length)
     match = alice.match
     assert match is not None
-    set_state(match, position=BEAR_OFF, turn=Seat.B, stage=Stage.MOVE, dice=(6, 6))
+    set_state(match, board=BEAR_OFF, turn=Seat.B, stage=Stage.MOVE, dice=(6, 6))
     received = simulation.say(bob, "move 6-off 6-off")
     if length == 1:
         assert ["You win the game and get 1 point. Congratulations!", "You win the 1 point match 1-0 ."] == received

@@ -156,7 +156,7 @@ def test_the_point_game_scores_for_the_checkers_left_and_is_not_rated() -> None:
     match = match_of(alice)
     seat = match.seat("alice")
     last = Position.from_sides(own=[1, *[0] * 24], opponent=[0] * 5 + [3] + [0] * 19)
-    set_state(match, position=last, stage=Stage.MOVE, dice=(2, 1), turn=seat)
+    set_state(match, board=last, stage=Stage.MOVE, dice=(2, 1), turn=seat)
     set_state(match, scores=(4, 0) if seat is Seat.A else (0, 4))
     lines = simulation.say(alice, "off")
     assert "You win the game and get 3 points. Congratulations!" in lines

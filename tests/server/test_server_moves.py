@@ -28,7 +28,7 @@ def at_move(position: Position, dice: tuple[int, int], *, mirrored: bool = False
     simulation, alice, bob = two_players((6, 4))
     seat, user = (Seat.A, alice) if mirrored else (Seat.B, bob)
     assert user.match is not None
-    set_state(user.match, position=position, turn=seat, stage=Stage.MOVE, dice=dice)
+    set_state(user.match, board=position, turn=seat, stage=Stage.MOVE, dice=dice)
     return simulation, user
 
 

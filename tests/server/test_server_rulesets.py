@@ -15,8 +15,8 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Departure
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.ruleset import Part
 from fibsbot.games.text import parse_table
+from fibsbot.rules.ruleset import Part
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
@@ -115,7 +115,7 @@ def test_two_clients_go_on_by_table_lines_alone_after_a_break(game: str) -> None
     club.say("bob", "invite alice")
     club.say("alice", "join bob")
     resumed = club.match.state
-    assert (before.table, before.todo, before.scores) == (resumed.table, resumed.todo, resumed.scores)
+    assert (before.sides, before.todo, before.scores) == (resumed.sides, resumed.todo, resumed.scores)
     assert 5 < club.play(12)
     club.check()
 
@@ -178,7 +178,7 @@ def test_bound_tables_are_opened_by_the_winner_of_a_contest() -> None:
     club.match.state = evolve(
         club.match.state,
         stage=Stage.MOVE,
-        table=bound,
+        board=bound,
         turn=Seat.A,
         dice=(3, 1),
         todo=(Part((3, 1)),),
@@ -193,7 +193,7 @@ def test_bound_tables_are_opened_by_the_winner_of_a_contest() -> None:
     assert ["** Type 'name' and one of these numbers first: 6, 5, 4, 3, 2, 1"] == club.say(name, "roll")
     assert ["** You can't name that. Choose one of 6, 5, 4, 3, 2, 1."] == club.say(name, "name 7")
     assert "You name the point to open: 6" in club.say(name, "name 6")
-    assert 1 == club.match.state.table_for(Seat.A).own.row[6]
+    assert 1 == club.match.state.sides_for(Seat.A).own.row[6]
 
 
 def test_a_game_that_nobody_wins_counts_nothing_and_the_next_one_follows() -> None:
@@ -201,7 +201,7 @@ def test_a_game_that_nobody_wins_counts_nothing_and_the_next_one_follows() -> No
     club.invite("greek", "3")
     trapped = parse_table("24 2:14 pinned=24 / 24 1:14", club.match.rules)
     club.match.state = evolve(
-        club.match.state, stage=Stage.MOVE, table=trapped, turn=Seat.A, dice=(2, 1), todo=(Part((1,)),)
+        club.match.state, stage=Stage.MOVE, board=trapped, turn=Seat.A, dice=(2, 1), todo=(Part((1,)),)
     )
     club.said.clear()
     lines = club.say("alice", "move 2-1")

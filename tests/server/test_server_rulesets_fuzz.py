@@ -11,9 +11,9 @@ from hypothesis.stateful import invariant, rule
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
 from fibsbot.games import GAMES
-from fibsbot.games.game import choices
-from fibsbot.games.plays import legal_plays
 from fibsbot.position import Play
+from fibsbot.rules.game import choices
+from fibsbot.rules.general_plays import legal_plays
 from fibsbot.rules.state import Stage
 from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.ruleset_match import RulesetMatch, load_match
@@ -89,7 +89,7 @@ class Club(FuzzedWorld):
                     self.say(player, "join")
                 continue
             if state.stage is Stage.MOVE and not state.resignation:
-                found = legal_plays(state.rules, state.table, state.part) or (Play(),)
+                found = legal_plays(state.rules, state.sides, state.part) or (Play(),)
                 moves = moves_to_fibs(found[data.draw(st.integers(0, 20)) % len(found)])
                 line = "move " + " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in moves)
             elif state.stage is Stage.NAME and not state.resignation:

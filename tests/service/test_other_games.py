@@ -12,12 +12,12 @@ from fibs_protocol.commands import Command
 from fibs_protocol.words import Colour
 from fibsbot.bot.tracked_match import TrackedMatch, show_table
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import roll, start_match
 from fibsbot.policy import Policy
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
 from fibsbot.replay.events import TableGameBegan, TableGameEnded, TableMatchBegan
 from fibsbot.replay.transcriber import Transcriber
+from fibsbot.rules.game import roll, start_match_of
 from fibsbot.rules.state import Seat
 from fibsbot.server.server import Server
 from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
@@ -88,7 +88,7 @@ def test_the_live_page_lists_the_games_of_a_chouette() -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_the_live_page_draws_the_board_of_every_game(game: str) -> None:
     rules = load_ruleset(game)
-    state = roll(start_match(rules, 3, begins=Seat.A), Seat.A, (6, 5, 4)[: rules.dice])
+    state = roll(start_match_of(rules, 3, begins=Seat.A), Seat.A, (6, 5, 4)[: rules.dice])
     line = table_state(state, Seat.A, "You", "ford", Colour.O)
     track = show_table(TrackedMatch("marvin", opponent="ford", match=1), line)
     shown = board_picture(track, "marvin", None)

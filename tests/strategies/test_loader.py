@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.games.game import TableGame
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+from fibsbot.rules.state import GameState
 from fibsbot.strategies import base, loader, split_name
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import NotReadyError
@@ -118,7 +118,7 @@ class Starting(RandomStrategy):
 class NonsenseAtTables(PipStrategy):
     """Never moves."""
 
-    def choose_play(self, game: TableGame) -> Play:
+    def choose_play(self, game: GameState) -> Play:
         return Play()
 
 

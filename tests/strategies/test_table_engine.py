@@ -9,14 +9,14 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, choices, name, play, roll, roll_contest, roll_opening, start_at, start_match
 from fibsbot.games.text import parse_table
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
+from fibsbot.rules.game import choices, name, play, roll, roll_contest, roll_opening, start_at, start_match_of
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
-from fibsbot.rules.state import Resignation, Seat, Stage
+from fibsbot.rules.state import GameState, Resignation, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.questions import InvalidAnswerError, TableQuestion, TablesOnlyStrategy
@@ -36,19 +36,19 @@ def engine() -> TableStrategy:
     return load_table_strategy("engine")
 
 
-def at(game: str, board: str) -> TableGame:
+def at(game: str, board: str) -> GameState:
     rules = load_ruleset(game)
     return start_at(rules, parse_table(board, rules))
 
 
-def doubled(state: TableGame) -> TableGame:
+def doubled(state: GameState) -> GameState:
     return evolve(state, stage=Stage.DOUBLED, answering=Seat.B, offered=2)
 
 
 @pytest.mark.parametrize("game", ["acey-deucey", "gioul", "irish:binding", "narde", "russian1", "tabula"])
 def test_every_answer_is_legal(engine: TableStrategy, game: str) -> None:
     rng = random.Random(game)
-    state = start_match(load_ruleset(game), 0)
+    state = start_match_of(load_ruleset(game), 0)
     for _ in range(DECISIONS):
         seat = state.decides
         if state.stage is Stage.OPENING:
@@ -138,7 +138,7 @@ def test_a_strategy_for_backgammon_is_asked_about_games_by_its_rules_itself() ->
 class Resigning(PipStrategy):
     """Resigns by a number."""
 
-    def resign(self, game: TableGame) -> Level | None:  # noqa: ARG002 - the interface
+    def resign(self, game: GameState) -> Level | None:  # noqa: ARG002 - the interface
         """Return no level."""
         return 1  # type: ignore[return-value]  # nonsense
 

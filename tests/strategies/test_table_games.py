@@ -8,13 +8,13 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.game import Naming, TableGame, choices, name, play, roll, start_match
-from fibsbot.games.plays import resulting_tables
-from fibsbot.games.table import Table, side
 from fibsbot.games.text import parse_table
 from fibsbot.position import Play
+from fibsbot.rules.game import choices, name, play, roll, start_match_of
+from fibsbot.rules.general_plays import resulting_tables
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import Resignation, Seat, Stage
+from fibsbot.rules.sides import Sides, side
+from fibsbot.rules.state import GameState, Naming, Resignation, Seat, Stage
 from fibsbot.strategies.questions import first_questions
 from fibsbot.strategies.table_games import (
     TableStrategy,
@@ -30,7 +30,7 @@ A_LONG_GAME = 400
 """Turns, after which a game is no longer followed here; all games have been seen to end."""
 
 
-def advance(game: TableGame, strategy: TableStrategy, rng: random.Random) -> TableGame:
+def advance(game: GameState, strategy: TableStrategy, rng: random.Random) -> GameState:
     if game.stage is Stage.ROLL:
         assert strategy.resign(game) is None
     if (after := rolled(game, rng)) is not None:
@@ -46,20 +46,20 @@ def advance(game: TableGame, strategy: TableStrategy, rng: random.Random) -> Tab
 def test_every_answer_is_legal(game: str) -> None:
     rng = random.Random(game)
     strategies = {seat: load_table_strategy(which, seed=1) for seat, which in zip(Seat, ("pips", "blots"), strict=True)}
-    state = start_match(load_ruleset(game), 1)
+    state = start_match_of(load_ruleset(game), 1)
     while state.stage is not Stage.OVER and state.turns < A_LONG_GAME:
         state = advance(state, strategies[state.decides or Seat.A], rng)
     assert state.stage is Stage.OVER or state.turns == A_LONG_GAME
 
 
-def playing(game: str, board: str, *dice: int) -> TableGame:
+def playing(game: str, board: str, *dice: int) -> GameState:
     rules = load_ruleset(game)
-    state = evolve(start_match(rules, 0, begins=Seat.A), table=parse_table(board, rules))
+    state = evolve(start_match_of(rules, 0, begins=Seat.A), board=parse_table(board, rules))
     return roll(state, Seat.A, dice)
 
 
-def after(state: TableGame, strategy: str) -> Table:
-    return play(state, Seat.A, load_table_strategy(strategy).choose_play(state)).table_for(Seat.A)
+def after(state: GameState, strategy: str) -> Sides:
+    return play(state, Seat.A, load_table_strategy(strategy).choose_play(state)).sides_for(Seat.A)
 
 
 def test_the_pip_counter_hits_and_the_blot_minimiser_makes_a_point() -> None:
@@ -84,7 +84,7 @@ def test_a_play_that_wins_is_preferred() -> None:
 def test_blots_that_nobody_can_reach_do_not_count() -> None:
     rules = load_ruleset("nackgammon")
     assert 0 == blots(rules, parse_table("3 2 1 / 6:15", rules))
-    assert 2 == blots(rules, Table(side({8: 1, 4: 1, 24: 1, 0: 12}), side({20: 1, 0: 14})))
+    assert 2 == blots(rules, Sides(side({8: 1, 4: 1, 24: 1, 0: 12}), side({20: 1, 0: 14})))
 
 
 def test_the_double_with_the_best_play_is_named() -> None:
@@ -104,14 +104,14 @@ def test_the_double_with_the_best_play_is_named() -> None:
 def test_a_resignation_is_accepted_unless_a_gammon_can_be_won(
     row: dict[int, int], level: Level, *, accepted: bool
 ) -> None:
-    state = start_match(load_ruleset("portes"), 0, begins=Seat.A)
-    state = evolve(state, table=Table(side({1: 15}), side(row)), resignation=Resignation(Seat.B, level, int(level)))
+    state = start_match_of(load_ruleset("portes"), 0, begins=Seat.A)
+    state = evolve(state, board=Sides(side({1: 15}), side(row)), resignation=Resignation(Seat.B, level, int(level)))
     assert all(accepted is load_table_strategy(it).accept_resignation(state) for it in SIMPLE)
 
 
 def test_no_play_is_the_empty_play() -> None:
     state = playing("portes", "25 6:14 / 6:2 5:2 4:2 3:2 2:2 1:2 24:3", 6, 6)
-    assert not resulting_tables(state.rules, state.table, state.part)
+    assert not resulting_tables(state.rules, state.sides, state.part)
     assert all(Play() == load_table_strategy(it).choose_play(state) for it in SIMPLE)
 
 
@@ -126,6 +126,6 @@ def test_the_first_decisions_of_a_game_end_with_a_choice_between_plays(game: str
     for named in (game, *(f"{game}:{option.name}" for option in (*rules.options, *rules.common_options))):
         *before, last = [it.game for it in first_questions(load_ruleset(named))]
         assert Stage.MOVE is last.stage
-        assert len(resulting_tables(last.rules, last.table, last.part)) > 1
+        assert len(resulting_tables(last.rules, last.sides, last.part)) > 1
         assert not any(it.stage is Stage.MOVE for it in before)
         assert last.laws.cube or not any(it.stage is Stage.ROLL for it in before)

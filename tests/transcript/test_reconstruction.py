@@ -91,8 +91,8 @@ def test_two_unknown_turns_are_a_gap() -> None:
 def test_a_dance_of_unknown_dice_is_a_gap() -> None:
     board = Play.of((8, 2), (6, 2))
     closed = after(START, Throw(seat=Seat.A, dice=(6, 4), play=board))
-    hit = evolve(closed, position=evolve(closed.position, points=on_the_bar(closed)))
-    seen = evolve(hit, position=hit.position.swapped(), turn=Seat.A, turns=hit.turns + 1)
+    hit = evolve(closed, board=evolve(closed.position, points=on_the_bar(closed)))
+    seen = evolve(hit, board=hit.position.swapped(), turn=Seat.A, turns=hit.turns + 1)
     assert "a turn is missing" == reason(reconstruct(hit, seen))
 
 
@@ -126,7 +126,7 @@ def test_known_events_are_kept_unchanged() -> None:
 
 
 def test_an_impossible_view_is_a_gap() -> None:
-    nonsense = evolve(FIRST, position=evolve(FIRST.position, points=(0,) * 6 + (15,) + (0,) * 12 + (-15,) + (0,) * 6))
+    nonsense = evolve(FIRST, board=evolve(FIRST.position, points=(0,) * 6 + (15,) + (0,) * 12 + (-15,) + (0,) * 6))
     assert "several turns are missing" == reason(reconstruct(FIRST, evolve(nonsense, turn=Seat.A)))
 
 
@@ -200,7 +200,7 @@ def spread(more: list[int]) -> Position:
 def test_boards_with_thousands_of_plays_cost_no_more_than_others(data: st.DataObject) -> None:
     some = st.lists(st.integers(1, 24), min_size=3, max_size=3)
     dice = st.tuples(st.integers(1, 6), st.integers(1, 6))
-    known, seen = (evolve(FIRST, position=spread(data.draw(some)), turn=data.draw(st.sampled_from(Seat))) for _ in "12")
+    known, seen = (evolve(FIRST, board=spread(data.draw(some)), turn=data.draw(st.sampled_from(Seat))) for _ in "12")
     facts: list[KnownEvent] = []
     for _ in range(data.draw(st.integers(0, 3))):
         seat, thrown = data.draw(st.sampled_from(Seat)), data.draw(dice)

@@ -15,13 +15,13 @@ from attrs.validators import ge, gt
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.backgammons import position_of
 from fibsbot.match import CubeAction, Dice, MatchState
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
-from fibsbot.rules.game import refusal_to_double
+from fibsbot.rules.backgammon import BACKGAMMON, position_of
 from fibsbot.rules.law_words import parse_law_words
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
+from fibsbot.rules.permissions import match_winner, refusal_to_double
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import questions
@@ -74,7 +74,7 @@ class DuelPlan:
     @property
     def start(self) -> Position:
         """The position before the first roll."""
-        return position_of(load_ruleset(self.game).start()) if self.game else Position.start()
+        return position_of(load_ruleset(self.game or BACKGAMMON.name).start())
 
     @property
     def laws(self) -> Laws:
@@ -178,10 +178,10 @@ def play_match(
     state = rules.start_match(laws, length)
     games: list[Game] = []
     while True:
-        game = _GameInProgress(evolve(state, position=start))
+        game = _GameInProgress(evolve(state, board=start))
         yield from game.play(dice(len(games)))
         games.append(Game(len(games) + 1, game.start, tuple(game.entries), game.state.result))
-        if not length or rules.match_winner(game.state) is not None:
+        if not length or match_winner(game.state) is not None:
             return tuple(games)
         state = rules.next_game(game.state)
 

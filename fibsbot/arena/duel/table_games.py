@@ -34,12 +34,12 @@ from fibsbot.engine.family.game_loop import (
 from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of, table_of
 from fibsbot.games import load_ruleset
-from fibsbot.games.backgammons import is_backgammon, position_of
-from fibsbot.games.game import TableGame, reach, roll, roll_opening, start_match
-from fibsbot.games.ruleset import Ruleset
-from fibsbot.games.table import Table
+from fibsbot.rules.backgammon import is_backgammon, position_of
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import reach, roll, roll_opening, start_match_of
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.sides import Sides
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import base_name
 from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.strategies.table_games import ENGINE, load_table_strategy
@@ -193,7 +193,7 @@ def _play_by_strategies(rules: Ruleset, plan: TableDuelPlan, numbers: Sequence[i
     return points
 
 
-Player: TypeAlias = Callable[[TableGame], Table]
+Player: TypeAlias = Callable[[GameState], Sides]
 """Returns the table after a player's play, asked in MOVE."""
 
 
@@ -201,21 +201,21 @@ def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> P
     """Return a player of a game by the rules of backgammon, whose plays the compiled kernel makes or checks."""
     parameters = parameters_of(rules)
 
-    def plays(game: TableGame, kind: int) -> list[Table]:
+    def plays(game: GameState, kind: int) -> list[Sides]:
         """Return what the roll can lead to, the choice of a simple player first."""
-        buffers.board[:] = state_of(game.table)
+        buffers.board[:] = state_of(game.sides)
         buffers.dice[:2] = game.dice or (0, 0)
         count = find_plays(parameters, kind, buffers)
-        return [table_of(it) for it in buffers.search.nodes[buffers.search.results[:count]]] or [game.table]
+        return [table_of(it) for it in buffers.search.nodes[buffers.search.results[:count]]] or [game.sides]
 
-    def choose_simply(game: TableGame) -> Table:
+    def choose_simply(game: GameState) -> Sides:
         return plays(game, KINDS[name])[0]
 
-    def choose(game: TableGame) -> Table:
-        made = position_of(game.table).play(strategy.choose_play(game))
+    def choose(game: GameState) -> Sides:
+        made = game.position.play(strategy.choose_play(game))
         reached = next((it for it in plays(game, NETWORK) if position_of(it) == made), None)
         if reached is None:
-            raise RuleError(f"expected a legal play, got one from {position_of(game.table)} to {made}")
+            raise RuleError(f"expected a legal play, got one from {game.position} to {made}")
         return reached
 
     if name in KINDS:
@@ -226,7 +226,7 @@ def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> P
 
 def _play_game(rules: Ruleset, players: Sequence[Player], random: Random) -> int:
     """Play a game without a cube by the rules of backgammon; return the points of the first player."""
-    state = start_match(rules, 0)
+    state = start_match_of(rules, 0)
     while state.stage is not Stage.OVER:
         if state.stage is Stage.MOVE:
             state = reach(state, players[state.turn](state), len(state.part.numbers))

@@ -51,8 +51,8 @@ from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_s
 from fibsbot.engine.family.turns import MOST_PARTS, divide, note_roll, outcome, times
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.numerics import products
-from fibsbot.games.ruleset import Part, Ruleset, Then, Turn
-from fibsbot.games.table import Table
+from fibsbot.rules.ruleset import Part, Ruleset, Then, Turn
+from fibsbot.rules.sides import Sides
 
 CANDIDATES: Final = 6
 """Plays that are looked at closely: those that the network values most."""
@@ -326,7 +326,7 @@ class TableEvaluator:
         self._network = network_of_game(rules.name) if network is None else network
         self._of_thread = threading.local()
 
-    def chances(self, tables: Sequence[Table]) -> Floats32:
+    def chances(self, tables: Sequence[Sides]) -> Floats32:
         """Return the chances of the player who is to roll, `Table.own`, shape (n, 6).
 
         They are those to win at least one, two and three units, and to lose as many; see `GameNetwork.unit_points`.
@@ -336,13 +336,13 @@ class TableEvaluator:
         evaluate_states(self._parameters, self._network, buffers, states_of(list(tables)), outputs)
         return outputs
 
-    def points(self, tables: Sequence[Table]) -> Floats32:
+    def points(self, tables: Sequence[Sides]) -> Floats32:
         """Return the points that the player who is to roll can expect, shape (n,), without the cube."""
         chances = self.chances(tables)
         return np.asarray(products(chances[:, :3] - chances[:, 3:], self._network.unit_points), np.float32)
 
     def best_play(
-        self, before: Table, turn: Turn, plays: Sequence[tuple[Table, int]], *, passed: bool = False, plies: int = 0
+        self, before: Sides, turn: Turn, plays: Sequence[tuple[Sides, int]], *, passed: bool = False, plies: int = 0
     ) -> int:
         """Return which of the plays of the first part of a turn is the best, by the points of the player who makes it.
 
@@ -358,7 +358,7 @@ class TableEvaluator:
         count = len(plays)
         choice = Choice(
             before=state_of(before),
-            nodes=states_of([table for table, _ in plays]),
+            nodes=states_of([sides for sides, _ in plays]),
             results=np.arange(count, dtype=np.int32),
             moves=np.array([moves for _, moves in plays], np.int32),
             todo=todo,

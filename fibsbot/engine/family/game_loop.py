@@ -1,4 +1,4 @@
-"""Whole games of the family, compiled: what `fibsbot.games.game` does, with the players' choices.
+"""Whole games of the family, compiled: what `fibsbot.rules.game` does, with the players' choices.
 
 Both players of a game are numbers: the baselines of `fibsbot.strategies.table_games`, or a network.
 """

@@ -1,4 +1,4 @@
-"""One move of a checker in any tables game, compiled: what `fibsbot.games.plays.make_move` does, and its laws.
+"""One move of a checker in any tables game, compiled: what `fibsbot.rules.general_plays.make_move` does, and its laws.
 
 Each law of `fibsbot.games` that forbids or changes a move has its counterpart here, chosen by the parameters.
 """

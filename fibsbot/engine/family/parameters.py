@@ -25,13 +25,13 @@ from fibsbot.games import (
     plakoto,
     russian1,
     russian2,
-    standard,
     swedish,
     tabula,
     ticktack,
 )
-from fibsbot.games.ruleset import Opening, Part, Rest, Ruleset
-from fibsbot.games.table import HAND, Course, Mark, Side, Table
+from fibsbot.rules import shared_laws
+from fibsbot.rules.ruleset import Opening, Part, Rest, Ruleset
+from fibsbot.rules.sides import HAND, Course, Mark, Side, Sides
 
 Rules: TypeAlias = IntVector64
 """The parameters of a ruleset, shape (PARAMETERS,)."""
@@ -96,9 +96,9 @@ LAND_PIN: Final = 2
 LAND_SWEDISH: Final = 3
 LAND_SWEDISH_ANY: Final = 4
 _LANDINGS: Final[Mapping[Any, int]] = {
-    standard.hits: LAND_HIT,
-    standard.blocks: LAND_BLOCK,
-    standard.pins: LAND_PIN,
+    shared_laws.hits: LAND_HIT,
+    shared_laws.blocks: LAND_BLOCK,
+    shared_laws.pins: LAND_PIN,
     swedish.hits_and_breaks_blocks: LAND_SWEDISH,
     next(it for it in swedish.RULES.options if it.name == "any").changes["landing"]: LAND_SWEDISH_ANY,
 }
@@ -115,8 +115,8 @@ ENTER_IF_POSSIBLE: Final = 512
 ONE_OFF_HEAD: Final = 1024
 SECOND_HALF: Final = 2048
 _MOVE_LAWS: Final[Mapping[Any, int]] = {
-    standard.all_enter_first: ALL_ENTER,
-    standard.hit_enter_first: HIT_ENTER,
+    shared_laws.all_enter_first: ALL_ENTER,
+    shared_laws.hit_enter_first: HIT_ENTER,
     dutch.home_before_hitting: HOME_BEFORE_HITTING,
     fevga.runner_first: RUNNER,
     swedish.one_on_a_point: ONE_ON_A_POINT,
@@ -134,8 +134,8 @@ OFF_AROUND: Final = 2
 OFF_ANY_TIME: Final = 3
 OFF_NONE_PINNED: Final = 4
 _BEARING_OFF: Final[Mapping[Any, int]] = {
-    standard.all_home_first: OFF_ALL_HOME,
-    standard.exact: OFF_EXACT,
+    shared_laws.all_home_first: OFF_ALL_HOME,
+    shared_laws.exact: OFF_EXACT,
     around.around_the_world: OFF_AROUND,
     tabula.any_time: OFF_ANY_TIME,
     plakoto.no_pinned_checker: OFF_NONE_PINNED,
@@ -159,7 +159,7 @@ ROLL_HEAD_TWO: Final = 3
 ROLL_SWEDISH: Final = 4
 ROLL_DOUBLE: Final = 5
 _ON_ROLL: Final[Mapping[Any, int]] = {
-    standard.count_throws: ROLL_COUNTED,
+    shared_laws.count_throws: ROLL_COUNTED,
     narde.note_roll: ROLL_HEAD,
     narde.note_first_roll: ROLL_HEAD_TWO,
     swedish.note_roll: ROLL_SWEDISH,
@@ -178,9 +178,9 @@ ONE_CHECKER: Final = 8
 ONE_CHECKER_ONCE: Final = 9
 EARLY_DOUBLE_ENDS: Final = 10
 _DIVIDE: Final[Mapping[Any, int]] = {
-    standard.doubles_twice: DOUBLES_TWICE,
-    standard.each_once: EACH_ONCE,
-    standard.series: SERIES,
+    shared_laws.doubles_twice: DOUBLES_TWICE,
+    shared_laws.each_once: EACH_ONCE,
+    shared_laws.series: SERIES,
     gulbara.series_from_the_fourth_roll: SERIES_FROM_FOURTH,
     acey_deucey.acey_deucey: ACEY,
     acey_deucey.third_is_played: ACEY_THIRD,
@@ -215,8 +215,8 @@ END_CHECKERS_LEFT: Final = 4
 END_1665: Final = 5
 END_HOME_MARS: Final = 6
 _ENDS: Final[Mapping[Any, int]] = {
-    (standard.borne_off,): END_OFF,
-    (standard.both_last_pinned, standard.borne_off): END_BOTH_PINNED,
+    (shared_laws.borne_off,): END_OFF,
+    (shared_laws.both_last_pinned, shared_laws.borne_off): END_BOTH_PINNED,
     (backgammons.last_wins,): END_LAST_WINS,
     (acey_deucey.checkers_left,): END_CHECKERS_LEFT,
     (irish.borne_off_in_1665,): END_1665,
@@ -248,7 +248,7 @@ _ENDS_AT_ONCE: Final[Mapping[Any, int]] = {
     (swedish.jan,): JAN,
     (swedish.jan_of_empty_points,): JAN_OF_EMPTY,
     (plakoto.trapped_on_the_last_point,): TRAPPED,
-    (standard.both_last_pinned, plakoto.trapped_after_leaving): TRAPPED_AFTER,
+    (shared_laws.both_last_pinned, plakoto.trapped_after_leaving): TRAPPED_AFTER,
 }
 
 GOES_ON: Final = 0
@@ -316,10 +316,10 @@ def _end(rules: Ruleset) -> tuple[int, int]:
     return END_WAYS, _WAYS_OF_OPTIONS[changed[rules.ends]]
 
 
-def state_of(table: Table) -> State:
+def state_of(sides: Sides) -> State:
     """Return a table as an array."""
     state = np.zeros(CELLS, np.int32)
-    for first, it in ((0, table.own), (SIDE, table.opponent)):
+    for first, it in ((0, sides.own), (SIDE, sides.opponent)):
         state[first : first + HAND + 1] = it.row
         state[first + PINNED] = it.pinned
         state[first + HIT] = it.hit
@@ -330,14 +330,14 @@ def state_of(table: Table) -> State:
     return state
 
 
-def states_of(tables: list[Table]) -> Int32s:
+def states_of(tables: list[Sides]) -> Int32s:
     """Return tables as arrays, one a row."""
     return np.array([state_of(it) for it in tables], np.int32).reshape(len(tables), CELLS)
 
 
-def table_of(state: State) -> Table:
+def table_of(state: State) -> Sides:
     """Return an array as a table."""
-    return Table(_side(state[:SIDE]), _side(state[SIDE:]))
+    return Sides(_side(state[:SIDE]), _side(state[SIDE:]))
 
 
 def _side(cells: State) -> Side:

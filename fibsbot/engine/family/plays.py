@@ -1,4 +1,4 @@
-"""All tables that a part of a turn leads to, compiled: what `fibsbot.games.plays.resulting_tables` finds.
+"""All tables that a part of a turn leads to, compiled: what `fibsbot.rules.general_plays.resulting_tables` finds.
 
 The tables within a part are searched level by level, one move deeper each, in every order of the numbers. A table that
 is reached again with the same numbers left is recognised by its 64-bit hash.

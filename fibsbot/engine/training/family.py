@@ -29,8 +29,8 @@ from fibsbot.engine.network import load_arrays, save_arrays
 from fibsbot.engine.training.hyper import NO_TABLE, SCALE, ExactTable, exact_table, number_of, solve_all
 from fibsbot.engine.training.td_network import move_hidden_layer
 from fibsbot.games import load_ruleset
-from fibsbot.games.backgammons import is_backgammon
-from fibsbot.games.ruleset import Ruleset
+from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.rules.ruleset import Ruleset
 
 BLOCK: Final = 200
 """Games between two looks at the result, and the unit of the schedule."""

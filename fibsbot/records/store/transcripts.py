@@ -11,19 +11,25 @@ import enum
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from attrs import Attribute, define, evolve, field, fields, frozen
 
+from fibsbot.games import load_ruleset
+from fibsbot.games.text import format_table, format_turn, parse_table, parse_turn
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import BAR, OFF, Flaw, Move, Play, Position
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.stored_rows import CHOUETTE, StoredGame, StoredMatch
 from fibsbot.rules import game as rules
+from fibsbot.rules.backgammon import BACKGAMMON, is_backgammon
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import LAWS, AutomaticRaise, Laws, Level
-from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.sides import Sides
+from fibsbot.rules.state import Ending, GameState, Naming, Resignation, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
 from fibsbot.transcript.reconstruction import is_same_state, reconstruct
 
@@ -299,29 +305,40 @@ def read_dice(value: object) -> Dice:
 # -- states of games as JSON ----------------------------------------------------------------------------------------
 
 
+_WRITTEN: Final = {"board": "position"}
+"""The names of fields, as they are written, that have others here."""
+_READ: Final = {written: name for name, written in _WRITTEN.items()}
+
+
 def write_state(state: GameState) -> dict[str, Any]:
     """Return a state as JSON values."""
     written: dict[str, Any] = {"laws": _write_laws(state.laws)}
     for attribute in fields(GameState):
         value = getattr(state, attribute.name)
         if attribute.name != "laws" and value != attribute.default:
-            written[attribute.name] = _plain(value)
+            name = _WRITTEN.get(attribute.name, attribute.name)
+            written[name] = format_turn(value) if name == "todo" else _plain(value)
     return written
 
 
 def _plain(value: Any) -> Any:
+    plain = list(value) if isinstance(value, tuple) else value
     match value:
         case Position():
-            return list(value.points)
+            plain = list(value.points)
+        case Sides():
+            plain = format_table(value)
+        case Ruleset():
+            plain = value.full_name
         case Seat():
-            return value.name
+            plain = value.name
         case Resignation():
-            return [value.seat.name, int(value.level), value.points]
+            plain = [value.seat.name, int(value.level), value.points]
         case Result():
-            return [value.winner.name, value.points, int(value.level), value.how.value]
+            plain = [value.winner.name, value.points, int(value.level), value.how.value]
         case enum.Enum():
-            return value.value
-    return list(value) if isinstance(value, tuple) else value
+            plain = value.value
+    return plain
 
 
 def _write_laws(laws: Laws) -> dict[str, Any]:
@@ -344,7 +361,10 @@ def read_state(written: object) -> GameState:
 
 
 def _read_state(written: Any) -> GameState:
+    ruleset = load_ruleset(str(written.get("rules", BACKGAMMON.name)))
     known = {**written, "laws": _read_laws(written["laws"])}
+    known = {_READ.get(name, name): value for name, value in known.items()}
+    known["board"] = (_read_position if is_backgammon(ruleset) else partial(parse_table, rules=ruleset))(known["board"])
     unknown = known.keys() - {attribute.name for attribute in fields(GameState)}
     if unknown:
         raise ValueError(f"expected the state of a game, got the field {min(unknown)!r}")
@@ -391,11 +411,13 @@ def _read_result(it: Any) -> Result:
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "position": _read_position,
+    "rules": load_ruleset,
+    "todo": parse_turn,
+    "naming": Naming,
     "scores": _read_pair,
     "dice": read_dice,
     "stage": Stage,
-    **dict.fromkeys(("turn", "owner", "answering"), Seat.__getitem__),
+    **dict.fromkeys(("turn", "owner", "answering", "namer"), Seat.__getitem__),
     "resignation": _read_resignation,
     "result": _read_result,
 }

@@ -16,7 +16,7 @@ from typing import Final
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.ruleset import Option
+from fibsbot.rules.ruleset import Option
 
 OWN_TOPICS: Final = ("laws", "rethrow")
 """Topics that FIBS does not have, only shown by their full names: short names mean what they mean there."""

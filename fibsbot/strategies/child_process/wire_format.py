@@ -20,7 +20,7 @@ from attrs import evolve
 from fibs_protocol.board import BoardState
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.words import Colour
-from fibsbot.fibs_numbering import board_of, match_state
+from fibsbot.fibs_numbering import board_of, dice_to_fibs, match_state
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import BAR, OFF, Move, Play
@@ -43,7 +43,7 @@ def board_line(state: MatchState) -> str:
     board = evolve(
         board_of(state if state.length else evolve(state, score=(0, 0)), *NAMES),
         turn=Colour.X if waiting else Colour.O,
-        dice=(state.dice if state.phase is Phase.MOVE else None) or (0, 0),
+        dice=dice_to_fibs(state.dice if state.phase is Phase.MOVE else None),
     )
     try:
         return board.to_line()

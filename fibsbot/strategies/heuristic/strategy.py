@@ -14,6 +14,7 @@ from attrs import astuple, evolve
 from fibsbot.engine.match_equity import GamePoints
 from fibsbot.match import ROLLS, MatchState, Owner, Phase
 from fibsbot.position import CHECKERS, Play, Position
+from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.laws import point_game_score, win_level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import base
@@ -164,7 +165,7 @@ def _mean_equity(expected: OutcomeChances, levels: list[tuple[float, float]]) ->
 def _won(state: MatchState, board: Position) -> float:
     """Return the equity of a play that bears the last checker off."""
     if state.point_game:
-        points = point_game_score(board)
+        points = point_game_score(sides_of(board).opponent.row)
     else:
         unturned = state.jacoby and state.owner is Owner.CENTRED
         points = int(GamePoints.of(state).won[(1 if unturned else win_level(board)) - 1])

@@ -20,6 +20,7 @@ from fibsbot.engine.cube.verdict import along
 from fibsbot.engine.match_equity import POINTS_PER_GAME, GamePoints, chance_after_points, estimated_points
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Position
+from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.laws import point_game_score
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from tests.engine.cube.cube_samples import LIVE
@@ -45,7 +46,7 @@ def test_without_triple_games_a_backgammon_is_worth_a_gammon(length: int) -> Non
 
 def test_the_score_of_a_finished_point_game_is_exact() -> None:
     over = Position.from_sides(own=[0] * 25, opponent=[0] * 13 + [2] + [0] * 4 + [3] + [0] * 6)
-    assert (float(point_game_score(over)),) * 3 == estimated_points(over)
+    assert (float(point_game_score(sides_of(over).opponent.row)),) * 3 == estimated_points(over)
 
 
 def test_the_estimate_grows_with_the_loser_s_pips_and_with_the_level() -> None:

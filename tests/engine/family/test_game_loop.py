@@ -11,9 +11,9 @@ from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS,
 from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of
 from fibsbot.games import load_ruleset
-from fibsbot.games.game import TableGame, name, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.games.text import parse_table
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.game import name, play, roll, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiles_games]
@@ -39,11 +39,11 @@ def random_numbers(seed: int, pair: int) -> Iterator[int]:
             yield state >> 33
 
 
-def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numbers: Iterator[int]) -> TableGame:
+def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numbers: Iterator[int]) -> GameState:
     def die() -> int:
         return next(numbers) % 6 + 1
 
-    state = start_match(load_ruleset(game), 0)
+    state = start_match_of(load_ruleset(game), 0)
     while state.stage is not Stage.OVER:
         seat = state.decides
         if state.stage is Stage.OPENING:

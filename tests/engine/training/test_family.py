@@ -17,7 +17,7 @@ from fibsbot.engine.network import NetworkError
 from fibsbot.engine.training import family
 from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.backgammons import is_backgammon
+from fibsbot.rules.backgammon import is_backgammon
 
 pytestmark = pytest.mark.compiles_games
 

@@ -31,9 +31,9 @@ from fibsbot.engine.training.hyper import (
     solve_all,
 )
 from fibsbot.games import load_ruleset
-from fibsbot.games.plays import outcome, parts_of, resulting_tables, rolls, turn_over
-from fibsbot.games.ruleset import Part
-from fibsbot.games.table import Side, Table
+from fibsbot.rules.general_plays import outcome, parts_of, resulting_tables, rolls, turn_over
+from fibsbot.rules.ruleset import Part
+from fibsbot.rules.sides import Side, Sides
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiles_games]
 
@@ -59,12 +59,12 @@ def side_of(positions: Positions, arrangement: int) -> Side:
     return Side(tuple(row))
 
 
-def table_of(positions: Positions, number: int) -> Table:
+def table_of(positions: Positions, number: int) -> Sides:
     own, other = positions.pairs[number]
-    return Table(side_of(positions, int(own)), side_of(positions, int(other)))
+    return Sides(side_of(positions, int(own)), side_of(positions, int(other)))
 
 
-def number_of(positions: Positions, table: Table) -> int:
+def number_of(positions: Positions, table: Sides) -> int:
     arrangements = []
     for side in (table.own, table.opponent):
         a, b, c = (place for place, checkers in enumerate(side.row) for _ in range(checkers))
@@ -72,7 +72,7 @@ def number_of(positions: Positions, table: Table) -> int:
     return int(positions.numbers[arrangements[0] * SIDES + arrangements[1]])
 
 
-def value_by_the_rules(solver: Solver, table: Table) -> float:
+def value_by_the_rules(solver: Solver, table: Sides) -> float:
     """Return what a position is worth one roll later, by the values that the solver has."""
     total = 0.0
     for dice, ways in rolls(RULES.dice):

@@ -17,11 +17,11 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from fibsbot.evolve import evolve
-from fibsbot.games.ruleset import Numbers, Outcome, Part, Ruleset, Turn
-from fibsbot.games.standard import HELD, PINNED
-from fibsbot.games.table import HAND, OFF, Side, Table
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import AnyLaw, DiceError, IllegalPlayError, InvalidPlayError, Law, NamedLaw
+from fibsbot.rules.ruleset import Numbers, Outcome, Part, Ruleset, Turn
+from fibsbot.rules.shared_laws import HELD, PINNED
+from fibsbot.rules.sides import HAND, OFF, Side, Sides
 
 CACHED_ROLLS: Final = 64
 """Number of rolls whose plays are cached: the callers ask for each of them several times."""
@@ -34,22 +34,22 @@ AS_MANY: Final = NamedLaw("as many of the numbers as possible must be played")
 HIGHEST_SUM: Final = NamedLaw("of plays with equally many numbers one with the highest sum must be made")
 
 
-def make_move(rules: Ruleset, table: Table, source: int, number: int) -> tuple[int, Table] | AnyLaw:
-    """Return where a checker gets by a number and the table after it, or the law that forbids the move."""
-    own = table.own
+def make_move(rules: Ruleset, sides: Sides, source: int, number: int) -> tuple[int, Sides] | AnyLaw:
+    """Return where a checker gets by a number and the board after it, or the law that forbids the move."""
+    own = sides.own
     checkers = own.row[source]
     if checkers <= (own.held >> source & 1):
         return HELD if checkers else Law.NO_CHECKER
     if own.pinned and own.pinned >> source & 1:
         return PINNED
-    reached = source - number if number < source else rules.bearing_off(table, source, number)
+    reached = source - number if number < source else rules.bearing_off(sides, source, number)
     target = reached if isinstance(reached, int) else OFF
     for law in rules.move_laws:
-        if law.forbids(table, source, target):
+        if law.forbids(sides, source, target):
             return law.law
     if not isinstance(reached, int):
         return reached
-    opponent = _freed(rules, table, source) if table.opponent.pinned else table.opponent
+    opponent = _freed(rules, sides, source) if sides.opponent.pinned else sides.opponent
     if target != OFF:
         landed = rules.landing(own, opponent, target, rules.course.facing(target))
         if not isinstance(landed, Side):
@@ -58,23 +58,23 @@ def make_move(rules: Ruleset, table: Table, source: int, number: int) -> tuple[i
     moved = own.moved(source, target)
     if source == HAND and own.hit:  # of those in hand one that was hit enters first
         moved = evolve(moved, hit=own.hit - 1)
-    after = Table(moved, opponent)
+    after = Sides(moved, opponent)
     for change in rules.on_move:
-        after = change(table, after, source, target)
+        after = change(sides, after, source, target)
     return target, after
 
 
-def _freed(rules: Ruleset, table: Table, source: int) -> Side:
+def _freed(rules: Ruleset, sides: Sides, source: int) -> Side:
     """Return the opponent's side, with a checker freed if the last one on it leaves."""
-    opponent = table.opponent
-    if source == HAND or table.own.row[source] > 1:
+    opponent = sides.opponent
+    if source == HAND or sides.own.row[source] > 1:
         return opponent
     return evolve(opponent, pinned=opponent.pinned & ~(1 << rules.course.facing(source)))
 
 
-def _destination(rules: Ruleset, table: Table, source: int, number: int) -> int | AnyLaw:
+def _destination(rules: Ruleset, sides: Sides, source: int, number: int) -> int | AnyLaw:
     """Return where a number would bring a checker, or the law that keeps it from leaving the board."""
-    return source - number if number < source else rules.bearing_off(table, source, number)
+    return source - number if number < source else rules.bearing_off(sides, source, number)
 
 
 @frozen
@@ -94,28 +94,28 @@ class _Reached:
 
 _Made: TypeAlias = "dict[tuple[int, int], _Made]"
 """The moves made from a board, each a source and a number, and what was made from the board after it."""
-_Board: TypeAlias = tuple[Table, _Reached, _Made, _Made, tuple[int, int]]
+_Board: TypeAlias = tuple[Sides, _Reached, _Made, _Made, tuple[int, int]]
 """A board to go on from, how it was reached, the moves made from it and from the one before, and the move between."""
 
 
 @lru_cache(CACHED_ROLLS)
-def resulting_tables(rules: Ruleset, table: Table, part: Part) -> Mapping[Table, Steps]:
-    """Return every table that a part of a turn can lead to, with one play to reach it; empty if no checker can move.
+def resulting_tables(rules: Ruleset, sides: Sides, part: Part) -> Mapping[Sides, Steps]:
+    """Return every board that a part of a turn can lead to, with one play to reach it; empty if no checker can move.
 
     As many numbers as possible have to be played, and of plays with equally many those with the highest sum. A play
     that ends the game is complete, whatever numbers are left.
     """
-    allowed = _reached_boards(rules, table, part)
+    allowed = _reached_boards(rules, sides, part)
     if not part.compulsory:
-        allowed[table] = _Reached((), part.numbers)
+        allowed[sides] = _Reached((), part.numbers)
     if rules.play_laws:
-        kept = {it: reached for it, reached in allowed.items() if _broken_play_law(rules, table, it, reached) is None}
+        kept = {it: reached for it, reached in allowed.items() if _broken_play_law(rules, sides, it, reached) is None}
         allowed = kept
     for preference in rules.preferences:
         most = max((reached.worth for reached in allowed.values()), default=())
         full = (it for it, reached in allowed.items() if reached.worth == most)
-        if any(not preference.forbids(table, it) for it in full):
-            allowed = {it: reached for it, reached in allowed.items() if not preference.forbids(table, it)}
+        if any(not preference.forbids(sides, it) for it in full):
+            allowed = {it: reached for it, reached in allowed.items() if not preference.forbids(sides, it)}
     if not part.compulsory:
         return {it: reached.steps for it, reached in allowed.items()}
     worths = [reached.worth for reached in allowed.values()]
@@ -124,22 +124,22 @@ def resulting_tables(rules: Ruleset, table: Table, part: Part) -> Mapping[Table,
     return {it: reached.steps for (it, reached), worth in complete if worth == most or reached.ended}
 
 
-def _broken_play_law(rules: Ruleset, before: Table, after: Table, reached: _Reached) -> AnyLaw | None:
+def _broken_play_law(rules: Ruleset, before: Sides, after: Sides, reached: _Reached) -> AnyLaw | None:
     if reached.ended:
         return None
     return next((it.law for it in rules.play_laws if it.forbids(before, after)), None)
 
 
-def _reached_boards(rules: Ruleset, table: Table, part: Part) -> dict[Table, _Reached]:
+def _reached_boards(rules: Ruleset, sides: Sides, part: Part) -> dict[Sides, _Reached]:
     """Return every board that moves by these numbers can lead to, at least one move away, in any order of the moves.
 
     Of several ways to a board the one of the highest worth is returned, the first of equals.
     """
-    found: dict[Table, _Reached] = {}
-    level: list[_Board] = [(table, _Reached((), part.numbers), {}, {}, (0, 0))]
+    found: dict[Sides, _Reached] = {}
+    level: list[_Board] = [(sides, _Reached((), part.numbers), {}, {}, (0, 0))]
     while level:
         following: list[_Board] = []
-        looked_at: dict[tuple[Numbers, int], dict[Table, _Made]] = {}
+        looked_at: dict[tuple[Numbers, int], dict[Sides, _Made]] = {}
         for board, reached, made_here, made_before, last in level:
             left, steps = reached.left, reached.steps
             sources = [steps[-1].target] if steps and part.one_checker else _places(board.own)
@@ -185,7 +185,7 @@ def _without(numbers: Numbers, number: int) -> Numbers:
     return numbers[:at] + numbers[at + 1 :]
 
 
-def ends_at_once(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+def ends_at_once(rules: Ruleset, before: Sides, after: Sides) -> Outcome | None:
     """Return the outcome if the game is over after this move, whatever numbers are left."""
     for end in rules.ends_at_once:
         if outcome := end(rules, before, after):
@@ -193,24 +193,24 @@ def ends_at_once(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
     return None
 
 
-def outcome(rules: Ruleset, before: Table, after: Table) -> Outcome | None:
+def outcome(rules: Ruleset, before: Sides, after: Sides) -> Outcome | None:
     """Return the outcome if the game is over after this play."""
     ends = (*rules.ends_at_once, *rules.ends)
     return next((outcome for end in ends if (outcome := end(rules, before, after))), None)
 
 
-def can_move(rules: Ruleset, table: Table, part: Part) -> bool:
+def can_move(rules: Ruleset, sides: Sides, part: Part) -> bool:
     """Return whether any checker can move."""
-    return any(resulting_tables(rules, table, part).values())
+    return any(resulting_tables(rules, sides, part).values())
 
 
-def legal_plays(rules: Ruleset, table: Table, part: Part) -> tuple[Play, ...]:
-    """Return one play for each distinct table that a part of a turn can lead to; none if no checker can move."""
-    return tuple(Play(steps) for steps in resulting_tables(rules, table, part).values())
+def legal_plays(rules: Ruleset, sides: Sides, part: Part) -> tuple[Play, ...]:
+    """Return one play for each distinct board that a part of a turn can lead to; none if no checker can move."""
+    return tuple(Play(steps) for steps in resulting_tables(rules, sides, part).values())
 
 
-def check_play(rules: Ruleset, table: Table, part: Part, play: Play) -> tuple[Play, Table]:
-    """Return the play with its moves in an order in which they can be made, and the table after it.
+def check_play(rules: Ruleset, sides: Sides, part: Part, play: Play) -> tuple[Play, Sides]:
+    """Return the play with its moves in an order in which they can be made, and the board after it.
 
     The order of the play comes first; if the game ends in different ways by different orders, it decides. Raises
     InvalidPlayError for a move between places that do not exist, IllegalPlayError for a play that breaks a law.
@@ -222,19 +222,19 @@ def check_play(rules: Ruleset, table: Table, part: Part, play: Play) -> tuple[Pl
         rolled = "-".join(map(str, part.numbers))
         law = Law.TOO_MANY_MOVES if _as_in_backgammon(part) else EACH_ONCE
         raise IllegalPlayError(law, f"{law.value}: {len(play)} moves for {rolled}")
-    results = resulting_tables(rules, table, part)
+    results = resulting_tables(rules, sides, part)
     if not play.moves and not results:
-        return play, table
-    made: dict[Table, Steps] = {}
+        return play, sides
+    made: dict[Sides, Steps] = {}
     failures: list[tuple[int, IllegalPlayError]] = []
     for moves in dict.fromkeys(permutations(play.moves)):
-        for board in _makings(rules, table, part, moves, failures):
+        for board in _makings(rules, sides, part, moves, failures):
             if board in results:
                 return Play(moves), board
             made.setdefault(board, moves)
     if not made:
         raise max(failures, key=lambda failure: failure[0])[1]
-    omission = _omission(rules, table, part, made)
+    omission = _omission(rules, sides, part, made)
     raise IllegalPlayError(omission, omission.value)
 
 
@@ -244,14 +244,14 @@ def _as_in_backgammon(part: Part) -> bool:
 
 
 def _makings(
-    rules: Ruleset, table: Table, part: Part, moves: Sequence[Move], failures: list[tuple[int, IllegalPlayError]]
-) -> Iterator[Table]:
+    rules: Ruleset, sides: Sides, part: Part, moves: Sequence[Move], failures: list[tuple[int, IllegalPlayError]]
+) -> Iterator[Sides]:
     """Yield the boards to which these moves lead in this order, and note why attempts fail and how far they came."""
-    boards: list[tuple[Table, Numbers, int]] = [(table, part.numbers, 0)]
+    boards: list[tuple[Sides, Numbers, int]] = [(sides, part.numbers, 0)]
     for count, move in enumerate(moves):
-        following: list[tuple[Table, Numbers, int]] = []
+        following: list[tuple[Sides, Numbers, int]] = []
         for board, left, at in boards:
-            law: AnyLaw | None = GAME_OVER if count and ends_at_once(rules, table, board) else None
+            law: AnyLaw | None = GAME_OVER if count and ends_at_once(rules, sides, board) else None
             for number in dict.fromkeys(left if law is None else ()):
                 made = make_move(rules, board, move.source, number)
                 if not isinstance(made, tuple):
@@ -273,30 +273,30 @@ def _makings(
         yield board
 
 
-def _leads(rules: Ruleset, table: Table, move: Move, number: int) -> bool:
+def _leads(rules: Ruleset, sides: Sides, move: Move, number: int) -> bool:
     """Return whether a number would make a move, but for the laws."""
-    to = _destination(rules, table, move.source, number)
+    to = _destination(rules, sides, move.source, number)
     return move.target in ((to,) if isinstance(to, int) else (OFF, HAND - (number - move.source)))
 
 
-def _wrong_number(rules: Ruleset, table: Table, move: Move) -> AnyLaw:
+def _wrong_number(rules: Ruleset, sides: Sides, move: Move) -> AnyLaw:
     """Return the law for a move that no number left to play makes: that another would, or that none does."""
-    if move.target < move.source or any(_leads(rules, table, move, number) for number in range(1, 7)):
+    if move.target < move.source or any(_leads(rules, sides, move, number) for number in range(1, 7)):
         return Law.NOT_ROLLED
     return Law.WRONG_DIRECTION
 
 
-def _omission(rules: Ruleset, table: Table, part: Part, made: Mapping[Table, Steps]) -> AnyLaw:
+def _omission(rules: Ruleset, sides: Sides, part: Part, made: Mapping[Sides, Steps]) -> AnyLaw:
     """Return the law that a play breaks whose moves can all be made."""
-    reached = _reached_boards(rules, table, part)
+    reached = _reached_boards(rules, sides, part)
     for board in made:
-        if board in reached and (law := _broken_play_law(rules, table, board, reached[board])):
+        if board in reached and (law := _broken_play_law(rules, sides, board, reached[board])):
             return law
-    results = resulting_tables(rules, table, part)
+    results = resulting_tables(rules, sides, part)
     moves = len(next(iter(made.values())))
     possible = max(map(len, results.values()), default=0)
     if moves == possible:
-        unwanted = (it.law for it in rules.preferences if all(it.forbids(table, board) for board in made))
+        unwanted = (it.law for it in rules.preferences if all(it.forbids(sides, board) for board in made))
         return next(unwanted, Law.HIGHER_NUMBER if len(part.numbers) == 2 else HIGHEST_SUM)
     if not moves:
         return Law.MUST_PLAY
@@ -321,34 +321,34 @@ def rolls(dice: int) -> tuple[tuple[Numbers, int], ...]:
     )
 
 
-def parts_of(rules: Ruleset, table: Table, dice: Numbers, throws: int = 1) -> tuple[Table, Turn]:
-    """Return the table after a roll was noted, and what is to be played with it.
+def parts_of(rules: Ruleset, sides: Sides, dice: Numbers, throws: int = 1) -> tuple[Sides, Turn]:
+    """Return the board after a roll was noted, and what is to be played with it.
 
     `throws` says which roll of the turn it is.
     """
-    noted = rules.on_roll(table, dice)
+    noted = rules.on_roll(sides, dice)
     return noted, rules.divide(noted, dice, throws)
 
 
-def doubles_to_name(rules: Ruleset, table: Table) -> tuple[int, ...]:
+def doubles_to_name(rules: Ruleset, sides: Sides) -> tuple[int, ...]:
     """Return the doubles of which at least one move can be made."""
-    return tuple(number for number in range(1, 7) if can_move(rules, table, Part((number,))))
+    return tuple(number for number in range(1, 7) if can_move(rules, sides, Part((number,))))
 
 
-def turn_over(table: Table) -> Table:
-    """Return the table seen by the other player, without what is remembered for the length of a turn only."""
-    own = evolve(table.own, head=0, held=0) if table.own.head or table.own.held else table.own
-    return Table(table.opponent, own)
+def turn_over(sides: Sides) -> Sides:
+    """Return the board seen by the other player, without what is remembered for the length of a turn only."""
+    own = evolve(sides.own, head=0, held=0) if sides.own.head or sides.own.held else sides.own
+    return Sides(sides.opponent, own)
 
 
-def perft(rules: Ruleset, depth: int, table: Table | None = None) -> int:
+def perft(rules: Ruleset, depth: int, sides: Sides | None = None) -> int:
     """Count the boards after this number of turns, over all rolls, equal boards as often as they are reached.
 
     Of a turn in several parts only the first is played, so that no choice between them is counted.
     """
-    level = Counter({table or rules.start(): 1})
+    level = Counter({sides or rules.start(): 1})
     for turns_left in range(depth - 1, -1, -1):
-        following: Counter[Table] = Counter()
+        following: Counter[Sides] = Counter()
         for board, times in level.items():
             for dice, _ways in rolls(rules.dice):
                 noted, turn = parts_of(rules, board, dice)

@@ -1,4 +1,4 @@
-"""Table, Side and Course: the board of any tables game, immutable, seen by the player on roll.
+"""Sides, Side and Course: the board of any tables game, immutable, seen by the player on roll.
 
 Each side counts its checkers in its own numbering: 24 is the first point of its course, 1 the last, HAND where its
 checkers wait to enter, OFF where they end. So numbers always go down, and the games differ in where the two courses
@@ -123,7 +123,7 @@ def side(points: Mapping[int, int]) -> Side:
 
 
 @frozen(slots=False)
-class Table:
+class Sides:
     """The board, seen by the player on roll."""
 
     own: Side
@@ -133,6 +133,6 @@ class Table:
         """Hash the checkers only: boards are looked up often, and few differ in nothing but what is remembered."""
         return hash((self.own.row, self.opponent.row))
 
-    def swapped(self) -> Table:
+    def swapped(self) -> Sides:
         """Return the same board seen by the other player."""
-        return Table(self.opponent, self.own)
+        return Sides(self.opponent, self.own)

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Final
 
 from fibsbot.evolve import evolve
-from fibsbot.games.ruleset import GAMMONS, Numbers, Opening, Outcome, Part, Ruleset, Turn, move_law
-from fibsbot.games.table import HAND, HOME, OFF, START, Course, Side, Table
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
 from fibsbot.rules.laws import Level
+from fibsbot.rules.ruleset import GAMMONS, Numbers, Opening, Outcome, Part, Ruleset, Turn, move_law
+from fibsbot.rules.sides import HAND, HOME, OFF, START, Course, Side, Sides
 
 FARTHEST: Final = {START: 15}
 """All checkers on the first point of the course."""
@@ -24,6 +24,8 @@ BLOCKED: Final = NamedLaw("no checker lands on a point where the opponent has on
 PINNED: Final = NamedLaw("a checker that lies under one of the opponent's does not move")
 UNDER: Final = NamedLaw("no checker lands on a point where one of its own side lies under the opponent's")
 HELD: Final = NamedLaw("a checker that has hit in its home table does not move on in that turn")
+ALL_OFF: Final = "borne off all checkers"
+"""How most games are won; see `Outcome.reason`."""
 EXACT: Final = NamedLaw("a checker is borne off only by the exact number")
 
 
@@ -31,15 +33,15 @@ EXACT: Final = NamedLaw("a checker is borne off only by the exact number")
 
 
 @move_law("a checker in hand or on the bar enters before any other moves")
-def all_enter_first(table: Table, source: int, _target: int) -> bool:
+def all_enter_first(sides: Sides, source: int, _target: int) -> bool:
     """Forbid moves on the board while a checker is in hand."""
-    return source != HAND and table.own.row[HAND] > 0
+    return source != HAND and sides.own.row[HAND] > 0
 
 
 @move_law("a checker that was hit enters before any other moves")
-def hit_enter_first(table: Table, source: int, _target: int) -> bool:
+def hit_enter_first(sides: Sides, source: int, _target: int) -> bool:
     """Forbid moves on the board while a checker is on the bar; those that never were on the board may wait."""
-    return source != HAND and table.own.hit > 0
+    return source != HAND and sides.own.hit > 0
 
 
 # landing
@@ -70,18 +72,18 @@ def pins(own: Side, opponent: Side, point: int, facing: int) -> Side | AnyLaw:
 # bearing off
 
 
-def all_home_first(table: Table, source: int, number: int) -> int | AnyLaw:
+def all_home_first(sides: Sides, source: int, number: int) -> int | AnyLaw:
     """Bear off when all are home, by the exact number, or by a higher one from the farthest point."""
-    if not table.own.all_home:
+    if not sides.own.all_home:
         return Law.TOO_EARLY
-    if number > source and table.own.farthest > source:
+    if number > source and sides.own.farthest > source:
         return Law.HIGHER_POINT
     return OFF
 
 
-def exact(table: Table, source: int, number: int) -> int | AnyLaw:
+def exact(sides: Sides, source: int, number: int) -> int | AnyLaw:
     """Bear off when all are home, by the exact number only."""
-    if not table.own.all_home:
+    if not sides.own.all_home:
         return Law.TOO_EARLY
     return EXACT if number > source else OFF
 
@@ -89,48 +91,48 @@ def exact(table: Table, source: int, number: int) -> int | AnyLaw:
 # dividing a roll
 
 
-def doubles_twice(_table: Table, dice: Numbers, _throws: int) -> Turn:
+def doubles_twice(_table: Sides, dice: Numbers, _throws: int) -> Turn:
     """Play each number once, a double four times."""
     return (Part(dice * 2 if dice[0] == dice[1] else dice),)
 
 
-def each_once(_table: Table, dice: Numbers, _throws: int) -> Turn:
+def each_once(_table: Sides, dice: Numbers, _throws: int) -> Turn:
     """Play each number once; a double has no advantage."""
     return (Part(dice),)
 
 
-def series(_table: Table, dice: Numbers, _throws: int) -> Turn:
+def series(_table: Sides, dice: Numbers, _throws: int) -> Turn:
     """Play a double four times, and then each higher double four times."""
     if dice[0] != dice[1]:
         return (Part(dice),)
     return tuple(Part((number,) * 4) for number in range(dice[0], 7))
 
 
-def count_throws(table: Table, _dice: Numbers) -> Table:
+def count_throws(sides: Sides, _dice: Numbers) -> Sides:
     """Note that the player has rolled."""
-    return Table(evolve(table.own, throws=table.own.throws + 1), table.opponent)
+    return Sides(evolve(sides.own, throws=sides.own.throws + 1), sides.opponent)
 
 
 # winning
 
 
-def borne_off(rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def borne_off(rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:
     """Win by bearing off all checkers."""
     if not after.own.all_off:
         return None
-    return Outcome(1, _level(rules, after), "borne off all checkers")
+    return Outcome(1, _level(rules, after), ALL_OFF)
 
 
-def _level(rules: Ruleset, table: Table) -> int:
+def _level(rules: Ruleset, sides: Sides) -> int:
     """Return what a game counts that ended by bearing off, seen by the winner."""
-    loser = table.opponent
+    loser = sides.opponent
     if loser.row[OFF] or not rules.laws.gammon:
         return Level.SINGLE
     in_winners_home = any(loser.row[rules.course.facing(point)] for point in range(1, HOME + 1)) or loser.row[HAND]
     return Level.BACKGAMMON if in_winners_home and rules.laws.triple else Level.GAMMON
 
 
-def both_last_pinned(_rules: Ruleset, _before: Table, after: Table) -> Outcome | None:
+def both_last_pinned(_rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:
     """Draw when each side's checker on its start is pinned: neither can ever bear off."""
     if after.own.pinned >> START & after.opponent.pinned >> START & 1:
         return Outcome(0, 0, "the last checkers of both sides are pinned on their starts")

@@ -7,6 +7,7 @@ what one game alone has is in the module of that game.
 from __future__ import annotations
 
 import enum
+import pkgutil
 from collections.abc import Callable, Mapping
 from pickle import PicklingError
 from typing import Any, Final, TypeAlias
@@ -14,9 +15,9 @@ from typing import Any, Final, TypeAlias
 from attrs import frozen
 
 from fibsbot.evolve import evolve
-from fibsbot.games.table import HAND, Course, Side, Table, side
 from fibsbot.rules.errors import AnyLaw, NamedLaw
 from fibsbot.rules.laws import Laws, Level
+from fibsbot.rules.sides import HAND, Course, Side, Sides, side
 
 SINGLE: Final = Laws("single games", cube=False, gammon=False)
 """Every game counts 1, and there is no cube."""
@@ -34,10 +35,10 @@ Landing: TypeAlias = Callable[[Side, Side, int, int], Side | AnyLaw]
 """Takes our side, the opponent's, and the number that each has for the point on which a checker of ours lands.
 
 Returns the opponent's side afterwards, or the law that forbids it."""
-BearingOff: TypeAlias = Callable[[Table, int, int], int | AnyLaw]
+BearingOff: TypeAlias = Callable[[Sides, int, int], int | AnyLaw]
 """Takes the source and a number that reaches the end of the course; returns where the checker goes, or the law."""
-Change: TypeAlias = Callable[[Table, Table, int, int], Table]
-"""Takes the table before and after a move, its source and target; returns the table with what is to be remembered."""
+Change: TypeAlias = Callable[[Sides, Sides, int, int], Sides]
+"""Takes the board before and after a move, its source and target; returns the table with what is to be remembered."""
 
 
 @frozen
@@ -45,8 +46,8 @@ class MoveLaw:
     """A law that forbids moves."""
 
     law: NamedLaw
-    forbids: Callable[[Table, int, int], bool]
-    """Takes the table before a move, its source and target."""
+    forbids: Callable[[Sides, int, int], bool]
+    """Takes the board before a move, its source and target."""
 
 
 @frozen
@@ -54,16 +55,16 @@ class PlayLaw:
     """A law that forbids what a play leads to."""
 
     law: NamedLaw
-    forbids: Callable[[Table, Table], bool]
-    """Takes the table before and after the play."""
+    forbids: Callable[[Sides, Sides], bool]
+    """Takes the board before and after the play."""
 
 
-def move_law(sentence: str) -> Callable[[Callable[[Table, int, int], bool]], MoveLaw]:
+def move_law(sentence: str) -> Callable[[Callable[[Sides, int, int], bool]], MoveLaw]:
     """Make a law of a function that says whether a move breaks it."""
     return lambda forbids: MoveLaw(NamedLaw(sentence), forbids)
 
 
-def play_law(sentence: str) -> Callable[[Callable[[Table, Table], bool]], PlayLaw]:
+def play_law(sentence: str) -> Callable[[Callable[[Sides, Sides], bool]], PlayLaw]:
     """Make a law of a function that says whether a play breaks it."""
     return lambda forbids: PlayLaw(NamedLaw(sentence), forbids)
 
@@ -124,8 +125,8 @@ class Outcome:
     """Completes the sentence "X wins, having ..."; for a draw, the whole reason."""
 
 
-End: TypeAlias = Callable[["Ruleset", Table, Table], Outcome | None]
-"""Takes the table before and after a play, or a move; returns the outcome if the game is over."""
+End: TypeAlias = Callable[["Ruleset", Sides, Sides], Outcome | None]
+"""Takes the board before and after a play, or a move; returns the outcome if the game is over."""
 
 
 @frozen
@@ -152,8 +153,8 @@ class Ruleset:
     """Where the rules come from."""
     setup: Mapping[int, int]
     """Checkers of a side by place, in its own numbering."""
-    divide: Callable[[Table, Numbers, int], Turn]
-    """Takes the table after the roll has been noted, the dice, and which roll of the turn it is, from 1.
+    divide: Callable[[Sides, Numbers, int], Turn]
+    """Takes the board after the roll has been noted, the dice, and which roll of the turn it is, from 1.
 
     Returns what is to be played."""
     landing: Landing
@@ -168,12 +169,12 @@ class Ruleset:
     """Looked at after a play; a play that breaks one is no play."""
     preferences: tuple[PlayLaw, ...] = ()
     """Looked at after a play; a play that breaks one is allowed only if every other does, too."""
-    on_roll: Callable[[Table, Numbers], Table] = lambda table, _dice: table
-    """Notes a roll on the table."""
+    on_roll: Callable[[Sides, Numbers], Sides] = lambda sides, _dice: sides
+    """Notes a roll on the board."""
     on_move: tuple[Change, ...] = ()
-    """Notes a move on the table."""
+    """Notes a move on the board."""
     marks_shown: Callable[[Side], Side] = lambda side: side
-    """Adds the marks that a side's checkers prove, to a table that is typed in; moves that are played note theirs."""
+    """Adds the marks that a side's checkers prove, to a board that is typed in; moves that are played note theirs."""
     ends: tuple[End, ...] = ()
     """Looked at after a play; the first outcome counts."""
     ends_at_once: tuple[End, ...] = ()
@@ -182,9 +183,9 @@ class Ruleset:
     """Whether a named double that cannot be played to its end ends the turn, or that none can be named."""
     raises_stake: Callable[[Numbers], bool] = lambda _dice: False
     """Returns whether a roll doubles what the game is played for."""
-    points_to_open: Callable[[Table], tuple[int, ...]] = lambda _table: ()
+    points_to_open: Callable[[Sides], tuple[int, ...]] = lambda _table: ()
     """Returns the points of which the player who has just played has to open one; none if nothing is bound."""
-    open_point: Callable[[Table, int], Table] = lambda table, _point: table
+    open_point: Callable[[Sides, int], Sides] = lambda sides, _point: sides
     """Opens one of these points."""
     winner_begins: bool = False
     """Whether the winner of a game begins the next one without an opening roll."""
@@ -208,9 +209,9 @@ class Ruleset:
         """Checkers of each side."""
         return sum(self.setup.values())
 
-    def start(self) -> Table:
-        """Return the table before the first roll."""
-        return Table(side(self.setup), side(self.setup))
+    def start(self) -> Sides:
+        """Return the board before the first roll."""
+        return Sides(side(self.setup), side(self.setup))
 
     def __copy__(self) -> Ruleset:
         """Return the ruleset itself, as it cannot change and is compared by identity."""
@@ -222,11 +223,14 @@ class Ruleset:
 
     def __reduce__(self) -> tuple[Callable[[str], Ruleset], tuple[str]]:
         """Pickle the name of the game, so that it is the same object again. Raises PicklingError for other rulesets."""
-        from fibsbot.games import GAMES, load_ruleset  # noqa: PLC0415 - it loads the modules that import this one
-
-        if self.name not in GAMES or load_ruleset(self.full_name) is not self:
+        load: Callable[[str], Ruleset] = pkgutil.resolve_name("fibsbot.games:load_ruleset")
+        try:
+            found = load(self.full_name)
+        except ValueError:
+            found = None
+        if found is not self:
             raise PicklingError(f"expected a game as `load_ruleset` returns it, got another ruleset: {self.full_name}")
-        return load_ruleset, (self.full_name,)
+        return load, (self.full_name,)
 
     def in_hand(self, side: Side) -> int:
         """Return how many checkers of a side have not entered yet; the others in HAND are on the bar."""
