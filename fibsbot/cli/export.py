@@ -31,7 +31,7 @@ from fibsbot.records.session_log import (
     is_session_log,
     read_session_log,
 )
-from fibsbot.replay.match_files import CaptureError, find_format, lines_with_offsets, read_match_file
+from fibsbot.replay.match_files import CaptureError, find_format, lines_with_offsets, only_backgammon, read_match_file
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
 
@@ -87,7 +87,7 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
     if source is None:
         _write(_from_store(place or configured_store(config), number), wanted, target, force=force)
     else:
-        _write(_select(_from_file(source, None), number, source), wanted, target, force=force)
+        _write(_select(_from_file(source, None, wanted), number, source), wanted, target, force=force)
 
 
 @click.command()
@@ -107,7 +107,8 @@ def convert(  # noqa: PLR0913 - one argument per option
     input or output.
     """
     wanted = _kind(kind, target, "--to")
-    _write(_select(_from_file(source, Format(given) if given else None), number, source), wanted, target, force=force)
+    found = _from_file(source, Format(given) if given else None, wanted)
+    _write(_select(found, number, source), wanted, target, force=force)
 
 
 def _kind(kind: str | None, target: str | None, option: str) -> Format:
@@ -121,14 +122,16 @@ def _kind(kind: str | None, target: str | None, option: str) -> Format:
 # -- where matches come from ------------------------------------------------------------------------------------------
 
 
-def _from_file(source: str, kind: Format | None) -> Iterator[_NamedMatch]:
-    """Yield the matches of a file; `kind` is what it is, if that has been said."""
+def _from_file(source: str, kind: Format | None, wanted: Format) -> Iterator[_NamedMatch]:
+    """Yield the matches of a file that the wanted format can say; `kind` is what the file is, if that has been said."""
     with contextlib.ExitStack() as stack:
         path = stack.enter_context(saved_stdin()) if source == STDIO else Path(source)
         stem = "match" if source == STDIO else path.name.split(".")[0] or "match"
         try:
             kind = kind or find_format(path)
             transcripts = read_match_file(path, kind) if kind else _from_capture(path)
+            if wanted is not Format.JSON:
+                transcripts = only_backgammon(transcripts)
             for number, transcript in enumerate(transcripts, 1):
                 yield _NamedMatch(f"{stem}-{number}", transcript)
         except OSError as error:

@@ -13,6 +13,7 @@ From bytes to events:
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
     table_transcript.py  its transcript, where that game is backgammon but for its set-up or its count
+    entry_recorder.py  the transcript of any other game
     chouette_games.py  the games of a chouette
     events.py          the events
     places.py          places among them

@@ -175,16 +175,16 @@ def read_match_content(data: bytes, kind: Format) -> Iterator[Transcript]:
 
 
 def read_content(name: str, parts: Sequence[bytes]) -> tuple[Format | None, Iterator[Transcript]]:
-    """Return the format of a file by its content, and its matches; None: a capture.
+    """Return the format of a file by its content, and its matches of backgammon; None: a capture.
 
     `parts` are the contents of several files that continue each other. The matches raise CaptureError or FormatError.
     """
     kind = find_content_format(name, parts)
     if kind is not None:
-        return kind, read_match_content(parts[0], kind)
+        return kind, only_backgammon(read_match_content(parts[0], kind))
     from fibsbot.replay.captures import read_parts  # noqa: PLC0415 - slow to import: every message of the server
 
-    return None, transcripts_of_capture(read_parts(read_chunks(io.BytesIO(part)) for part in parts))
+    return None, only_backgammon(transcripts_of_capture(read_parts(read_chunks(io.BytesIO(part)) for part in parts)))
 
 
 def load_transcripts(path: Path) -> Iterator[Transcript]:
@@ -201,25 +201,32 @@ def load_transcripts(path: Path) -> Iterator[Transcript]:
     yield from transcripts_of_capture(read_captures([path]))
 
 
-def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:
-    """Yield the matches in a capture of backgammon, and of games that differ in the set-up or the count alone.
+def only_backgammon(found: Iterable[Transcript]) -> Iterator[Transcript]:
+    """Leave out matches of games whose plays are not those of backgammon, for what knows these alone.
 
-    Raises CaptureError if it has only ones of other games.
+    Raises CaptureError if there are only such.
     """
-    from fibsbot.replay.events import MatchEnded, TableMatchBegan, TableMatchEnded  # noqa: PLC0415 - slow to import: every message
-    from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
-
     others: dict[str, None] = {}
-    found = False
-    for event in events_of_capture(capture):
-        if isinstance(event, MatchEnded | TableMatchEnded) and event.transcript is not None:
-            found = True
-            yield event.transcript
-        elif isinstance(event, TableMatchBegan):
-            others[event.game] = None
-    if others and not found:
+    kept = False
+    for transcript in found:
+        if transcript.is_backgammon:
+            kept = True
+            yield transcript
+        else:
+            others[transcript.rules.full_name] = None
+    if others and not kept:
         games = clean(", ".join(others), 60)
         raise CaptureError(f"expected matches of backgammon, got only {games}, whose moves `fibsbot replay` lists")
+
+
+def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:
+    """Yield the matches in a capture."""
+    from fibsbot.replay.events import MatchEnded, TableMatchEnded  # noqa: PLC0415 - slow to import: every message
+    from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
+
+    for event in events_of_capture(capture):
+        if isinstance(event, MatchEnded | TableMatchEnded) and event.transcript is not None:
+            yield event.transcript
 
 
 # -- sources of a replay -----------------------------------------------------------------------------------------------

@@ -22,21 +22,23 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.match import CubeAction
 from fibsbot.notation.play_notation import CANNOT_MOVE
 from fibsbot.notation.table_plays import format_play
 from fibsbot.position import Play
 from fibsbot.replay import events
+from fibsbot.replay.entry_recorder import EntryRecorder
 from fibsbot.replay.table_transcript import TableTranscript
-from fibsbot.rules import game as match_rules
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.errors import DiceError, RuleError
-from fibsbot.rules.game import name, next_game, play, roll, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.game import next_game, play, roll, roll_opening, start_match_of
 from fibsbot.rules.general_plays import legal_plays
-from fibsbot.rules.ruleset import Numbers
-from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.rules.ruleset import Numbers, Ruleset
+from fibsbot.rules.sides import HAND, OFF
+from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.table_lines import game_from_state, play_of_moves, table_state
 from fibsbot.text import plural
-from fibsbot.transcript import Player
+from fibsbot.transcript import Contest, Cube, Entry, Named, Player, apply
 
 _Time: TypeAlias = dt.datetime | None
 _Place: TypeAlias = tuple[int, _Time]
@@ -80,8 +82,15 @@ class TableMatch:
         self._unconfirmed: Play | None = None
         """The play that was sent, before any answer."""
         self._transcript: TableTranscript | None = None
-        """The match as one of backgammon, if that is possible."""
+        """Builds the transcript of a match of a game that is backgammon but for its set-up or its count."""
+        self._recorder: EntryRecorder | None = None
+        """Builds the transcript of a match of any other game."""
         self._at: _Time = None
+
+    @property
+    def _builder(self) -> TableTranscript | EntryRecorder | None:
+        """What builds the transcript, once the game and the length are known."""
+        return self._transcript or self._recorder
 
     is_full: Final = False
     """Never full: what is kept of it has a bound."""
@@ -103,9 +112,14 @@ class TableMatch:
         points = self.length if length is None else length_from_fibs(length)
         if (self.game, self.length) == (title, points):
             return
-        self.game, self.length, self._transcript = title, points, None
-        if points is not None and not self._games and _is_backgammon(title):
+        self.game, self.length, self._transcript, self._recorder = title, points, None, None
+        rules = _ruleset(title)
+        if points is None or self._games or rules is None:
+            return
+        if is_backgammon(rules):
             self._transcript = TableTranscript(self._rated_players, points, self._site, own=self.own)
+        else:
+            self._recorder = EntryRecorder(self._rated_players, points, self._site, own=self.own)
 
     def send(self, command: Command) -> None:
         """Note a command of the user."""
@@ -121,6 +135,7 @@ class TableMatch:
         if handler is None:
             return
         self._at, place = at, (offset, at)
+        self._record(lambda it: it.note_time(at))
         if self._unconfirmed is not None and not self._is_repeated(message):
             sent, self._unconfirmed = self._unconfirmed, None
             self._play(Seat.A, sent, place)
@@ -151,7 +166,7 @@ class TableMatch:
         if self._playing:
             self._end_game(None, 0, "")
         if self._begun:
-            seen = self._transcript.finish() if self._transcript else None
+            seen = self._builder.finish() if self._builder else None
             self._emit(events.TableMatchEnded(self.number, self.players, self.scores, self.winner, self._at, seen))
             self._begun = False
 
@@ -204,8 +219,15 @@ class TableMatch:
 
     # -- actions ----------------------------------------------------------------------------------------------------
 
-    def _apply(self, what: str, shown: object, place: _Place, change: Callable[[GameState], GameState]) -> None:
-        """Make an action, if the state is known; one that the rules forbid is a difference."""
+    def _apply(
+        self,
+        what: str,
+        shown: object,
+        place: _Place,
+        change: Callable[[GameState], GameState],
+        record: Callable[[EntryRecorder], None] = lambda _: None,
+    ) -> None:
+        """Make an action, if the state is known, and record it; one that the rules forbid is a difference."""
         state = self._state
         if state is None:
             return
@@ -214,6 +236,16 @@ class TableMatch:
         except RuleError as error:
             self._state = None
             self._differ([Difference(what, str(error), shown)], place)
+        else:
+            self._record(record)
+
+    def _enter(self, what: str, shown: object, place: _Place, entry: Entry) -> None:
+        """Make the action of an entry, and record it."""
+        self._apply(what, shown, place, lambda state: apply(state, entry), lambda it: it.add(entry))
+
+    def _record(self, record: Callable[[EntryRecorder], None]) -> None:
+        if self._recorder:
+            record(self._recorder)
 
     def _play(self, seat: Seat, made: Play, place: _Place) -> None:
         state = self._state
@@ -227,7 +259,9 @@ class TableMatch:
         self._add(seat, text, decision=bool(made.moves))
         if self._transcript:
             self._transcript.play(seat, made, place[1])
-        self._apply("play", text, place, lambda state: play(state, seat, made))
+        self._apply(
+            "play", text, place, lambda state: play(state, seat, made), lambda it: it.play(seat, made, place[1])
+        )
 
     def _fill_in_play(self, line: TableState) -> None:
         """Add the user's own play, which no server reports, if a line after it allows only one."""
@@ -279,6 +313,7 @@ class TableMatch:
             self._state = evolve(self._state, crawford=shown.crawford, post_crawford=shown.post_crawford)
         if self._transcript:
             self._transcript.show(shown, place[1])
+        self._record(lambda it: it.show(shown))
 
     def _on_game_starts(self, _: m.GameStarts, place: _Place) -> None:
         if self._playing:
@@ -293,8 +328,8 @@ class TableMatch:
             except UnknownGameError as error:
                 self._differ([Difference("game", None, str(error))], place)
             self.scores = (0, 0)
-        if self._state is not None and self._transcript:
-            self._transcript.begin_game(self._state)
+        if self._state is not None and self._builder:
+            self._builder.begin_game(self._state)
         if self._state is not None and self._state.crawford:  # unless the players have left it out, as a line shows
             self._state = evolve(self._state, crawford=False, post_crawford=True)
         elif self._state is not None:
@@ -306,13 +341,19 @@ class TableMatch:
             a, b = dice[Seat.A], dice[Seat.B]
             before = self._state
             self._apply("opening roll", (a, b), place, lambda state: roll_opening(state, a, b))
-            if before is not None and self._state is not None and self._transcript:
-                self._transcript.roll_opening(before, self._state, place[1])
+            if before is not None and self._state is not None and self._builder:
+                self._builder.roll_opening(before, self._state, place[1])
 
     def _on_roll(self, message: m.Rolls | m.RollsThree, place: _Place) -> None:
         seat, dice = self.seat_of(message.player), tuple(message.dice)
         if seat is not None:
-            self._apply("roll", dice, place, lambda state: roll(state, seat, _dice(state, dice)))
+            self._apply(
+                "roll",
+                dice,
+                place,
+                lambda state: roll(state, seat, _dice(state, dice)),
+                lambda it: it.roll(seat, dice, place[1]),
+            )
 
     def _on_moves(self, message: m.Moves, place: _Place) -> None:
         seat = self.seat_of(message.player)
@@ -322,6 +363,12 @@ class TableMatch:
     def _on_only_move(self, message: m.OnlyMove, place: _Place) -> None:
         if self._state is not None:
             self._play(self._state.turn, play_of_moves(message.moves), place)
+
+    def _on_bears_off(self, message: m.BearsOff, place: _Place) -> None:
+        """Play for the user, to whom no other message shows the play that the server chose."""
+        state = self._state
+        if state is not None and self.own and state.turn is Seat.A:
+            self._play(Seat.A, Play.of(*((point or HAND, OFF) for point in message.points)), place)
 
     def _on_cannot_move(self, message: m.CannotMove, place: _Place) -> None:
         seat, state = self.seat_of(message.player), self._state
@@ -336,7 +383,7 @@ class TableMatch:
         seat, number = self.seat_of(message.player), message.number
         if seat is not None:
             self._add(seat, f"names {number}")
-            self._apply("name", number, place, lambda state: name(state, seat, number))
+            self._enter("name", number, place, Named(seat=seat, number=number, at=place[1]))
 
     def _on_contest(self, message: m.ContestRolls, place: _Place) -> None:
         totals = {
@@ -345,30 +392,32 @@ class TableMatch:
         }
         if set(totals) == set(Seat):
             a, b = totals[Seat.A], totals[Seat.B]
-            self._apply("contest", (a, b), place, lambda state: roll_contest(state, a, b))
+            self._enter("contest", (a, b), place, Contest(totals=(a, b), at=place[1]))
 
     def _on_double(self, message: m.YouDouble | m.OpponentDoubles | m.WatchedDouble, place: _Place) -> None:
         seat = self.seat_of(getattr(message, "player", self.players[0]))
         if seat is not None:
             self._add(seat, "doubles")
-            self._apply("double", "doubles", place, lambda state: match_rules.double(state, seat))
+            self._enter("double", "doubles", place, Cube(seat=seat, action=CubeAction.DOUBLE, at=place[1]))
 
     def _on_take(self, message: m.DoubleAccepted, place: _Place) -> None:
         seat = self.seat_of(message.player)
         if seat is not None:
             self._add(seat, "takes")
-            self._apply("take", "takes", place, lambda state: match_rules.take(state, seat))
+            self._enter("take", "takes", place, Cube(seat=seat, action=CubeAction.TAKE, at=place[1]))
 
     def _on_offer(self, message: m.ResignOffer, _: _Place) -> None:
         seat = self.seat_of(message.player)
         if seat is not None:
             self._add(seat, f"wants to resign {plural(message.points, 'point')}")
+            self._record(lambda it: it.offer(seat, message.points))
         self._state = None  # the next line shows the offer
 
     def _on_reject(self, message: m.ResignRejected, _: _Place) -> None:
         seat = self.seat_of(message.player)
         if seat is not None:
             self._add(seat, "rejects")
+        self._record(lambda it: it.reject_offer(self._at))
         self._state = None
 
     def _on_cube_raised(self, message: m.CubeRaised, _: _Place) -> None:
@@ -389,12 +438,14 @@ class TableMatch:
             if ours != seen:
                 self._differ([Difference("result", ours, seen)], place)
                 self._state = None
+        self._record(lambda it: it.end_game(winner, message.points, Ending.BORNE_OFF, self._at))
         self._end_game(winner, message.points, getattr(message, "reason", ""))
 
     def _on_drawn(self, message: m.GameDrawn, place: _Place) -> None:
         if self._state is not None and not self._state.drawn:
             self._differ([Difference("result", None, "drawn")], place)
             self._state = None
+        self._record(lambda it: it.end_game(None, 0, Ending.OTHER, self._at))
         self._end_game(None, 0, message.reason, drawn=True)
 
     def _on_given_up(self, message: m.GaveUp | m.ResignAccepted, _: _Place) -> None:
@@ -402,6 +453,8 @@ class TableMatch:
         if winner is not None:
             reason = "double passed" if isinstance(message, m.GaveUp) else "resigned"
             self._state = None
+            how = Ending.DROPPED if isinstance(message, m.GaveUp) else Ending.RESIGNED
+            self._record(lambda it: it.end_game(winner, message.points, how, self._at))
             self._end_game(winner, message.points, reason)
 
     def _on_match_won(self, message: m.MatchWon, place: _Place) -> None:
@@ -435,7 +488,7 @@ class TableMatch:
         m.ResignOffer: _on_offer,
         m.ResignRejected: _on_reject,
         m.CubeRaised: _on_cube_raised,
-        m.BearsOff: _on_unknown_change,
+        m.BearsOff: _on_bears_off,
         m.YouRedouble: _on_unknown_change,
         m.OpponentRedoubles: _on_unknown_change,
         m.WatchedRedouble: _on_unknown_change,
@@ -451,12 +504,11 @@ class TableMatch:
     """The messages about such a match; any of them shows that the play that was sent before was accepted."""
 
 
-def _is_backgammon(title: str) -> bool:
-    """Whether a game is backgammon but for its set-up or its count, so that its matches have transcripts."""
+def _ruleset(title: str) -> Ruleset | None:
     try:
-        return is_backgammon(load_ruleset(title))
+        return load_ruleset(title)
     except UnknownGameError:
-        return False
+        return None
 
 
 def _dice(state: GameState, dice: Numbers) -> Numbers:

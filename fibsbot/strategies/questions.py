@@ -16,7 +16,7 @@ from attrs import frozen
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules import general_plays as table_plays
-from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.rules.backgammon import board_of, is_backgammon
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.game import choices, name, reach, roll, roll_opening, start_match_of
 from fibsbot.rules.laws import Level
@@ -364,7 +364,8 @@ def first_questions(rules: Ruleset) -> Iterator[TableQuestion]:
             if len(plays) > 1:
                 yield TableQuestion(game)
                 return
-            game = reach(game, *next(((table, len(moves)) for table, moves in plays.items()), (game.sides, 0)))
+            after, moves = next(iter(plays.items()), (game.sides, ()))
+            game = reach(game, board_of(rules, after), len(moves))
 
 
 def _boolean(answer: object) -> bool:

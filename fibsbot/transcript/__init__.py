@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from fibsbot.transcript.model import (
     Answer,
+    Contest,
+    Continuation,
     Cube,
     Decision,
     Entry,
     Game,
     Gap,
+    Named,
     Player,
     RejectedRoll,
     Resign,
@@ -34,11 +37,14 @@ from fibsbot.transcript.model import (
 
 __all__ = [
     "Answer",
+    "Contest",
+    "Continuation",
     "Cube",
     "Decision",
     "Entry",
     "Game",
     "Gap",
+    "Named",
     "Player",
     "RejectedRoll",
     "Resign",

@@ -15,12 +15,14 @@ from attrs import field, frozen
 from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
+from fibsbot.rules.backgammon import BACKGAMMON, first_board, is_backgammon
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.plays import has_choice
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Result, Seat, Stage
 from fibsbot.text import plural
 
@@ -55,7 +57,10 @@ class Entry:
 
 @frozen(slots=False)
 class Throw(Entry):
-    """A roll and its play. The first one of a game is the opening roll."""
+    """A roll and its play; in a turn of several parts, that of the first.
+
+    The first one of a game is the opening roll, unless its winner rolls anew: then the game starts before that roll.
+    """
 
     seat: Seat
     dice: Dice
@@ -66,6 +71,30 @@ class Throw(Entry):
     def numbers(self) -> str:
         """The dice, the higher first: `31`."""
         return f"{max(self.dice)}{min(self.dice)}"
+
+
+@frozen(slots=False)
+class Continuation(Entry):
+    """The play of a further part of a turn, or of a part that the opponent has left; some games have them."""
+
+    seat: Seat
+    play: Play
+
+
+@frozen(slots=False)
+class Named(Entry):
+    """The double to play, or the point to open, that a player names; some games have them."""
+
+    seat: Seat
+    number: int
+
+
+@frozen(slots=False)
+class Contest(Entry):
+    """Two dice that each player rolls for who names a point; a tie is followed by another one."""
+
+    totals: tuple[int, int]
+    """Of seat A and seat B."""
 
 
 @frozen(slots=False)
@@ -120,7 +149,10 @@ class Game:
     @property
     def whole(self) -> bool:
         """Whether it was seen from its opening roll, without a gap."""
-        return self.start.stage is Stage.OPENING and not any(isinstance(it, Gap) for it in self.entries)
+        start = self.start
+        first = start.stage is Stage.ROLL and not start.turns and start.board == first_board(start.rules)
+        opens = start.stage is Stage.OPENING or (first and not isinstance(start.board, Position))
+        return opens and not any(isinstance(it, Gap) for it in self.entries)
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -170,6 +202,16 @@ class Transcript:
         length = f"{self.length} point match" if self.length else "unlimited match"
         names = " - ".join(player.name for player in self.players)
         return f"{names}, {length}, {plural(len(self.games), 'game')}, {self.scores[0]}-{self.scores[1]}"
+
+    @property
+    def rules(self) -> Ruleset:
+        """The game that is played."""
+        return self.games[0].start.rules if self.games else BACKGAMMON
+
+    @property
+    def is_backgammon(self) -> bool:
+        """Whether its plays are those of backgammon, perhaps from another set-up or with another count."""
+        return is_backgammon(self.rules)
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -279,18 +321,26 @@ def apply(state: GameState, entry: Entry) -> GameState:
     match entry:
         case Throw():
             rolled = after_roll(state, entry)
-            return rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
+            after = rolled if entry.play is None else rules.play(rolled, entry.seat, entry.play)
+        case Continuation():
+            after = rules.play(state, entry.seat, entry.play)
+        case Named():
+            after = rules.name(state, entry.seat, entry.number)
+        case Contest(totals=(a, b)):
+            after = rules.roll_contest(state, a, b)
         case RejectedRoll(seat=seat, dice=dice):
-            return rules.reject_roll(after_roll(state, Throw(seat=seat, dice=dice)), seat)
+            after = rules.reject_roll(after_roll(state, Throw(seat=seat, dice=dice)), seat)
         case Cube(action=CubeAction() as action) if action in _CUBE_RULES:
-            return _CUBE_RULES[action](state, entry.seat)
+            after = _CUBE_RULES[action](state, entry.seat)
         case Resign():
             offered = rules.resign(state, entry.seat, entry.level)
             answer = rules.accept_resignation if entry.accepted else rules.reject_resignation
-            return answer(offered, entry.seat.other)
+            after = answer(offered, entry.seat.other)
         case Gap():
-            return entry.then
-    raise TypeError(f"expected an entry of a game, got {entry!r}")
+            after = entry.then
+        case _:
+            raise TypeError(f"expected an entry of a game, got {entry!r}")
+    return after
 
 
 def after_roll(state: GameState, entry: Throw) -> GameState:

@@ -19,6 +19,7 @@ from fibsbot.engine.family.network import new_network, save_network
 from fibsbot.engine.family.parameters import start_of
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
+from fibsbot.rules.backgammon import board_of
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import play, reach, roll, start_match_of
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -115,7 +116,7 @@ def test_simple_players_against_the_engine_make_the_plays_of_the_strategies(name
         if state.stage is not Stage.MOVE:
             continue
         following = play(state, state.turn, strategy.choose_play(state))
-        assert reach(state, player(state), len(state.part.numbers)) == following
+        assert reach(state, board_of(rules, player(state)), len(state.part.numbers)) == following
         state = following
 
 

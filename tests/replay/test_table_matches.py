@@ -19,6 +19,8 @@ from fibs_protocol.grammar import write, write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.words import Colour, FibsMove, TableNaming
 from fibsbot.cli import main
+from fibsbot.formats import Format
+from fibsbot.formats.conversion import read_matches
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
 from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
@@ -31,7 +33,7 @@ from fibsbot.replay.events import (
     TableMatchBegan,
     TableMatchEnded,
 )
-from fibsbot.replay.match_files import CaptureError, load_transcripts
+from fibsbot.replay.match_files import CaptureError, load_transcripts, only_backgammon
 from fibsbot.replay.transcriber import Transcriber, events_of_capture
 from fibsbot.rules.game import choices, name, next_game, play, roll, roll_contest, roll_opening, start_match_of
 from fibsbot.rules.general_plays import legal_plays
@@ -316,7 +318,16 @@ def test_commands_for_backgammon_say_in_one_line_that_there_is_none(command: lis
     assert "expected matches of backgammon, got only hyper, whose moves `fibsbot replay` lists" in done.output
     assert 1 == done.output.count("\n")
     with pytest.raises(CaptureError):
-        list(load_transcripts(log))
+        list(only_backgammon(load_transcripts(log)))
+
+
+def test_matches_of_other_games_are_exported_as_json(log: Path, tmp_path: Path) -> None:
+    target = tmp_path / "match.json"
+    assert 0 == CliRunner().invoke(main, ["export", str(log), "-o", str(target)]).exit_code
+    (match,) = read_matches(Format.JSON, target.read_text())
+    assert "hyper" == match.rules.name
+    done = CliRunner().invoke(main, ["export", str(target), "--format", "mat", "-o", str(tmp_path / "match.mat")])
+    assert "expected matches of backgammon, got only hyper" in done.output
 
 
 def test_a_comparison_without_a_match_of_backgammon_is_refused(log: Path) -> None:

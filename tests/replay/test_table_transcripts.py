@@ -1,4 +1,4 @@
-"""Transcripts of matches of games that are backgammon but for their set-up or their count."""
+"""Transcripts of matches of other games."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write, write_command
 from fibsbot.cli import main
-from fibsbot.games import load_ruleset
+from fibsbot.formats import Format
+from fibsbot.formats.conversion import read_matches
+from fibsbot.formats.transcript_json import write_json
+from fibsbot.games import GAMES, load_ruleset
 from fibsbot.replay.events import MatchEvent, TableMatchEnded
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import double, next_game, start_match_of, take
 from fibsbot.rules.permissions import match_winner, refusal_to_double
 from fibsbot.rules.state import GameState, Result, Seat, Stage
@@ -41,8 +45,10 @@ def match_lines(game: str, seed: int, length: int) -> tuple[list[Line], list[Gam
             if state.stage in {Stage.ROLL, Stage.MOVE}:
                 lines.append(shown(state))
         ends.append(state)
-        assert state.result is not None
-        lines.append(m.GameWonBy(NAMES[state.result.winner], state.result.points, state.reason))
+        if state.result is None:
+            lines.append(m.GameDrawn(state.reason))
+        else:
+            lines.append(m.GameWonBy(NAMES[state.result.winner], state.result.points, state.reason))
         state = next_game(state) if match_winner(state) is None else state
     winner = match_winner(state)
     assert winner is not None
@@ -79,10 +85,24 @@ def test_a_match_is_known_from_its_first_roll_to_its_last_play(game: str) -> Non
     assert cubes == sum(isinstance(it, Cube) for game_seen in match.games for it in game_seen.entries)
 
 
-@pytest.mark.parametrize("game", ["hyper", "misere", "portes:tavla", "plakoto"])
-def test_a_game_with_other_rules_has_no_transcript(game: str) -> None:
-    lines, _ = match_lines(game, 1, 1)
-    assert transcript_of(lines) is None
+@pytest.mark.parametrize(
+    "game", [*(it for it in GAMES if not is_backgammon(load_ruleset(it))), "portes:tavla", "hyper:rethrow"]
+)
+def test_a_match_of_any_game_is_known_from_its_first_roll_to_its_last_play(game: str) -> None:
+    lines, ends = match_lines(game, 3, 1)
+    match = transcript_of(lines)
+    assert match is not None
+    assert len(ends) == len(match.games)
+    for state, game_seen in zip(ends, match.games, strict=True):
+        steps = list(walk(game_seen))
+        assert game_seen.whole
+        assert (state.turns, state.scores, state.board) == (
+            steps[-1].after.turns,
+            steps[-1].after.scores,
+            steps[-1].after.board,
+        )
+        assert (state.result, state.drawn) == (game_seen.result, steps[-1].after.drawn)
+    assert [match] == list(read_matches(Format.JSON, write_json(match)))
 
 
 def test_a_refused_resignation_and_one_that_ends_the_game_are_entries() -> None:

@@ -34,7 +34,7 @@ from fibsbot.engine.family.game_loop import (
 from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of, table_of
 from fibsbot.games import load_ruleset
-from fibsbot.rules.backgammon import is_backgammon, position_of
+from fibsbot.rules.backgammon import board_of, is_backgammon, position_of
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import reach, roll, roll_opening, start_match_of
 from fibsbot.rules.ruleset import Ruleset
@@ -229,7 +229,7 @@ def _play_game(rules: Ruleset, players: Sequence[Player], random: Random) -> int
     state = start_match_of(rules, 0)
     while state.stage is not Stage.OVER:
         if state.stage is Stage.MOVE:
-            state = reach(state, players[state.turn](state), len(state.part.numbers))
+            state = reach(state, board_of(rules, players[state.turn](state)), len(state.part.numbers))
             continue
         dice = random.randint(1, 6), random.randint(1, 6)
         state = roll_opening(state, *dice) if state.stage is Stage.OPENING else roll(state, state.turn, dice)
