@@ -30,7 +30,8 @@ def test_both_styles_are_read_with_chat_between_the_lines(board: BoardState, sty
     lines = draw(board, style=style)
     (read_back,) = read([*lines[:chat], "ford kibitzes: +13-14-15-+ X: me", *lines[chat:]], watched=board.player)
     assert lines == draw(read_back, style=style)
-    assert (board.points, board.colour, board.direction) == (read_back.points, read_back.colour, read_back.direction)
+    for field in "points colour direction home bar off opponent_off on_bar opponent_on_bar".split():
+        assert getattr(board, field) == getattr(read_back, field), field
 
 
 @given(board=boards(), data=st.data())
@@ -67,6 +68,16 @@ def test_the_player_is_you_unless_a_player_is_watched() -> None:
 def test_consecutive_drawings_are_read() -> None:
     drawings = [capture["ascii"] for capture in captures()]
     assert len(drawings) == len(read([line for drawing in drawings for line in drawing]))
+
+
+@given(other=boards(), board=boards(), style=st.sampled_from([1, 2]), data=st.data())
+def test_a_drawing_is_read_after_a_part_of_another(
+    other: BoardState, board: BoardState, style: int, data: st.DataObject
+) -> None:
+    lines, others = draw(board, style=style), draw(other, style=style)
+    end = data.draw(st.integers(0, len(others) - 1))
+    part = others[data.draw(st.integers(0, end)) : end]
+    assert read(lines, board.player) == read([*part, *lines], board.player)
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))
