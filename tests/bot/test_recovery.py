@@ -233,6 +233,15 @@ def test_a_line_that_may_have_another_cause_than_time_proves_nothing() -> None:
     assert ["roll"] == script.server(board(cells=AFTER_61))
 
 
+def test_the_late_refusal_of_an_unknown_command_is_no_answer_to_time() -> None:
+    script = Script(strict=False).to_my_roll()
+    assert ["roll"] == script.roll()
+    assert ["board"] == script.wait(8.1)
+    assert ["time"] == script.server(board(cells=AFTER_61))
+    assert [] == script.server("** Unknown command: 'kibitz'")
+    assert ["time"] == script.wait(10.1)
+
+
 def test_a_decision_of_which_nothing_is_known_ends_with_a_new_connection() -> None:
     script = Script(strict=False).to_my_roll()
     assert ["roll"] == script.roll()
