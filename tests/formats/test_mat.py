@@ -215,6 +215,16 @@ def test_a_gap_is_noted_and_the_result_kept() -> None:
     assert (Seat.B, 2) == (game.result.winner, game.result.points)
 
 
+@pytest.mark.parametrize(("cube", "level"), [(1, Level.BACKGAMMON), (2, Level.GAMMON), (4, Level.SINGLE)])
+def test_a_cube_that_was_turned_in_a_gap_counts(cube: int, level: Level) -> None:
+    then = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9, cube=cube)
+    result = Result(Seat.B, cube * level, level, Ending.RESIGNED)
+    read = read_mat(write_mat(match_of(Game(1, START, (THROW, Gap(reason="lost", then=then)), result))))
+    assert read.games[0].result is not None
+    assert (Seat.B, cube * level) == (read.games[0].result.winner, read.games[0].result.points)
+    assert "Points 1" not in read.tags
+
+
 def test_a_game_first_seen_in_its_middle_has_only_its_result() -> None:
     start = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9)
     match = match_of(Game(4, start, (THROW,), SINGLE))
