@@ -24,7 +24,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, end_game
 from tests.examples import examples
 from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
@@ -230,6 +230,13 @@ def test_a_game_first_seen_in_its_middle_has_only_its_result() -> None:
     match = match_of(Game(4, start, (THROW,), SINGLE))
     assert "first seen in turn 10" == tag(match, "Gap 4")
     assert [" alice : 0                      bob : 0", "                                  Wins 2 points"] == body(match)
+
+
+@pytest.mark.parametrize("result", [SINGLE, None])
+def test_a_game_first_seen_when_it_was_over_begins_at_the_scores_before_it(result: Result | None) -> None:
+    over = end_game(start_match(FIBS, 3, (1, 0)), SINGLE)
+    assert (1, 2) == over.scores
+    assert " alice : 1                      bob : 0" == body(match_of(Game(2, over, (), result)))[0]
 
 
 def test_a_rejected_resignation_is_noted_above_the_games() -> None:
