@@ -30,7 +30,7 @@ def test_both_styles_are_read_with_chat_between_the_lines(board: BoardState, sty
     lines = draw(board, style=style)
     (read_back,) = read([*lines[:chat], "ford kibitzes: +13-14-15-+ X: me", *lines[chat:]], watched=board.player)
     assert lines == draw(read_back, style=style)
-    for field in "points colour direction home bar off opponent_off on_bar opponent_on_bar".split():
+    for field in ["points", "colour", "direction", "home", "bar", "off", "opponent_off", "on_bar", "opponent_on_bar"]:
         assert getattr(board, field) == getattr(read_back, field), field
 
 
