@@ -12,7 +12,7 @@ from fibsbot.bot.context import AgentMemory, Feature
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT
 from fibsbot.strategies.base import CubeAction
 from fibsbot.strategies.questions import ResignationQuestion
-from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, Script, after, board
+from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, TIME, Script, after, board
 
 FORD = "5 ford - - 1 0 1500.00 0 0 1 h - -"
 SAVED = ("  opponent          matchlength   score (your points first)", "  ford  5  1 -  3")
@@ -240,6 +240,16 @@ def test_the_late_refusal_of_an_unknown_command_is_no_answer_to_time() -> None:
     assert ["time"] == script.server(board(cells=AFTER_61))
     assert [] == script.server("** Unknown command: 'kibitz'")
     assert ["time"] == script.wait(10.1)
+
+
+def test_the_next_game_is_joined_again_only_once_the_server_has_dealt_with_the_first_join() -> None:
+    script = Script(strict=False).to_my_roll()
+    script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
+    assert ["join"] == script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
+    assert ["board"] == script.wait(8.1)
+    assert [] == script.server(board(cells=AFTER_61, score="1:0", turn=0))
+    assert ["time"] == script.wait(8.1)
+    assert ["join"] == script.server(TIME)
 
 
 def test_a_decision_of_which_nothing_is_known_ends_with_a_new_connection() -> None:
