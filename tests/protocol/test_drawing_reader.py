@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
 from fibs_protocol.drawing_reader import DrawingReader, is_drawn
 from fibs_protocol.words import YOU
+from tests.examples import examples
 from tests.protocol.message_examples import boards
 from tests.protocol.test_drawing import captures
 
@@ -70,14 +73,13 @@ def test_consecutive_drawings_are_read() -> None:
     assert len(drawings) == len(read([line for drawing in drawings for line in drawing]))
 
 
-@given(other=boards(), board=boards(), style=st.sampled_from([1, 2]), data=st.data())
-def test_a_drawing_is_read_after_a_part_of_another(
-    other: BoardState, board: BoardState, style: int, data: st.DataObject
-) -> None:
+@given(other=boards(), board=boards(), style=st.sampled_from([1, 2]))
+@examples(10)
+def test_a_drawing_is_read_after_any_part_of_another(other: BoardState, board: BoardState, style: int) -> None:
     lines, others = draw(board, style=style), draw(other, style=style)
-    end = data.draw(st.integers(0, len(others) - 1))
-    part = others[data.draw(st.integers(0, end)) : end]
-    assert read(lines, board.player) == read([*part, *lines], board.player)
+    alone = read(lines, board.player)
+    for start, end in combinations(range(len(others)), 2):
+        assert alone == read([*others[start:end], *lines], board.player), (start, end)
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))
