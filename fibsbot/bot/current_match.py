@@ -30,12 +30,12 @@ class CurrentMatch:
     """Points, 0 for unlimited; None for a resumed match before its first board."""
     agreed: int | None
     """The length that we agreed to; None if any length within our limits is accepted."""
-    game: str | None = None
+    game: str | None
     """The game, if it is not backgammon."""
+    unwanted: bool
+    """Whether it was given up before, and was resumed against our will."""
     wrong_length: bool = False
     """Whether it has another length than the one that we agreed to, so that we leave it."""
-    unwanted: bool = False
-    """Whether it was given up before, and was resumed against our will."""
     final: tuple[int, int] | None = None
     """The score at which we have left it, because a board showed that it was over."""
     game_began: bool = False

@@ -204,8 +204,8 @@ def raised_cube(game: Game) -> int:
 
 def scores_before(game: Game) -> tuple[int, int]:
     """Return the scores before a game, even if it was first seen when it was over."""
-    result = game.start.result or game.result
-    if game.start.stage is not Stage.OVER or result is None:
+    result = game.start.result
+    if result is None:
         return game.start.scores
     a, b = add_points(game.start.scores, result.winner, -result.points)
     return (max(a, 0), max(b, 0))

@@ -59,11 +59,12 @@ class DrawingReader:
         if match := _EDGE.match(line):
             self._on_edge(line, match)
         elif match := _NUMBERS.match(line):
-            if not self._edges:
-                self._corner = int(match["first"])
+            self._corner = int(match["first"])
         elif match := _MIDDLE.match(line):
             self._middle = match
         elif _ROW.match(line):
+            if len(self._edges) == 2:  # the drawing before broke off above its lower edge
+                self._edges, self._rows, self._middle = self._edges[1:], [], None
             self._rows.append(line)
             del self._rows[2 * _HALF :]
         elif match := _SUMMARY.match(line):
@@ -73,9 +74,9 @@ class DrawingReader:
         return None
 
     def _on_edge(self, line: str, match: re.Match[str]) -> None:
-        if len(self._rows) != 2 * _HALF or len(self._edges) == 2:
+        if len(self._rows) != 2 * _HALF or len(self._edges) != 1:
             self._begin()
-        self._edges = [*self._edges[:1], match]
+        self._edges.append(match)
         if number := re.match(r" {3}\+-?([0-9]{1,2})-", line):
             self._corner = int(number[1])
 

@@ -73,8 +73,9 @@ def test_progress_counts_entries() -> None:
     assert [(12, 12)] == ticks
 
 
-def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_analysis, "usable_cores", lambda: 4)
+@pytest.mark.parametrize("cores", [2, 4])
+def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+    monkeypatch.setattr(match_analysis, "usable_cores", lambda: cores)
     monkeypatch.setattr(match_analysis, "ENTRIES_PER_PROCESS", 4)
     asked: list[int] = []
 
@@ -87,7 +88,7 @@ def test_processes_are_started_only_if_worthwhile(monkeypatch: pytest.MonkeyPatc
     assert asked == []
     with pytest.raises(StrategyError):
         next(analyse_matches([short(10)], "heuristic", luck=False))
-    assert asked == [4]
+    assert asked == [cores]
 
 
 @pytest.mark.slow

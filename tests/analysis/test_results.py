@@ -180,6 +180,14 @@ def test_a_match_counts_in_the_month_of_its_end() -> None:
     assert (NOON, later) == (found.first, found.last)
 
 
+def test_a_match_is_finished_open_or_of_unknown_result() -> None:
+    store = MatchStore(*(evolve(MATCH, outcome=outcome) for outcome in MatchOutcome))
+    found = account_results(cast("Store", store), "marvin")
+    open_ones = [outcome for outcome in MatchOutcome if outcome.open]
+    assert (2, len(open_ones)) == (found.total.matches, found.open)
+    assert len(MatchOutcome) == found.total.matches + found.open + found.unknown
+
+
 def test_opponents_are_listed_who_broke_off_matches_since_then() -> None:
     day = dt.timedelta(days=1)
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.session import State
+from fibsbot.bot.decision_flow import MAX_ASKED
 from fibsbot.bot.decisions import xgid_of
 from fibsbot.bot.events_and_actions import StrategyAnswered
 from fibsbot.bot.settings import Timings
@@ -92,6 +93,13 @@ def test_a_refusal_of_something_else_does_not_make_us_play_again() -> None:
     assert 0 == script.agent.counters.differences
 
 
+def test_an_error_that_is_not_known_refuses_the_command_that_it_names() -> None:
+    script = Script(strict=False).to_my_move()
+    script.first_play()
+    assert [] == script.server("** Your 'kibitz' was too loud.")
+    assert ["board"] == script.server("** You must wait before you may 'move' again.")
+
+
 def test_a_match_is_left_if_the_server_refuses_every_play() -> None:
     script = Script().to_my_move()
     script.first_play()
@@ -108,6 +116,15 @@ def test_the_late_answer_to_an_old_question_is_dropped() -> None:
     script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
     assert [] == script.event(StrategyAnswered(script.now, ask.key, PlayAnswer(script.plays()[0])))
     assert 1 == script.agent.counters.late_answers
+
+
+def test_questions_that_a_lost_connection_left_open_do_not_count_against_new_ones() -> None:
+    script = Script()
+    for asked in range(2 * MAX_ASKED):
+        assert asked == len(script.questions)
+        script.to_lobby()
+        script.server("ford has joined you. Your running match was loaded.", ROLLED_64)
+        script.lose()
 
 
 def test_a_second_answer_to_the_same_question_is_dropped() -> None:

@@ -302,6 +302,14 @@ def test_a_match_of_swapped_length_is_left() -> None:
     assert {"opponent": "ford", "agreed": 5, "length": 15} == script.events("length_swapped")[0]
 
 
+def test_only_our_own_invitation_agrees_to_the_length_of_a_match_that_we_invited_to() -> None:
+    script = Script(invite="ford", length=5).to_lobby()
+    assert ["invite ford 5"] == script.server(who("ford"))
+    script.server("** You invited ford to a 5 point match.")
+    assert ["leave"] == script.server("** Player ford has joined you for a 3 point match.")
+    assert [{"opponent": "ford", "agreed": 5, "length": 3}] == script.events("length_swapped")
+
+
 def test_the_bot_logs_out_after_the_last_match() -> None:
     script = Script(matches=1).to_my_roll()
     assert ["bye"] == script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")

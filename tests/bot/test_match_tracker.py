@@ -225,6 +225,14 @@ def test_the_opponents_redouble_while_watching() -> None:
     assert (4, Owner.OPPONENT) == (track.state.cube, track.state.owner), "who beavers keeps the cube"
 
 
+@pytest.mark.parametrize(("redoubles", "cube"), [(0, 2), (1, 4), (2, 8), (3, 16)])
+def test_each_redouble_while_watching_doubles_the_cube(redoubles: int, cube: int) -> None:
+    players = ("trillian", "ford", "trillian", "ford", "trillian")
+    track = tracked("You're now watching trillian.", board(player="trillian", length=9999, cells=AFTER_61))
+    track = tracked("trillian doubles.", *(f"{name} redoubles." for name in players[1 : redoubles + 1]), track=track)
+    assert cube == track.offered_cube
+
+
 def test_a_tracker_that_was_reset_still_counts_matches() -> None:
     track = without_match(tracked(*STARTED))
     assert (1, None, None) == (track.match, track.opponent, track.state)

@@ -12,7 +12,7 @@ from fibsbot.bot.context import AgentMemory, Feature
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT
 from fibsbot.strategies.base import CubeAction
 from fibsbot.strategies.questions import ResignationQuestion
-from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, Script, after, board
+from tests.bot.agent_script import AFTER_61, ME, OWN_INFO, PROMPT, ROLLED_64, TIME, Script, after, board
 
 FORD = "5 ford - - 1 0 1500.00 0 0 1 h - -"
 SAVED = ("  opponent          matchlength   score (your points first)", "  ford  5  1 -  3")
@@ -212,32 +212,48 @@ def test_no_command_is_refused_twice_without_something_new(refusal: str) -> None
     assert ["leave and rejoin"] == [event["step"] for event in script.events("stalled")]
 
 
-@pytest.mark.parametrize("time", ["The time is 18:04:27.", "** Not yet implemented: 'time'"])
-def test_an_answer_to_time_in_another_form_is_accepted(time: str) -> None:
+def to_time() -> Script:
+    """Return a script whose agent asks for the time, as nothing has answered its `roll`."""
     script = Script(strict=False).to_my_roll()
     assert ["roll"] == script.roll()
     assert ["board"] == script.wait(8.1)
     assert ["time"] == script.server(board(cells=AFTER_61))
+    return script
+
+
+@pytest.mark.parametrize("time", ["The time is 18:04:27.", "** Not yet implemented: 'time'"])
+def test_an_answer_to_time_in_another_form_is_accepted(time: str) -> None:
+    script = to_time()
     assert ["roll"] == script.server(time)
     script.server("You roll 6 and 4.", ROLLED_64)
     assert 1 == len(script.questions)
 
 
 def test_a_line_that_may_have_another_cause_than_time_proves_nothing() -> None:
-    script = Script(strict=False).to_my_roll()
-    assert ["roll"] == script.roll()
-    assert ["board"] == script.wait(8.1)
-    assert ["time"] == script.server(board(cells=AFTER_61))
+    script = to_time()
     assert [] == script.server("Today is a nice day.")
     assert ["board"] == script.wait(2.1), "a server without `time`: a second board"
     assert ["roll"] == script.server(board(cells=AFTER_61))
 
 
-def test_a_decision_of_which_nothing_is_known_ends_with_a_new_connection() -> None:
+def test_the_late_refusal_of_an_unknown_command_is_no_answer_to_time() -> None:
+    script = to_time()
+    assert [] == script.server("** Unknown command: 'kibitz'")
+    assert ["time"] == script.wait(10.1)
+
+
+def test_the_next_game_is_joined_again_only_once_the_server_has_dealt_with_the_first_join() -> None:
     script = Script(strict=False).to_my_roll()
-    assert ["roll"] == script.roll()
+    script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0")
+    assert ["join"] == script.server("Type 'join' if you want to play the next game, type 'leave' if you don't.")
     assert ["board"] == script.wait(8.1)
-    assert ["time"] == script.server(board(cells=AFTER_61))
+    assert [] == script.server(board(cells=AFTER_61, score="1:0", turn=0))
+    assert ["time"] == script.wait(8.1)
+    assert ["join"] == script.server(TIME)
+
+
+def test_a_decision_of_which_nothing_is_known_ends_with_a_new_connection() -> None:
+    script = to_time()
     said = [*script.wait(5), *script.server("7 zaphod zaphod logs in."), *script.wait(5)]
     said += script.server("8 zaphod zaphod logs out.")
     assert ["time"] == [line for line in said if line != "rawwho zaphod"]

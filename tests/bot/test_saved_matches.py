@@ -485,6 +485,14 @@ def test_an_opponent_who_does_not_resume_for_some_minutes_is_not_invited_before(
     assert "invite ford" in script.sent_so_far
 
 
+def test_an_opponent_who_asks_to_resume_after_all_does_not_have_to_wait() -> None:
+    script = Script(strict=False).to_lobby(saved=SAVED)
+    script.server("12 ford I will not attempt to resume for 5 minutes.", FREE, *RESUME)
+    assert ["invite ford"] == script.server("** ford is already playing with someone else.", BUSY)
+    assert [] == invites(quiet(script, 20, ford=BUSY))
+    assert ["invite ford"] == script.server(FREE)
+
+
 def test_the_match_that_is_being_played_is_not_counted_as_saved() -> None:
     script = Script(strict=False).to_lobby(saved=(*SAVED, "  zaphod  3  0 -  1"))
     assert 2 == script.agent.status.saved

@@ -139,6 +139,21 @@ def test_a_double_that_the_crawford_rule_forbids_becomes_a_roll() -> None:
     assert ["roll"] == script.server(TIME)
 
 
+def test_a_double_that_was_refused_is_considered_again_at_the_same_turn_of_the_next_game() -> None:
+    script = Script(strict=False).to_my_roll()
+    script.cube(CubeAction.DOUBLE)
+    script.server("** The Crawford rule doesn't allow you to double in this game.")
+    script.server(board(cells=AFTER_61))
+    assert ["roll"] == script.server(TIME)
+    script.server("ford gives up. You win 1 point.", f"score in 5 point match: {ME}-1 ford-0", JOIN)
+    script.server("Starting a new game with ford.", "You rolled 1, ford rolled 6", "ford makes the first move.")
+    script.server(board(turn=-1, other_dice="6:1", score="1:0"), "ford moves 17-23 19-20 .")
+    script.server(board(cells=AFTER_61, score="1:0"), PROMPT)
+    question = script.questions[-1].question
+    assert isinstance(question, RollQuestion)
+    assert (1, True) == (question.state.score[0], question.may_double)
+
+
 # -- lost commands and lines, glued lines ---------------------------------------------------------------------------
 
 

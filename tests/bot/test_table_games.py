@@ -175,3 +175,22 @@ def test_no_double_is_asked_for_in_the_crawford_game(scores: tuple[int, int], *,
     question = script.questions[0].question
     assert isinstance(question, TableQuestion)
     assert (crawford, not crawford) == (question.game.crawford, question.may_double)
+
+
+@pytest.mark.parametrize(
+    ("game", "scores", "most"),
+    [
+        ("nackgammon", (0, 0), 3),
+        ("nackgammon", (0, 4), 2),
+        ("nackgammon", (0, 6), 0),
+        ("portes", (0, 0), 2),
+        ("fevga", (0, 5), 1),
+    ],
+)
+def test_what_a_game_counts_may_be_resigned_but_not_the_match(game: str, scores: tuple[int, int], most: int) -> None:
+    script = to_match(game)
+    before = start_match(load_ruleset(game), 7, scores, begins=Seat.A)
+    script.server(line(before))
+    question = script.questions[0].question
+    assert isinstance(question, TableQuestion)
+    assert most == question.resign_to

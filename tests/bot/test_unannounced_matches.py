@@ -60,6 +60,16 @@ def test_an_unnoticed_acceptance_of_our_invitation_is_found_too() -> None:
     assert ["board"] == script.wait(2.1)
     script.server(board(turn=-1, other_dice="6:1"))
     assert State.THEIR_TURN is script.agent.state
+    assert [(5, False)] == [(event["length"], event["resumed"]) for event in script.events("match_started")]
+
+
+@pytest.mark.parametrize(("score", "resumed"), [("0:0", False), ("1:2", True), ("2:2", True), ("2:0", True)])
+def test_a_match_in_which_points_were_won_is_a_saved_one(score: str, *, resumed: bool) -> None:
+    script = joined()
+    script.server(PLAYING, "6", OPENING[0])
+    assert ["board"] == script.wait(2.1)
+    script.server(board(dice="6:4", score=score))
+    assert [resumed] == [event["resumed"] for event in script.events("match_started")]
 
 
 @pytest.mark.parametrize("refusal", ["** You are already playing.", "** You can't play two games at once"])

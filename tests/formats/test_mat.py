@@ -24,7 +24,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, end_game
 from tests.examples import examples
 from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
@@ -215,11 +215,28 @@ def test_a_gap_is_noted_and_the_result_kept() -> None:
     assert (Seat.B, 2) == (game.result.winner, game.result.points)
 
 
+@pytest.mark.parametrize(("cube", "level"), [(1, Level.BACKGAMMON), (2, Level.GAMMON), (4, Level.SINGLE)])
+def test_a_cube_that_was_turned_in_a_gap_counts(cube: int, level: Level) -> None:
+    then = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9, cube=cube)
+    result = Result(Seat.B, cube * level, level, Ending.RESIGNED)
+    read = read_mat(write_mat(match_of(Game(1, START, (THROW, Gap(reason="lost", then=then)), result))))
+    assert read.games[0].result is not None
+    assert (Seat.B, cube * level) == (read.games[0].result.winner, read.games[0].result.points)
+    assert "Points 1" not in read.tags
+
+
 def test_a_game_first_seen_in_its_middle_has_only_its_result() -> None:
     start = evolve(START, stage=Stage.ROLL, turn=Seat.A, turns=9)
     match = match_of(Game(4, start, (THROW,), SINGLE))
     assert "first seen in turn 10" == tag(match, "Gap 4")
     assert [" alice : 0                      bob : 0", "                                  Wins 2 points"] == body(match)
+
+
+@pytest.mark.parametrize("result", [SINGLE, None])
+def test_a_game_first_seen_when_it_was_over_begins_at_the_scores_before_it(result: Result | None) -> None:
+    over = end_game(start_match(FIBS, 3, (1, 0)), SINGLE)
+    assert (1, 2) == over.scores
+    assert " alice : 1                      bob : 0" == body(match_of(Game(2, over, (), result)))[0]
 
 
 def test_a_rejected_resignation_is_noted_above_the_games() -> None:

@@ -355,6 +355,15 @@ def test_a_turn_that_cannot_be_read_costs_its_game_from_there_on_and_not_the_mat
     assert gap == list(walk(game))[-1].entry
 
 
+def test_a_result_that_is_only_missing_is_not_made_up_from_the_next_score() -> None:
+    before, _, after = PLAIN.partition("                                  Wins 2 points\n")
+    rows = before[before.index("  1)") :]
+    for text in (before + after, before.removesuffix(rows) + after):
+        match = read_mat(text)
+        assert match.games[0].result is None
+        assert [(0, 0), (0, 2)] == [game.start.scores for game in match.games]
+
+
 def test_without_a_readable_turn_the_first_error_is_raised() -> None:
     head = " 3 point match\n\n Game 1\n alice : 0                      bob : 0\n"
     assert "line 5: expected a row such as" in refusal(f"{head}Dear all,\nthis is no match\n")

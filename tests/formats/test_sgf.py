@@ -218,6 +218,7 @@ def test_any_text_survives_escaping(text: str) -> None:
 def test_only_the_main_line_counts() -> None:
     text = f"{ROOT}(;W[41xwmi](;B[65aggl](;W[double])(;W[51xwmh]))(;B[65]))(;W[31hefe]))"
     assert (THROW, REPLY, DOUBLE) == entries_of(text)
+    assert 1 == len(list(parse_trees(text)))
 
 
 def test_lower_case_letters_blanks_and_unknown_properties_are_accepted() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from fibs_protocol.board import BoardState
 from fibs_protocol.drawing import draw
 from fibs_protocol.drawing_reader import DrawingReader, is_drawn
 from fibs_protocol.words import YOU
+from tests.examples import examples
 from tests.protocol.message_examples import boards
 from tests.protocol.test_drawing import captures
 
@@ -30,7 +33,8 @@ def test_both_styles_are_read_with_chat_between_the_lines(board: BoardState, sty
     lines = draw(board, style=style)
     (read_back,) = read([*lines[:chat], "ford kibitzes: +13-14-15-+ X: me", *lines[chat:]], watched=board.player)
     assert lines == draw(read_back, style=style)
-    assert (board.points, board.colour, board.direction) == (read_back.points, read_back.colour, read_back.direction)
+    for field in ["points", "colour", "direction", "home", "bar", "off", "opponent_off", "on_bar", "opponent_on_bar"]:
+        assert getattr(board, field) == getattr(read_back, field), field
 
 
 @given(board=boards(), data=st.data())
@@ -67,6 +71,15 @@ def test_the_player_is_you_unless_a_player_is_watched() -> None:
 def test_consecutive_drawings_are_read() -> None:
     drawings = [capture["ascii"] for capture in captures()]
     assert len(drawings) == len(read([line for drawing in drawings for line in drawing]))
+
+
+@given(other=boards(), board=boards(), style=st.sampled_from([1, 2]))
+@examples(10)
+def test_a_drawing_is_read_after_any_part_of_another(other: BoardState, board: BoardState, style: int) -> None:
+    lines, others = draw(board, style=style), draw(other, style=style)
+    alone = read(lines, board.player)
+    for start, end in combinations(range(len(others)), 2):
+        assert alone == read([*others[start:end], *lines], board.player), (start, end)
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from fibsbot.engine.arrays import Floats64
 from fibsbot.engine.cube import CENTRED, TURNED, Market
 from fibsbot.engine.cube.verdict import along
 from fibsbot.match import Owner
-from tests.engine.cube.cube_samples import USUAL, chances, stakes
+from tests.engine.cube.cube_samples import USUAL, any_chances, chances, stakes
 
 
 @pytest.mark.parametrize("away", [(), (7, 7), (5, 3), (3, 5), (9, 2), (30, 28)])
@@ -54,3 +57,21 @@ def test_gammons_keep_their_proportion_along_the_way() -> None:
     line = along(np.array([0.0, 0.5, 1.0]), chances(0.6, 0.3, 0.1))
     expected = np.array([[0, 0, 0, 1, 0.25, 0], [0.5, 0.25, 0, 0.5, 0.125, 0], [1, 0.5, 0, 0, 0, 0]])
     assert pytest.approx(expected) == line
+
+
+@given(any_chances(), st.floats(0, 1))
+def test_the_way_begins_anywhere_and_passes_through_its_position(outcomes: Floats64, win: float) -> None:
+    """Gammons of a game that is never won, or never lost, are unknown: there are none along the way."""
+    assert pytest.approx(outcomes) == along(outcomes[:1], outcomes)[0]
+    won, gammon, backgammon, lost, *others = along(np.array([win]), outcomes)[0]
+    assert pytest.approx((win, 1 - win)) == (won, lost)
+    if outcomes[0] == 0:
+        assert (0, 0) == (gammon, backgammon)
+    if outcomes[3] == 0:
+        assert [0, 0] == others
+
+
+@pytest.mark.parametrize("win", [0.0, 1.0])
+def test_a_position_that_is_decided_has_the_market_of_one_without_gammons(win: float) -> None:
+    here = stakes(7, 7)
+    assert Market.of(here, Owner.CENTRED, chances(0.5), USUAL) == Market.of(here, Owner.CENTRED, chances(win), USUAL)
