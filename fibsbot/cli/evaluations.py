@@ -153,6 +153,8 @@ def check_may_double(state: MatchState, expected: str) -> None:
         got = "none: this is the Crawford game"
     elif state.cubeless:
         got = "none: the game is played without a cube"
+    elif not state.cube_turns:
+        got = f"one at {state.cube}, and no more than {state.cube_limit} is allowed"
     else:
         got = f"one at {state.cube}, which wins the match as it is"
     raise UserError(f"expected {expected}, got {got}")
