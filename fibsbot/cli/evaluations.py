@@ -19,7 +19,7 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import rollout_options
 from fibsbot.cli.output import spinner
 from fibsbot.cli.positions import read_state
-from fibsbot.engine import MAX_PLIES
+from fibsbot.engine import MAX_PLIES, engine_details, short_details
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.strategies.base import CHANCE_NAMES
 from fibsbot.text import format_percent
@@ -141,6 +141,11 @@ def stakes_of(state: MatchState) -> Stakes:
     from fibsbot.engine.cube import Stakes  # noqa: PLC0415 - loads the engine
 
     return Stakes.of(state)
+
+
+def evaluated_by(networks: str) -> str:
+    """Return the last line of values: whose they are, without the networks, which --json names."""
+    return f"\nby {short_details(engine_details(networks))}"
 
 
 def check_may_double(state: MatchState, expected: str) -> None:

@@ -110,7 +110,7 @@ def test_gnubg_takes_nackgammon_in_sgf() -> None:
 
 
 def shown(kind: Format, game: Game) -> list[Entry]:
-    """Return the entries of a game as far as a format is meant to keep them; `lost_details` names what it leaves out."""
+    """Return the entries of a game as far as a format keeps them; `lost_details` names what it leaves out."""
     if kind is Format.JSON:
         return list(game.entries)
     entries: list[Entry] = []
