@@ -1,6 +1,6 @@
 """Engine: move generator, features, networks, bear-off tables, match equity, cube, search, rollouts and training.
 
-Commands that need no engine do not import its modules: numpy and llvmlite take a moment to load.
+Commands that need no engine do not import its modules: numpy takes a moment to load, and so do the kernels.
 """
 
 import os
