@@ -89,7 +89,7 @@ class Answerer:
                     return format_steps(plays[0] if plays else Play())
                 question = PlayQuestion(state, plays)
             case Phase.ROLL:
-                question = RollQuestion(state, may_double(state), resign_to=0)
+                question = RollQuestion(state, state.may_double, resign_to=0)
             case Phase.DOUBLED:
                 question = TakeQuestion(state)
             case Phase.RESIGNED:
@@ -107,12 +107,6 @@ class Answerer:
                 assert isinstance(answer, PlayAnswer | CubeAnswer)  # noqa: S101 - for the type checker
                 return answer
         raise NoAnswerError("no strategy has an answer")
-
-
-def may_double(state: MatchState) -> bool:
-    """Whether the player on roll may double, and a double could change anything."""
-    dead = bool(state.length) and state.score[0] + state.cube >= state.length
-    return not (dead or state.crawford or state.cubeless or state.owner is Owner.OPPONENT)
 
 
 ADDRESS: Final = "127.0.0.1"

@@ -94,6 +94,8 @@ class MatchState:
     """Whether the winner scores for each checker that the loser has left instead (law 21 of 1931)."""
     may_reject: bool = False
     """In phase MOVE, whether the player may reject the roll, which doubles the centred cube, and roll again."""
+    cube_limit: int | None = None
+    """The highest value of the cube; None is no limit that matters."""
 
     @property
     def away(self) -> tuple[int, int]:
@@ -106,7 +108,12 @@ class MatchState:
     def may_double(self) -> bool:
         """Whether the player may double before the roll, as far as cube, score and the Crawford rule say."""
         dead = bool(self.length) and self.score[0] + self.cube >= self.length
-        return self.owner is not Owner.OPPONENT and not (self.crawford or self.cubeless or dead)
+        return self.owner is not Owner.OPPONENT and self.cube_turns and not dead
+
+    @property
+    def cube_turns(self) -> bool:
+        """Whether the cube can be turned at all: not in the Crawford game, nor without a cube, nor at its limit."""
+        return not (self.crawford or self.cubeless or (self.cube_limit and 2 * self.cube > self.cube_limit))
 
     def swapped(self) -> MatchState:
         """Return the same match seen by the other player; phase, dice and offers are left as they are."""

@@ -153,6 +153,54 @@ def test_every_file_that_is_named_exists() -> None:
     assert [] == [name for name in named if not (ROOT / name).exists()]
 
 
+def test_every_name_in_the_code_exists() -> None:
+    """Classes, functions and constants; options and settings are checked elsewhere."""
+    written = "\n".join(path.read_text() for path in [*sources(), *ROOT.glob("tests/*.py"), ROOT / "pyproject.toml"])
+    words = set(re.findall(r"\w+", written))
+    named = re.findall(r"`@?(\w*[A-Z_]\w*(?:\.\w+)?)(?:\(\.\.\.\))?`", ARCHITECTURE)
+    assert len(named) > 60
+    assert [] == [name for name in named if not words.issuperset(name.split("."))]
+
+
+def test_modules_import_from_rows_above_their_own() -> None:
+    rows = re.findall(r"^\| (`(?:fibsbot|protocol)/.*?) \|", ARCHITECTURE, re.MULTILINE)
+    places = {
+        (ROOT / name if "/" in name else ROOT / "protocol/fibs_protocol" / name): number
+        for number, row in enumerate(rows)
+        for name in re.findall(r"`(.*?)`", row)
+    }
+    modules = {module_name(path): path for path in sources()}
+
+    def row_of(path: Path) -> Path | None:
+        return next((it for it in (path, *path.parents) if it in places), None)
+
+    upward = {
+        f"{own.relative_to(ROOT)} imports {other.relative_to(ROOT)}"
+        for path in sources()
+        if (own := row_of(path))
+        for _, imported in imports(path)
+        if imported in modules and (other := row_of(modules[imported])) and places[other] > places[own]
+        if not other.is_relative_to(own)
+    }
+    assert set() == upward
+
+
+def test_slow_libraries_are_imported_where_the_page_says() -> None:
+    (numpy, store, connection) = re.search(
+        r"numpy is imported by (.*?) alone.*SQLAlchemy by (.*?), telnetlib3 by\s(.*?)\.\s", ARCHITECTURE, re.DOTALL
+    ).groups()  # type: ignore[union-attr]
+    for library, homes in (("numpy", numpy), ("sqlalchemy", store), ("telnetlib3", connection)):
+        documented = set(re.findall(r"`(.*?)`", homes))
+        users = [
+            str(path.relative_to(ROOT / "fibsbot"))
+            for path in sources()
+            if any(name.partition(".")[0] == library for _, name in imports(path))
+        ]
+        outside = [user for user in users if not user.startswith(tuple(documented))]
+        assert [] == outside, library
+        assert documented == {home for home in documented if any(user.startswith(home) for user in users)}, library
+
+
 # -- the path of a board line ----------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from attrs import astuple, frozen
 
+from fibsbot.engine import short_details
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import CubeValues, PlayValue, PositionValue
@@ -156,7 +157,7 @@ class MatchAnalysis:
     @property
     def short_details(self) -> str:
         """The details without the networks."""
-        return self.details.partition(";")[0]
+        return short_details(self.details)
 
     @property
     def note(self) -> str:

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from attrs import evolve, field, frozen
 
-from fibsbot import __version__
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import CLOSE_CUBE_DECISION, differ, loss_against
 from fibsbot.archive.columns import Boards, TableData, boards_of_ids, count_rows
@@ -23,6 +22,7 @@ from fibsbot.archive.resignations import KINDS as RESIGNATIONS
 from fibsbot.archive.resignations import OfferedResignation, ResignationJudge
 from fibsbot.archive.rows import OWNERS
 from fibsbot.archive.tracking import DOUBLE, PLAY, TAKE
+from fibsbot.engine import engine_details
 from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_side, swapped
 from fibsbot.engine.cube import THEIRS, CubeVerdict
 from fibsbot.engine.engine import Engine
@@ -124,7 +124,7 @@ class Judge:
 
 def judge_name(engine: Engine, plies: int) -> str:
     """Return the name by which judgements are kept: version, plies and networks."""
-    return f"fibsbot {__version__}, {plies}-ply, {engine.name}"
+    return engine_details(engine.name, f"{plies}-ply")
 
 
 class _MatchJudgement:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from fibsbot.archive.figures import Figure
 from fibsbot.archive.questions import Answer, AnswerSection
 from fibsbot.draw.markup import clean
+from fibsbot.engine import short_details
 from fibsbot.report.html import Html, tag
 from fibsbot.report.page import document
 
@@ -27,7 +28,8 @@ details summary { cursor: pointer; color: var(--accent); margin: 0.75rem 0; }
 
 def answer_page(answer: Answer) -> str:
     """Return the page of an answer."""
-    facts = tag("p", tag("span", f"Judged by {clean(answer.judge)}"), class_="facts") if answer.judge else None
+    judge = clean(short_details(answer.judge))
+    facts = tag("p", tag("span", f"Judged by {judge}"), class_="facts") if judge else None
     body = [tag("header", tag("h1", clean(answer.title)), facts), tag("main", *map(_section, answer.sections))]
     return document(clean(answer.title), body, style=_STYLE)
 

@@ -21,7 +21,7 @@ from fibsbot.bot.events_and_actions import AnyDecisionKey, DecisionKey, TableKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
-from fibsbot.match import MatchState, Owner, Phase
+from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.notation.table_plays import format_play as format_table_play
 from fibsbot.position import Play
@@ -201,7 +201,7 @@ def question_for(state: MatchState, settings: AgentSettings, *, cube_closed: boo
             return TakeQuestion(state)
         case Phase.RESIGNED:
             return ResignationQuestion(state)
-    return RollQuestion(state, not cube_closed and _may_double(state), resign_from, _most_to_resign(state, settings))
+    return RollQuestion(state, not cube_closed and state.may_double, resign_from, _most_to_resign(state, settings))
 
 
 def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
@@ -211,12 +211,6 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     if settings.play.resign_match or not state.length:
         return max(Level)
     return max((level for level in Level if level * state.cube < state.away[1]), default=0)
-
-
-def _may_double(state: MatchState) -> bool:
-    """Whether a double is allowed and useful; the server accepts useless ones, too (pitfall 13)."""
-    useful = not state.length or state.away[0] > state.cube
-    return useful and not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
 
 
 def command_for(key: AnyDecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:

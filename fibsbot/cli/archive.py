@@ -27,7 +27,7 @@ from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import FILE, FOLDER, WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
-from fibsbot.engine import MAX_PLIES
+from fibsbot.engine import MAX_PLIES, short_details
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.text import errors_as, plural
 
@@ -214,7 +214,7 @@ def _print(answer: Answer) -> None:
 
     click.echo(answer.title)
     if answer.judge:
-        click.echo(f"Judged by {answer.judge}")
+        click.echo(f"Judged by {short_details(answer.judge)}")
     for section in answer.sections:
         click.echo(f"\n{section.heading}")
         if section.note:
@@ -425,7 +425,7 @@ def _study(folder: Path, plies: int, limit: int | None, workers: WorkerOptions) 
         finally:
             click.echo(
                 f"{folder}: {plural(run.result.matches, 'match')} judged "
-                f"({plural(run.result.decisions, 'decision')}) by {run.judge}"
+                f"({plural(run.result.decisions, 'decision')}) by {short_details(run.judge)}"
             )
         (folder / JOURNAL).unlink()
 

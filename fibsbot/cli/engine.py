@@ -22,6 +22,7 @@ from fibsbot.cli.evaluations import (
     chances_row,
     check_may_double,
     equity_row,
+    evaluated_by,
     format_chances,
     format_equity,
     format_match_chance,
@@ -72,7 +73,7 @@ def evaluate(position: str, *, plies: int | None, networks: Path | None, as_json
     print_state(state)
     click.echo("")
     click.echo("\n".join(output.lines()))
-    click.echo(f"\nby {engine.name}" + (f"; {note}" if note else ""))
+    click.echo(evaluated_by(engine.name) + (f"; {note}" if note else ""))
 
 
 @frozen(eq=False)
@@ -151,7 +152,9 @@ def best(
     print_state(state)
     click.echo("")
     click.echo("\n".join(output.lines()))
-    click.echo(f"\nby {engine.name}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s")
+    click.echo(
+        f"{evaluated_by(engine.name)}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s"
+    )
 
 
 def deciding_engine(engine: Engine, search: SearchOptions) -> tuple[Engine, SearchLimits]:
@@ -291,7 +294,7 @@ def cube(
     click.echo("")
     click.echo("\n".join(found.lines(reading)))
     effort = f"{reading.effort.evaluations:,} evaluations in {reading.effort.seconds:.3g} s"
-    click.echo(f"\nby {engine.name}, {effort}" + (f"; {note}" if note else ""))
+    click.echo(f"{evaluated_by(engine.name)}, {effort}" + (f"; {note}" if note else ""))
 
 
 _MARKET_POINTS: Final = {

@@ -19,7 +19,7 @@ from fibsbot.cli import UserError
 from fibsbot.cli.options import rollout_options
 from fibsbot.cli.output import spinner
 from fibsbot.cli.positions import read_state
-from fibsbot.engine import MAX_PLIES
+from fibsbot.engine import MAX_PLIES, engine_details, short_details
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.strategies.base import CHANCE_NAMES
 from fibsbot.text import format_percent
@@ -143,6 +143,11 @@ def stakes_of(state: MatchState) -> Stakes:
     return Stakes.of(state)
 
 
+def evaluated_by(networks: str) -> str:
+    """Return the last line of values: whose they are, without the networks, which --json names."""
+    return f"\nby {short_details(engine_details(networks))}"
+
+
 def check_may_double(state: MatchState, expected: str) -> None:
     """Raise UserError if the player on roll may not double, or has no use for it."""
     if stakes_of(state).can_double(state.owner):
@@ -153,6 +158,8 @@ def check_may_double(state: MatchState, expected: str) -> None:
         got = "none: this is the Crawford game"
     elif state.cubeless:
         got = "none: the game is played without a cube"
+    elif not state.cube_turns:
+        got = f"one at {state.cube}, and no more than {state.cube_limit} is allowed"
     else:
         got = f"one at {state.cube}, which wins the match as it is"
     raise UserError(f"expected {expected}, got {got}")

@@ -24,6 +24,7 @@ from fibsbot.cli.evaluations import (
     DEFAULT_PLIES,
     before_roll,
     check_may_double,
+    evaluated_by,
     json_option,
     networks_option,
     open_engine,
@@ -331,6 +332,6 @@ def _print_result(asked: _Question, found: _Progress, name: str, *, as_json: boo
         print_state(asked.state)
         click.echo("")
         click.echo("\n".join(output.lines()))
-        click.echo(f"\nby {name}" + (f"; {asked.note}" if asked.note else ""))
+        click.echo(evaluated_by(name) + (f"; {asked.note}" if asked.note else ""))
     if not found.finished:
         sys.exit(EXIT_INTERRUPTED)

@@ -12,7 +12,15 @@ import click
 from attrs import evolve, frozen
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
-from fibsbot.cli.evaluations import chances_row, equity_row, format_equity, format_match_chance, round_number, stakes_of
+from fibsbot.cli.evaluations import (
+    chances_row,
+    equity_row,
+    evaluated_by,
+    format_equity,
+    format_match_chance,
+    round_number,
+    stakes_of,
+)
 from fibsbot.cli.positions import ids_of
 from fibsbot.files import os_errors_as
 from fibsbot.match import ROLLS, MatchState, Phase
@@ -197,7 +205,7 @@ class OpeningRollouts:
         if not self.as_json:
             click.echo("")
             click.echo("\n".join(conditions(self.rolling.plan, rolled)))
-            click.echo(f"\nby {self.rolling.name}")
+            click.echo(evaluated_by(self.rolling.name))
         if not finished:
             sys.exit(EXIT_INTERRUPTED)
 

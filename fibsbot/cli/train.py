@@ -206,7 +206,7 @@ def _pack(folder: Path, recipe: Path, target: Path) -> Path:
     from fibsbot.engine.training.results import pack  # noqa: PLC0415 - loads numpy
 
     try:
-        return pack(folder, recipe, target)
+        return pack(folder, recipe, target, _note)
     except ValueError as error:
         raise UserError(str(error)) from error
 
@@ -222,16 +222,25 @@ def _unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
 
 def _plot(folder: Path) -> str:
     """Return a plot of the benchmark's figures by round, as SVG."""
-    rows = [json.loads(line) for line in (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()]
+    from fibsbot.engine.training.results import read_history  # noqa: PLC0415 - loads numpy
+
+    try:
+        rows = read_history(folder, _note)
+    except ValueError as error:
+        raise UserError(str(error)) from error
     rounds = [row for row in rows if "round" in row and "PR" in row]
     if not rounds:
         raise UserError(f"{folder}: expected rounds that were measured (--benchmark), found none")
     kinds = [kind for kind in _PLOTTED if kind in rounds[0]]
     after = [row for row in rows if "refined" in row and "PR" in row]
     steps = [(row["round"], row) for row in rounds] + [(rounds[-1]["round"] + 1 + row["refined"], row) for row in after]
-    series = [Series(kind, [(step, row[kind]) for step, row in steps]) for kind in kinds]
+    series = [Series(kind, [(step, row[kind]) for step, row in steps if kind in row]) for kind in kinds]
     title = "Equity lost by checker plays, by round of training"
     return curve_svg(series, title=title, x_label="round", y_label="PR", y_range=(0, 1), zero=True)
+
+
+def _note(text: str) -> None:
+    click.echo(f"fibsbot train: {text}", err=True)
 
 
 def _bar() -> Progress:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from fibsbot.formats import Format, plain_text
@@ -22,8 +23,9 @@ from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
 from fibsbot.formats.text_analysis import iter_text_analysis
 from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.rules.law_words import is_by_other_laws
+from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Stage
-from fibsbot.transcript import Entry, Gap, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Game, Gap, Resign, Throw, Transcript
 
 READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
     Format.MAT: read_mats,
@@ -91,10 +93,28 @@ _REFUSED: Final = "resignations that were refused"
 _UNPLAYED_ROLLS: Final = "throws that were not played"
 _LAWS: Final = "other laws than those of FIBS"
 _GAPS: Final = "what follows a gap"
-_MIDDLE: Final = "games that were first seen in their middle"
+_REPEATED_ROLLS: Final = "rolls before a refused resignation, which come again"
+_COUNTED_ONCE: Final = "resigned gammons that the Jacoby rule counts once"
+_JACOBY: Final = "the Jacoby rule"
+_BEAVERS: Final = "that beavers were allowed"
+_MORE_BEAVERS: Final = "how many beavers in a row were allowed"
+_MIDDLE: Final = "games that do not begin with an opening roll"
 _SETUP: Final = "the set-up"
 _HEADERS: Final = "other headers"
 _OTHER_FORMATS: Final = "headers of other formats"
+
+
+def _is_counted_once(game: Game) -> bool:
+    """Whether the result does not tell the level of the resignation that ended the game."""
+    end = game.entries[-1] if game.entries else None
+    return (
+        game.start.laws.jacoby
+        and isinstance(end, Resign)
+        and end.accepted
+        and end.level > Level.SINGLE
+        and not any(isinstance(entry, Cube) for entry in game.entries)
+    )
+
 
 _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _TIMES: lambda it: bool(it.ended) or _any_entry(lambda entry: entry.at or entry.seconds is not None)(it),
@@ -106,6 +126,15 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _SITE: lambda it: bool(it.site or it.started),
     _REFUSED: _any_entry(lambda entry: isinstance(entry, Resign) and not entry.accepted),
     _UNPLAYED_ROLLS: _any_entry(lambda entry: isinstance(entry, Throw) and entry.play is None),
+    _REPEATED_ROLLS: lambda it: any(
+        isinstance(entry, Throw) and entry.play is None and isinstance(after, Resign) and not after.accepted
+        for game in it.games
+        for entry, after in pairwise(game.entries)
+    ),
+    _COUNTED_ONCE: lambda it: any(map(_is_counted_once, it.games)),
+    _JACOBY: lambda it: not it.length and any(game.start.laws.jacoby for game in it.games),
+    _BEAVERS: lambda it: not it.length and any(game.start.laws.redoubles for game in it.games),
+    _MORE_BEAVERS: lambda it: not it.length and any(game.start.laws.redoubles > 1 for game in it.games),
     _LAWS: lambda it: any(is_by_other_laws(game.start.laws) for game in it.games),
     _GAPS: _any_entry(lambda entry: isinstance(entry, Gap)),
     _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
@@ -116,9 +145,11 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
 """The details that a transcript may have, and the test for each."""
 
 NOT_REPRESENTED: Final[Mapping[Format, tuple[str, ...]]] = {
-    Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _GAPS, _MIDDLE),
-    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _OTHER_FORMATS),
-    Format.OLDMOVES: tuple(what for what in _HAS_DETAIL if what not in {_CLOCK, _OTHER_FORMATS}),
+    Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _REFUSED, _COUNTED_ONCE, _MORE_BEAVERS, _GAPS, _MIDDLE),
+    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _REPEATED_ROLLS, _COUNTED_ONCE, _BEAVERS, _OTHER_FORMATS),
+    Format.OLDMOVES: tuple(
+        what for what in _HAS_DETAIL if what not in {_CLOCK, _REPEATED_ROLLS, _MORE_BEAVERS, _OTHER_FORMATS}
+    ),
 }
 """The details that each match format cannot represent; tables and position lists are not meant to."""
 

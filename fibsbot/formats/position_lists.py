@@ -50,7 +50,7 @@ class SnowiePosition:
     """Who is on roll."""
 
 
-_XGID_IN_TEXT: Final = re.compile(r"XGID=[-A-Oa-o]{26}(?::[-0-9DBR]{1,5}){9}")
+_XGID_IN_TEXT: Final = re.compile(r"(?i:XGID=)[-A-Oa-o]{26}(?::[-0-9DBR]{1,5}){9}")
 _IDS_IN_TEXT: Final = re.compile(
     r"Position ID ?: +([A-Za-z0-9+/]{14})\b.{0,200}?Match ID +: +([A-Za-z0-9+/]{12})\b", re.DOTALL
 )

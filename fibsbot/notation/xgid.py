@@ -138,7 +138,7 @@ class Xgid:
             score_o=state.score[side > 0],
             rules=int(state.crawford) if state.length else money,
             length=state.length,
-            max_cube=cube if state.cubeless else min(max(XGID_USUAL_MAX_CUBE, cube + 1), XGID_MAX_CUBE),
+            max_cube=cube if state.cubeless else _max_cube(cube, state.cube_limit),
         )
 
     @property
@@ -150,7 +150,7 @@ class Xgid:
         """Return the decision, seen by the player who has to make it.
 
         A match in which a player is one point away outside the Crawford game is taken to be post-Crawford. BEAVER
-        allows one instant redouble, also of one. A cube that stands at the maximum is taken for none.
+        allows one instant redouble, also of one. A maximum of 1 is a match without a cube, the usual one no limit.
         """
         score = (self.score_x, self.score_o) if self.side == 1 else (self.score_o, self.score_x)
         crawford = bool(self.length) and bool(self.rules)
@@ -158,7 +158,7 @@ class Xgid:
         redoubled = _XGID_DOUBLES.index(self.dice) if self.dice in _XGID_DOUBLES else None
         rolled = redoubled is None and self.dice != "00"
         cube = self.cube + (redoubled or 0)
-        room = self.max_cube - cube - (redoubled is not None)
+        limit = 1 << self.max_cube if self.max_cube < _max_cube(cube) else None
         return MatchState(
             position=self.board if self.side == 1 else self.board.swapped(),
             length=self.length,
@@ -170,10 +170,21 @@ class Xgid:
             phase=Phase.MOVE if rolled else Phase.ROLL if redoubled is None else Phase.DOUBLED,
             dice=(int(self.dice[0]), int(self.dice[1])) if rolled else None,
             jacoby=bool(money & XGID_JACOBY),
-            redoubles=int(bool(money & XGID_BEAVER) and redoubled != len(_XGID_DOUBLES) - 1 and room > 0),
+            redoubles=int(
+                bool(money & XGID_BEAVER)
+                and redoubled != len(_XGID_DOUBLES) - 1
+                and (limit is None or 4 << cube <= limit)
+            ),
             redoubled=self.dice == XGID_BEAVERED if redoubled else None,
-            cubeless=room < 0 or (room == 0 and redoubled is None),
+            cubeless=not self.max_cube,
+            cube_limit=limit if self.max_cube else None,
         )
+
+
+def _max_cube(cube: int, limit: int | None = None) -> int:
+    """Return the logarithm of the maximum for a cube, itself a logarithm; without a limit the usual one or above it."""
+    usual = min(max(XGID_USUAL_MAX_CUBE, cube + 1), XGID_MAX_CUBE)
+    return min(limit.bit_length() - 1, usual) if limit else usual
 
 
 _XGID_LIMITS: Final = {

@@ -314,12 +314,15 @@ def close(world: World, table: ChouetteTable) -> None:
     world.tables.remove(table)
 
 
-def go_away(world: World, user: User) -> None:
-    """Note that a player's connection has ended: the seat is kept once a game has begun, or if the server stops."""
+def go_away(world: World, user: User, *, coming_back: bool) -> None:
+    """Note that a player's connection has ended.
+
+    The seat is kept once a game has begun, if the server stops, or if the player has logged in anew (`coming_back`).
+    """
     table = user.table
     if table is None:
         return
-    if table.state is None and not world.closing:
+    if table.state is None and not (world.closing or coming_back):
         leave(world, table, user.name)
         return
     del table.users[user.name]

@@ -93,7 +93,7 @@ def log_out(world: World, user: User, how: Departure) -> None:
 def _leave_all(world: World, user: User, how: Departure, text: str) -> None:
     """End a user's match and watching, and that of the user's watchers."""
     if user.table is not None:
-        chouette_flow.go_away(world, user)
+        chouette_flow.go_away(world, user, coming_back=how is Departure.RECONNECTED)
     match_commands.break_off(world, user, how)
     watchers.stop_watching(world, user)
     user.invitation = None

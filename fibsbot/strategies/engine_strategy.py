@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot import __version__
+from fibsbot.engine import engine_details
 from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
@@ -69,8 +69,8 @@ class EngineStrategy:
         """Version and plies, and after a semicolon the networks."""
         plays, cube = self._playing.plies, self._cube.plies
         plies = f"{plays}-ply" if plays == cube else f"plays {plays}-ply, cube {cube}-ply"
-        rollout = ", rollouts" if self._deciding is not self._engine else ""
-        return f"fibsbot {__version__}, {plies}{rollout}; {self._engine.name}"
+        rollouts = () if self._deciding is self._engine else ("rollouts",)
+        return engine_details(self._engine.name, plies, *rollouts)
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the best play."""

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
 
+from fibsbot import __version__
 from fibsbot.archive import open_archive
 from fibsbot.archive.columns import boards_of_ids
 from fibsbot.archive.dataset import Dataset
@@ -57,6 +58,8 @@ def test_answers_are_as_they_were(archive: Path, name: str) -> None:
     done = fibsbot("archive", *QUESTIONS[name], "--archive", archive, COLUMNS="160")
     assert (0, "") == (done.returncode, done.stderr)
     golden = DATA / f"{name}.golden"
+    judges = re.findall(r"(?m)^Judged by (.*)$", done.stdout)
+    assert set(judges) <= {f"fibsbot {__version__}, 0-ply"}
     shown = re.sub(r"(?m)^Judged by .*$", "Judged by the engine", done.stdout)
     text = "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
@@ -69,6 +72,7 @@ def test_pages_have_the_rows_and_boards(archive: Path, name: str, tmp_path: Path
     target = tmp_path / "page.html"
     assert 0 == fibsbot("archive", *QUESTIONS[name], "--archive", archive, "-o", target).returncode
     text = target.read_text("utf-8")
+    assert Engine.load().name not in text
     assert [] == Page.read(text).faults
     rows = fibsbot("archive", *QUESTIONS[name], "--archive", archive, "--json").stdout.splitlines()
     assert rows

@@ -189,7 +189,7 @@ def test_no_double_is_asked_for_in_the_crawford_game(scores: tuple[int, int], *,
 )
 def test_what_a_game_counts_may_be_resigned_but_not_the_match(game: str, scores: tuple[int, int], most: int) -> None:
     script = to_match(game)
-    before = start_match(load_ruleset(game), 7, scores, begins=Seat.A)
+    before = start_match_of(load_ruleset(game), 7, scores, begins=Seat.A)
     script.server(line(before))
     question = script.questions[0].question
     assert isinstance(question, TableQuestion)

@@ -147,3 +147,37 @@ def test_an_interrupt_ends_all_processes_and_says_how_to_continue(recipe: Path) 
         _, said = process.communicate(timeout=SOON)
     assert EXIT_INTERRUPTED == process.returncode
     assert f"fibsbot train: interrupted; run the same command again to continue from {recipe.parent}\n" == said
+
+
+GARBAGE: Final = {
+    "text": "PR 0.854",
+    "a list": "[1, 2]",
+    "a number": "7",
+    "deep": '{"PR": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "huge": '{"round": 1, "PR": ' + "9" * 5000 + "}",
+    "no number": '{"round": 1, "PR": NaN}',
+    "a round in words": '{"round": "last", "PR": 0.8}',
+    "a round in parts": '{"round": 1.5, "PR": 0.8}',
+    "an average of one": '{"averaged": [3]}',
+    "null": '{"refined": null}',
+    "other bytes": "\udcff\udcfe",
+}
+
+
+@pytest.mark.parametrize("line", GARBAGE.values(), ids=list(GARBAGE))
+@pytest.mark.parametrize("option", ["--plot", "--pack"])
+def test_a_history_with_anything_else_in_it_is_refused_in_a_line(recipe: Path, option: str, line: str) -> None:
+    folder = recipe.parent / "folder"
+    folder.mkdir()
+    first = '{"round": 0, "PR": 5.5}'
+    (folder / "history.jsonl").write_bytes(f"{first}\n{line}\n{first}\n".encode(errors="surrogateescape"))
+    assert_refused(run(recipe, option, str(recipe.parent / "made")), f"{folder / 'history.jsonl'}, line 2: expected ")
+
+
+def test_a_last_line_that_breaks_off_is_left_out_with_a_note(recipe: Path) -> None:
+    folder, picture = recipe.parent / "folder", recipe.parent / "picture.svg"
+    folder.mkdir()
+    (folder / "history.jsonl").write_text('{"round": 0, "PR": 5.5}\n{"round": 1, "PR": 4.5}\n{"round": 2, "P')
+    result = run(recipe, "--plot", str(picture))
+    assert (0, f"{picture}\n") == (result.exit_code, result.stdout)
+    assert f"fibsbot train: {folder / 'history.jsonl'}, line 3: left out, as it breaks off\n" == result.stderr

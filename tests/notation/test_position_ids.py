@@ -331,5 +331,35 @@ def test_a_cube_at_its_largest_value_cannot_be_turned() -> None:
     state = parse_state(text)
     assert not state.may_double
     assert text == str(Xgid.of(state))
+    assert not state.cubeless
     assert parse_state(text.removesuffix("2") + "3").may_double
     assert 0 == parse_state("XGID=-b----E-C---eE---c-e----B-:0:0:-1:D:0:0:2:0:1").redoubles
+
+
+@given(match_states(), st.integers(1, 9))
+def test_the_largest_cube_of_an_xgid_is_kept(state: MatchState, logarithm: int) -> None:
+    """10 is what XG writes where nobody has set a limit, and 0 a match without a cube."""
+    limited = evolve(state, cube_limit=1 << logarithm, resignation=0, redoubles=0, redoubled=None, cubeless=False)
+    if limited.phase is Phase.RESIGNED or (limited.phase is Phase.DOUBLED and 2 * limited.cube > 1 << logarithm):
+        limited = evolve(limited, phase=Phase.ROLL)
+    text = str(Xgid.of(limited))
+    assert text.endswith(f":{logarithm}")
+    read = parse_state(text)
+    assert limited.cube_limit == read.cube_limit
+    assert text == str(Xgid.of(read))
+    assert (2 * read.cube <= 1 << logarithm) or not read.may_double
+
+
+def test_the_usual_largest_cube_is_no_limit() -> None:
+    assert parse_state(OPENING).cube_limit is None
+    assert OPENING == str(Xgid.of(parse_state(OPENING)))
+    assert parse_state(OPENING.removesuffix("10") + "0").cubeless
+    high = OPENING.replace(":0:0:1:00:", ":10:1:1:00:")
+    assert not parse_state(high).may_double
+    assert high == str(Xgid.of(parse_state(high)))
+
+
+def test_a_beaver_needs_room_below_the_largest_cube() -> None:
+    """The double of 1 is to 2, the beaver to 4."""
+    allowed = [parse_state(OPENING.replace(":0:0:10", f":2:0:{most}")).redoubles for most in (1, 2, 3, 10)]
+    assert [0, 1, 1, 1] == allowed

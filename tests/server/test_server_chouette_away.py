@@ -300,3 +300,37 @@ def test_a_damaged_table_is_left_out(damage: str, tmp_path: Path) -> None:
     game.simulation.store.save_chouette(number, broken, game.simulation.time)
     game.simulation.store.close()
     assert [] == Simulation(db=tmp_path / "games.db").world.tables
+
+
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_a_second_login_keeps_the_seat_at_a_table_that_has_not_begun(name: str, tmp_path: Path) -> None:
+    """Also for the player who has opened the table; the table in the database stays the same."""
+    simulation, users = not_begun(tmp_path / "games.db")
+    (table,), saved = simulation.world.tables, simulation.store.chouettes()
+    again = simulation.log_in(name)
+    assert "chouette: you have a seat at the table of alice." in simulation.received(again)
+    news = [line for line in simulation.received(users["carol"]) if line.startswith(f"chouette: {name}")]
+    assert [f"chouette: {name} is away.", f"chouette: {name} is back."] == news[-2:]
+    assert ("alice", list(NAMES[:3])) == (table.host, table.seats)
+    assert again.table is table.users[again.name].table is table
+    assert saved == simulation.store.chouettes()
+    users[name] = again
+    simulation.say(users["alice"], "chouette start")
+    assert table.playing
+
+
+def test_a_second_login_of_who_sits_alone_keeps_the_table(tmp_path: Path) -> None:
+    simulation, users = not_begun(tmp_path / "games.db", 1)
+    again = simulation.log_in("alice")
+    assert [again.table] == simulation.world.tables
+    assert users["alice"].table is None
+    simulation.time += ABANDONED_TIME
+    chouette_flow.drop_late_players(simulation.world)
+    chouette_flow.drop_late_players(simulation.world)
+    assert [again.table] == simulation.world.tables
+
+
+def test_who_disconnects_from_a_table_that_has_not_begun_loses_the_seat(tmp_path: Path) -> None:
+    simulation, users = not_begun(tmp_path / "games.db")
+    simulation.log_out(users["bob"], Departure.DROPPED)
+    assert None is simulation.log_in("bob").table

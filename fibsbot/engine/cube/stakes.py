@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Final
 
@@ -40,11 +41,13 @@ class Stakes:
     cube: int
     """The value of the cube."""
     live: bool = True
-    """Whether the cube can be turned at all: not in the Crawford game, nor without a cube."""
+    """Whether the cube can be turned at all: not in the Crawford game, nor without a cube, nor at its limit."""
     jacoby: bool = False
     """Whether gammons count only once the cube has been turned."""
     beavers: bool = False
-    """Whether a player who is doubled may redouble at once and keep the cube."""
+    """Whether a player who is doubled may redouble at once and keep the cube (valued as if the limit were far away)."""
+    limit: float = math.inf
+    """The highest value of the cube."""
     unit: int = 1
     """For money: the cube at which 1 is a single game."""
     middle: float = 0.0
@@ -57,16 +60,16 @@ class Stakes:
     @classmethod
     def of(cls, state: MatchState) -> Stakes:
         """Return the stakes of a state, seen by its player, who need not be on roll."""
-        live = not (state.crawford or state.cubeless)
+        live, limit = state.cube_turns, state.cube_limit or math.inf
         points = GamePoints.of(state)
         if state.length:
             away = (max(state.away[0], 1), max(state.away[1], 1))
             scale = points_scale(away, state.cube) if state.point_game else equity_scale(away, state.cube)
             if scale is not None:
-                return cls(away, state.cube, live, middle=scale[0], half=scale[1], points=points)
-        beavers = state.redoubles > 0 and not state.length
+                return cls(away, state.cube, live, limit=limit, middle=scale[0], half=scale[1], points=points)
+        beavers = state.redoubles > 0 and not state.length and 4 * state.cube <= limit
         jacoby = state.jacoby and not (state.length or state.point_game)
-        return cls((0, 0), state.cube, live, jacoby, beavers, unit=state.cube * points.unit, points=points)
+        return cls((0, 0), state.cube, live, jacoby, beavers, limit, unit=state.cube * points.unit, points=points)
 
     @property
     def match(self) -> bool:
@@ -82,7 +85,7 @@ class Stakes:
     @cached_property
     def turned(self) -> Stakes:
         """The stakes once the cube has been turned, seen by the same player, in the same unit."""
-        return evolve(self, cube=2 * self.cube)
+        return evolve(self, cube=2 * self.cube, beavers=self.beavers and 8 * self.cube <= self.limit)
 
     def equity(self, points: float) -> float:
         """Return the equity of points won in this game, negative ones lost; only the Point Game has fractions."""
@@ -185,17 +188,23 @@ class Stakes:
 
     # -- by level -------------------------------------------------------------------------------------------------
 
+    @property
+    def endless(self) -> bool:
+        """Whether the cube can be turned again and again, so that all its values are alike."""
+        return self.live and not self.match and self.limit == math.inf
+
     def _useful(self, cube: int) -> tuple[bool, bool]:
+        live = self.live and 2 * cube <= self.limit
         if not self.match:
-            return (self.live, self.live)
+            return (live, live)
         won, lost = cube * self.points.won[0], cube * self.points.lost[0]
-        return (self.live and self.away[0] > won, self.live and self.away[1] > lost)
+        return (live and self.away[0] > won, live and self.away[1] > lost)
 
     @cached_property
     def _cubes(self) -> tuple[int, ...]:
-        """The values of the cube by level: two for money, in a match up to the first that nobody can use."""
+        """The values of the cube by level: two for money, in a match or below a limit up to the first of no use."""
         cubes = [self.cube, 2 * self.cube]
-        while self.match and any(self._useful(cubes[-1])):
+        while not self.endless and any(self._useful(cubes[-1])):
             cubes.append(2 * cubes[-1])
         return tuple(cubes)
 

@@ -79,7 +79,7 @@ class DecisionCubes:
         cubes = cls(
             {(0, 0): stakes, (1, 0): stakes.swapped}, CubeLine(0, OWNER_COLUMN[state.owner]), columns, efficiency
         )
-        cubes._exact = stakes.live and not stakes.match and not stakes.points.point_game
+        cubes._exact = stakes.endless and not stakes.points.point_game
         return cubes
 
     def stakes(self, side: int, level: int) -> Stakes:

@@ -30,9 +30,9 @@ import json
 import shutil
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, BinaryIO, Final, Protocol, Self
 
 import numpy as np
 from attrs import define, field, frozen
@@ -45,7 +45,7 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import RACE_OUTPUTS, ArrayEvaluator
 from fibsbot.engine.training.optimizer import FitProgress
 from fibsbot.engine.training.recipe import Recipe, RecipeError, read_recipe
-from fibsbot.files import read_toml
+from fibsbot.files import read_json, read_toml
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.text import one_line
 
@@ -191,9 +191,61 @@ class Reporter:
             row |= {kind: round(value, 3) for kind, value in self._benchmark.rating(evaluator).items()}
         since, self._since = self._since, time.monotonic()
         row["seconds"] = round(self._since - since)
-        with (self._folder / HISTORY).open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        with (self._folder / HISTORY).open("ab+") as file:
+            _cut_unfinished(file)
+            file.write(f"{json.dumps(row)}\n".encode())
         self._listener.measured(row)
+
+
+# -- history -----------------------------------------------------------------------------------------------------------
+
+
+_COUNTS: Final = frozenset({"student_games", "round", "refined", "race_round", "pruner", "labels"})
+_MEASURED: Final = frozenset({"PR", "seconds", *CLASSES.values(), "other"})
+_MOST: Final = 1e12
+"""The greatest count or figure that can be."""
+
+
+def read_history(folder: Path, note: Callable[[str], object] = lambda _: None) -> list[dict[str, Any]]:
+    """Return the rows of the history in a folder.
+
+    A last line without its end, as a kill or a full disk leaves it, is left out, with a `note`. Raises ValueError with
+    one line for another one that is no row, OSError if there is no history.
+    """
+    path = folder / HISTORY
+    *lines, rest = path.read_bytes().split(b"\n")
+    if rest:
+        note(f"{path}, line {len(lines) + 1}: left out, as it breaks off")
+    return [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
+
+
+def _row(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = read_json(line)
+    except ValueError as error:
+        raise ValueError(f"{place}: expected a JSON object, found {one_line(error)}") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"{place}: expected a JSON object, got {one_line(row)[:40]}")  # noqa: TRY004 - bad input
+    for name, value in row.items():
+        if not _is_possible(name, value):
+            raise ValueError(f"{place}: expected a possible value of {one_line(name)[:40]}, got {one_line(value)[:40]}")
+    return row
+
+
+def _is_possible(name: str, value: Any) -> bool:
+    """Whether this can be the value of this name; of others than those that are used it always can."""
+    if name == "averaged":
+        return isinstance(value, list) and len(value) == 2 and all(_is_possible("round", it) for it in value)
+    if name in _COUNTS:
+        return type(value) is int and 0 <= value <= _MOST
+    return name not in _MEASURED or (type(value) in {int, float} and 0 <= value <= _MOST)
+
+
+def _cut_unfinished(file: BinaryIO) -> None:
+    """Remove a last line without its end, to which the next one would be appended."""
+    file.seek(0)
+    kept = file.read().rfind(b"\n") + 1
+    file.truncate(kept)
 
 
 # -- bundles -----------------------------------------------------------------------------------------------------------
@@ -202,14 +254,14 @@ class Reporter:
 _FIGURES: Final = ("PR", "contact", "crashed", "race", "bear-off")
 
 
-def pack(folder: Path, recipe: Path, target: Path) -> Path:
+def pack(folder: Path, recipe: Path, target: Path, note: Callable[[str], object] = lambda _: None) -> Path:
     """Write the last networks of a training folder, their cards and the history into `target`; return the cards' path.
 
-    Raises OSError if something cannot be read or written, ValueError if no round has ended yet or the recipe is
-    invalid.
+    `note` takes a line of the history that was left out. Raises OSError if something cannot be read or written,
+    ValueError if no round has ended yet or the recipe or the history is invalid.
     """
     steps = read_recipe(recipe)
-    history = [json.loads(line) for line in (folder / HISTORY).read_text().splitlines()]
+    history = read_history(folder, note)
     rounds = [row for row in history if "round" in row]
     if not rounds:
         raise ValueError(f"{folder}: expected the network of a round, found none")
@@ -226,7 +278,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
         "shape": contact.shape,
         "student_games": max((row["student_games"] for row in history if "student_games" in row), default=0),
         "labels": sum(steps.chunks(one) * steps.chunk for one in range(number + 1))
-        + sum(row["labels"] for row in history if "refined" in row),
+        + sum(row.get("labels", 0) for row in history if "refined" in row),
         "hours": _hours([row for row in history if "race_round" not in row]),
     }
     refined = [row for row in history if "refined" in row]
@@ -248,7 +300,7 @@ def pack(folder: Path, recipe: Path, target: Path) -> Path:
     ]
     if races:
         lines += ["", *_table("race", _pack_race(folder, races, target) | {"recipe": recipe.name})]
-    shutil.copyfile(folder / HISTORY, target / HISTORY)
+    (target / HISTORY).write_text("".join(json.dumps(row) + "\n" for row in history))
     cards = target / CARDS
     cards.write_text("\n".join([*lines, ""]))
     return cards
@@ -259,7 +311,8 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
 
     They must have been packed after a checkpoint of the recipe, or after its rounds and races. If they are there
     already, nothing changes; an interrupted copy is repeated. Raises RecipeError if the recipe does not continue from
-    there or the folder contains something else, OSError if something cannot be read or written.
+    there or the folder contains something else, ValueError for an invalid history, OSError if something cannot be read
+    or written.
     """
     copies = _copies(packed, folder, recipe)
     begun = copies[-1][1]
@@ -270,9 +323,11 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
     if folder.exists() and not laid.issuperset(it.name for it in folder.iterdir()):
         raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
     folder.mkdir(parents=True, exist_ok=True)
-    rows = (packed / HISTORY).read_text().splitlines(keepends=True)
+    rows = read_history(packed)
     with_races = any(name == RACE for name, _ in copies)
-    (folder / HISTORY).write_text("".join(row for row in rows if with_races or "race_round" not in json.loads(row)))
+    (folder / HISTORY).write_text(
+        "".join(json.dumps(row) + "\n" for row in rows if with_races or "race_round" not in row)
+    )
     for name, to in copies:
         shutil.copyfile(packed / name, to)
 
@@ -317,7 +372,7 @@ def _chosen(history: list[dict[str, Any]], last: dict[str, Any], folder: Path) -
 def _pruner_card(pruner: Network, rows: list[dict[str, Any]], target: Path) -> dict[str, Any]:
     card: dict[str, Any] = {"sha256": _sha256(target / PRUNER), "shape": pruner.shape}
     for row in rows[-1:]:
-        card |= {"labels": row["labels"], "hours": _hours([row]), **_figures(row, _FIGURES)}
+        card |= {"labels": row.get("labels", 0), "hours": _hours([row]), **_figures(row, _FIGURES)}
     return card
 
 
@@ -326,13 +381,13 @@ def _pack_race(folder: Path, rounds: list[dict[str, Any]], target: Path) -> dict
     last = rounds[-1]
     race = Network.load(folder / f"race-{last['race_round']}.npz", RACE_OUTPUTS)
     race.save(target / RACE)
-    labels = sum(row["labels"] for row in rounds)
+    labels = sum(row.get("labels", 0) for row in rounds)
     card = {"rounds": len(rounds), "shape": race.shape, "labels": labels, "hours": _hours(rounds)}
     return {"sha256": _sha256(target / RACE)} | card | _figures(last, ("PR", "race"))
 
 
 def _hours(rows: list[dict[str, Any]]) -> float:
-    return round(sum(float(row["seconds"]) for row in rows) / 3600, 2)
+    return round(sum(float(row.get("seconds", 0)) for row in rows) / 3600, 2)
 
 
 def _figures(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, float]:

@@ -84,7 +84,7 @@ def decision_line(state: MatchState, *, scores_swapped: bool) -> str:
 def evaluation_line(state: MatchState, plies: int, *, scores_swapped: bool) -> str:
     """Return the line that asks for the value of a position before the roll."""
     board = _board(state, scores_swapped=scores_swapped)
-    return f"evaluation fibsboard {board} plies {plies} cube {_ON_OFF[not state.cubeless]}"
+    return f"evaluation fibsboard {board} plies {plies} cube {_ON_OFF[is_cubeful(state)]}"
 
 
 def _board(state: MatchState, *, scores_swapped: bool) -> str:
@@ -120,6 +120,11 @@ def parse_evaluation(answer: str) -> Evaluation:
         raise EngineError(f"expected six numbers, got {answer[:80]!r}")
     *chances, value = map(float, numbers)
     return Evaluation(value, six_chances(*chances))
+
+
+def is_cubeful(state: MatchState) -> bool:
+    """Whether gnubg, which knows no limit of the cube, is to count with it: not without one, nor at its limit."""
+    return state.crawford or state.cube_turns
 
 
 def with_capped_cube(state: MatchState) -> MatchState:

@@ -42,6 +42,7 @@ from fibsbot.strategies.gnubg.external_mode import (
     GnubgOptions,
     GnubgProcess,
     gnubg_command,
+    is_cubeful,
     with_capped_cube,
 )
 from fibsbot.strategies.heuristic.strategy import is_beavered
@@ -133,8 +134,7 @@ class GnubgValues:
 
     def _row(self, state: MatchState, *, chances: bool = False) -> Row:
         position = [_board_argument(state.position), _cubeinfo_arguments(state), int(state.jacoby)]
-        cubeful = not state.cubeless
-        depth = {"plies": self._options.cube, "cubeful": cubeful, "chances": chances}
+        depth = {"plies": self._options.cube, "cubeful": is_cubeful(state), "chances": chances}
         return self._ask({**depth, "positions": [position], "results": []})[0][0]
 
     def _ask(self, question: dict[str, Any]) -> tuple[list[Row], Row]:
@@ -290,7 +290,7 @@ class GnubgStrategy(TextStrategy):
         return CubeAnswer(CubeAction.TAKE if equity >= -1 else CubeAction.PASS, max(equity, -1.0))
 
     def _decide(self, state: MatchState, parse: Callable[[str], AnswerT]) -> AnswerT:
-        return self._ask(lambda process, deadline: parse(process.decide(state, deadline)), cubeful=not state.cubeless)
+        return self._ask(lambda process, deadline: parse(process.decide(state, deadline)), cubeful=is_cubeful(state))
 
     def _evaluate(self, state: MatchState, plies: int) -> Evaluation:
         return self._ask(lambda process, deadline: process.evaluate(state, plies, deadline))

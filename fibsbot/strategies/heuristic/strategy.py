@@ -135,7 +135,7 @@ def _all_six(expected: OutcomeChances) -> base.Chances:
 
 def cube_is_open(state: MatchState) -> bool:
     """Whether the player may turn the cube, be it of use or not."""
-    return not (state.crawford or state.cubeless) and state.owner is not Owner.OPPONENT
+    return state.cube_turns and state.owner is not Owner.OPPONENT
 
 
 def _ranks(state: MatchState, boards: Sequence[Position], left: Sequence[OutcomeChances]) -> list[Rank]:
@@ -174,7 +174,7 @@ def _won(state: MatchState, board: Position) -> float:
 
 def _equity_of_game(state: MatchState, game: CubeModel, win: float) -> float:
     """Return the equity of a game for the player on roll, from its cube model and the chance to win."""
-    if state.crawford or state.cubeless:
+    if not state.cube_turns:
         return game.dead_value(win, state.cube)
     if cube_is_open(state):
         return _values_of_cube(state, game, win).best

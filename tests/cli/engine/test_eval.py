@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from fibsbot import __version__
 from fibsbot.cli import EXIT_USAGE, main
 from tests.cli.engine.runner import HOLDING, START, Asking, check
 
@@ -28,6 +29,16 @@ def test_programs_get_all_plies_by_name(ask: Asking) -> None:
         lost = chances["lose"] + chances["lose_gammon"] + chances["lose_backgammon"]
         assert it["cubeless"] == pytest.approx(won - lost, abs=1e-5)
         assert 0 < it["match_chance"] < 1
+
+
+@pytest.mark.parametrize("command", [("eval",), ("best", "--dice", "31"), ("cube",)], ids=lambda it: it[0])
+def test_the_networks_are_named_in_json_alone(ask: Asking, command: tuple[str, ...]) -> None:
+    name, *options = command
+    shown = ask(name, START, *options, "--plies", "0").stdout
+    row = json.loads(ask.text(name, START, *options, "--plies", "0", "--json"))
+    assert f"\nby fibsbot {__version__}" in shown
+    assert row["evaluator"]
+    assert row["evaluator"] not in shown
 
 
 def test_money_has_no_chance_to_win_a_match(ask: Asking) -> None:

@@ -18,7 +18,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 
-from fibsbot.external import may_double
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import format_play
 from fibsbot.position import Play, Position
@@ -96,7 +95,7 @@ def courses(count: int) -> Iterator[MatchState]:
             post_crawford=length - 1 in score,
             jacoby=not length and chance.random() < 0.5,
         )
-        if may_double(state):
+        if state.may_double:
             yield state
             count -= 1
         dice = (chance.randint(1, 6), chance.randint(1, 6))
