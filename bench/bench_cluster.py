@@ -42,7 +42,8 @@ from fibsbot.engine.rollout import Candidate, RolloutPlan, play_candidates
 from fibsbot.engine.rollout.driver import BlockSettings, play_block, play_blocks
 from fibsbot.notation import format_play
 from fibsbot.workers import cluster_worker
-from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, WorkerPool, open_pool
+from fibsbot.workers.opening import open_pool
+from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, WorkerPool
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.formats.simulated_matches import simulate

@@ -5,7 +5,7 @@ import functools
 import importlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -244,3 +244,43 @@ def test_a_board_line_goes_the_documented_path() -> None:
     to_command = inner[len(to_question) :]
     assert to_question == [step for step in asked if step in to_question]
     assert to_command == [step for step in answered if step in to_command]
+
+
+KNOWN_CIRCLES: Final = [
+    {f"fibsbot.engine.{it}" for it in ("code_cache", "jit", "jit_compiler", "kernel_library", "targets")},
+    {f"fibsbot.server.{it}" for it in ("chouette_table", "pair_match", "server_match", "users")},
+]
+"""Modules that import each other, within a package; no others may."""
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """Imports in functions and for type checkers count, too."""
+    modules = {module_name(path): path for path in sources()}
+    graph = {name: imported_modules(path, modules) - {name} for name, path in modules.items()}
+    circles = [circle for circle in strong_components(graph) if len(circle) > 1]
+    assert sorted(map(sorted, KNOWN_CIRCLES)) == sorted(map(sorted, circles))
+
+
+def imported_modules(path: Path, modules: Collection[str]) -> set[str]:
+    """Return the modules that a file imports, and not the packages in which they are."""
+    found = imports(path)
+    packages = {(line, it.rpartition(".")[0]) for line, it in found if it in modules}
+    return {it for line, it in found if it in modules and (line, it) not in packages}
+
+
+def strong_components(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Return the sets of modules each of which leads to all others of its set."""
+
+    def reached(start: str) -> set[str]:
+        found, left = set[str](), [start]
+        while left:
+            new = graph[left.pop()] - found
+            found |= new
+            left += new
+        return found
+
+    all_reached = {name: reached(name) for name in graph}
+    components = {
+        frozenset(it for it in seen if name in all_reached[it]) for name, seen in all_reached.items() if name in seen
+    }
+    return [set(it) for it in components]

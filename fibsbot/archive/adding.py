@@ -22,7 +22,8 @@ from fibsbot.archive.schema import MATCHES, SOURCES
 from fibsbot.archive.sources import Source, pieces_of
 from fibsbot.formats import FormatError
 from fibsbot.records.stored_rows import BACKGAMMON
-from fibsbot.replay.match_files import CaptureError, read_content
+from fibsbot.replay.log_reading import CaptureError
+from fibsbot.replay.match_files import read_content
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.transcript import Transcript, TranscriptError
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool

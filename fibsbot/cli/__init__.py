@@ -18,7 +18,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 import click
 
@@ -26,6 +26,9 @@ from fibsbot import __version__
 from fibsbot.engine import EngineUnavailableError
 from fibsbot.redaction import redact
 from fibsbot.text import describe_error, one_line
+
+if TYPE_CHECKING:
+    from fibsbot.workers.pool import PoolProgress
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -363,3 +366,13 @@ def _limit() -> int | None:
     """Return how many bytes this process may map; None if there is no limit."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if soft == resource.RLIM_INFINITY else soft
+
+
+class ProgressDisplay:
+    """What shows the progress of work; this one shows nothing."""
+
+    def __call__(self, done: float, of: float | None) -> None:
+        """Show how much is done, and of how much if that is known."""
+
+    def follow(self, progress: PoolProgress) -> None:
+        """Show how many workers there are if there are several or none."""

@@ -12,14 +12,22 @@ import click
 from click.core import ParameterSource
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FOLDER, LAWS_PARAMETERS, FiniteRange, GameName, laws_from, laws_options, option_text
+from fibsbot.cli.options import (
+    BACKGAMMON,
+    CHOUETTE,
+    FOLDER,
+    LAWS_PARAMETERS,
+    FiniteRange,
+    GameName,
+    laws_from,
+    laws_options,
+    option_text,
+)
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.strategies import DEFAULT_STRATEGY, DEFAULT_TABLE_STRATEGY, FALLBACK_STRATEGY
 
-BACKGAMMON: Final = "backgammon"
-CHOUETTE: Final = "chouette"
 _OPTIONS: Final = {
     BACKGAMMON: LAWS_PARAMETERS | {"length", "strategy", "opponent_strategy"},
     CHOUETTE: frozenset({"players", "games", "strategy", "opponent_strategy"}),

@@ -21,7 +21,7 @@ from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.arena.table_demo import TableDisplay
 from fibsbot.cli import UserError
-from fibsbot.cli.demo import BACKGAMMON, CHOUETTE
+from fibsbot.cli.options import BACKGAMMON, CHOUETTE
 from fibsbot.cli.output import typed_name
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
@@ -35,7 +35,7 @@ from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, first_fault, load
 from fibsbot.strategies.pool import close_strategy_in_time
 from fibsbot.strategies.questions import TablesOnlyStrategy
-from fibsbot.strategies.table_games import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_loader import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50

@@ -154,7 +154,7 @@ def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
     from fibsbot.arena.duel.table_games import TableDuelPlan  # noqa: PLC0415 - needed for --game only
     from fibsbot.games import load_ruleset  # noqa: PLC0415
     from fibsbot.rules.backgammon import is_another_set_up  # noqa: PLC0415
-    from fibsbot.strategies.table_games import SIMPLE_TABLE_STRATEGIES, TABLE_STRATEGIES  # noqa: PLC0415
+    from fibsbot.strategies.table_loader import SIMPLE_TABLE_STRATEGIES, TABLE_STRATEGIES  # noqa: PLC0415
 
     context = click.get_current_context()
     simple = SIMPLE_TABLE_STRATEGIES.keys() & set(names)
@@ -367,11 +367,7 @@ _WITH_GAME: Final = frozenset({"strategy_a", "strategy_b", "game", "games", "see
 
 def check_table_duel(context: click.Context, *names: str) -> None:
     """Raise UsageError or UserError unless these strategies and options go with --game."""
-    from fibsbot.strategies.table_games import (  # noqa: PLC0415 - needed for --game only
-        TABLE_STRATEGIES,
-        UnknownTableStrategyError,
-        load_table_strategy,
-    )
+    from fibsbot.strategies.table_loader import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy  # noqa: PLC0415 - needed for --game only
 
     check_options_with_game(context, _WITH_GAME)
     for name in names:

@@ -31,7 +31,8 @@ from fibsbot.records.session_log import (
     is_session_log,
     read_session_log,
 )
-from fibsbot.replay.match_files import CaptureError, find_format, lines_with_offsets, only_backgammon, read_match_file
+from fibsbot.replay.log_reading import CaptureError, lines_with_offsets
+from fibsbot.replay.match_files import find_format, only_backgammon, read_match_file
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
 

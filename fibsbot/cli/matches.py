@@ -15,16 +15,16 @@ from attrs import define, field, frozen
 
 from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
-from fibsbot.cli import UserError
+from fibsbot.cli import ProgressDisplay, UserError
 from fibsbot.cli.options import FILE, WorkerOptions, configured_store, store_errors
-from fibsbot.cli.output import STDIO, ProgressDisplay, print_lines, progress_bar, saved_stdin
+from fibsbot.cli.output import STDIO, print_lines, progress_bar, saved_stdin
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import os_errors_as
 from fibsbot.formats import FormatError
 from fibsbot.records.stored_rows import StoredMatch
+from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_files import (
-    CaptureError,
     ReplaySource,
     find_sources,
     load_transcripts,

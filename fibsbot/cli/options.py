@@ -37,6 +37,9 @@ FILE: Final = click.Path(dir_okay=False, path_type=Path)
 """A file that need not exist."""
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 """A folder that need not exist."""
+BACKGAMMON: Final = "backgammon"
+CHOUETTE: Final = "chouette"
+"""Names for `--game` beside those of other tables games."""
 _TLS_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A certificate or key."""
 
@@ -149,7 +152,7 @@ class WorkerOptions:
     @contextlib.contextmanager
     def open(self) -> Iterator[WorkerPool]:
         """Open the workers. Raises what `work_errors` makes of a WorkError, also of one while they are used."""
-        from fibsbot.workers.pool import open_pool  # noqa: PLC0415 - slow to import, and not needed for a help text
+        from fibsbot.workers.opening import open_pool  # noqa: PLC0415 - slow to import, and not needed for a help text
 
         with (
             work_errors(),

@@ -13,16 +13,13 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from fibsbot.cli import Stream, UserError
+from fibsbot.cli import ProgressDisplay, Stream, UserError
 from fibsbot.draw.markup import clean
 from fibsbot.files import check_can_create, os_errors_as
-
-if TYPE_CHECKING:
-    from fibsbot.workers.pool import PoolProgress
 
 NAME: Final = "fibsbot"
 _COLOUR_VARIABLES: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
@@ -37,16 +34,6 @@ def print_board(lines: Sequence[str]) -> None:
     from fibsbot.cli import terminal  # noqa: PLC0415 - only a terminal needs rich
 
     terminal.print_board(lines)
-
-
-class ProgressDisplay:
-    """What shows the progress of work; this one shows nothing."""
-
-    def __call__(self, done: float, of: float | None) -> None:
-        """Show how much is done, and of how much if that is known."""
-
-    def follow(self, progress: PoolProgress) -> None:
-        """Show how many workers there are if there are several or none."""
 
 
 def typed_name() -> str:

@@ -5,23 +5,17 @@ The engine is imported inside functions, once the position has been read.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import json
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
-from attrs import define, frozen
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from attrs import field, frozen
 
 from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.engine import with_roll
 from fibsbot.cli.evaluations import (
-    DEFAULT_PLIES,
     before_roll,
     check_may_double,
     evaluated_by,
@@ -29,28 +23,18 @@ from fibsbot.cli.evaluations import (
     networks_option,
     open_engine,
     read_position,
-    search_limits,
 )
 from fibsbot.cli.options import FiniteRange, WorkerOptions, worker_options
 from fibsbot.cli.output import sigterm_as_interrupt
 from fibsbot.cli.positions import ids_of, print_state
-from fibsbot.cli.rollout_output import OPENING_WITHIN, OpeningRollouts, RolloutOutput, running_result
+from fibsbot.cli.rolling import PlayChoice, Rolling, RollingProgress
+from fibsbot.cli.rollout_output import OPENING_WITHIN, OpeningRollouts, RolloutOutput
 from fibsbot.engine import MAX_TRIALS
 from fibsbot.match import MatchState, Phase
-from fibsbot.notation import format_play
 from fibsbot.position import Position
-from fibsbot.text import plural
-from fibsbot.workers.pool import PoolProgress, WorkerPool
-
-if TYPE_CHECKING:
-    from fibsbot.engine.engine import Engine
-    from fibsbot.engine.rollout import Candidate, RolloutPlan, RolloutResult
-    from fibsbot.engine.search.searcher import RankedPlay
 
 DEFAULT_PLAYS: Final = 3
 """Plays that are rolled out by default."""
-BLOCK: Final = 36
-"""Games that are played together."""
 
 
 @click.command()
@@ -166,75 +150,12 @@ def rollout(  # noqa: PLR0913 - one argument per option
 
 
 @frozen
-class PlayChoice:
-    """Which plays are rolled out."""
-
-    most: int | None = None
-    within: float | None = None
-    """What a play may lose by evaluation."""
-
-    def of(self, ranked: Sequence[RankedPlay]) -> Sequence[RankedPlay]:
-        """Return those of the ranked plays, the best first."""
-        if self.within is not None:
-            ranked = [it for it in ranked if it.equity >= ranked[0].equity - self.within]
-        return ranked[: self.most]
-
-
-@frozen(eq=False)
-class Rolling:
-    """How candidates are rolled out."""
-
-    plan: RolloutPlan
-    pool: WorkerPool
-    engine: Engine
-    """Chooses the plays."""
-    networks: Path | None
-    choice: PlayChoice
-
-    @property
-    def name(self) -> str:
-        """Name of the engine."""
-        return self.engine.name
-
-    def run(self, state: MatchState, file: Path | None, title: str = "", *, cube: bool = False) -> _Progress:
-        """Roll out a position, its plays or its cube decision, with a progress bar; return what was found.
-
-        Ctrl-C ends it. Raises UserError if it fails.
-        """
-        from fibsbot.engine.engine import Engine, load_networks  # noqa: PLC0415 - loads the engine
-        from fibsbot.engine.rollout import RolloutError  # noqa: PLC0415 - loads the engine
-        from fibsbot.engine.rollout import rollout as roll_out  # noqa: PLC0415 - loads the engine
-
-        make = functools.partial(Engine.of, load_networks(self.networks)) if self.networks else Engine.load
-        found = _Progress()
-        try:
-            with _progress(self.plan, title) as show:
-                found.take(
-                    roll_out(
-                        make,
-                        _candidates(self.engine, state, self.choice, cube=cube),
-                        self.plan,
-                        pool=self.pool,
-                        file=file,
-                        engine=self.name,
-                        on_progress=lambda it: show.result(found.take(it)),
-                        on_work=show.follow,
-                    )
-                )
-        except KeyboardInterrupt:
-            found.finished = False
-        except RolloutError as caught:
-            raise UserError(str(caught)) from None
-        return found
-
-
-@frozen
 class _Question:
     """A position to roll out, and what to compare."""
 
     state: MatchState
     """Seen by the player whose equity is estimated."""
-    choice: PlayChoice = PlayChoice()
+    choice: PlayChoice = field(factory=PlayChoice)
     """Of the plays, if there is a roll."""
     cube: bool = False
     note: str | None = None
@@ -259,68 +180,7 @@ def _read_question(where: str, *, dice: str | None, plays: int | None, within: f
     return _Question(state)
 
 
-def _candidates(engine: Engine, state: MatchState, choice: PlayChoice, *, cube: bool) -> Sequence[Candidate]:
-    """Return the candidates to roll out; of the plays, those that are best at the default plies."""
-    from fibsbot.engine.rollout import cube_candidates, play_candidates, position_candidate  # noqa: PLC0415 - loads the engine
-
-    if cube:
-        return cube_candidates(state)
-    if state.phase is not Phase.MOVE:
-        return position_candidate(state)
-    chosen = [it.play for it in choice.of(engine.rank(state, limits=search_limits(DEFAULT_PLIES, None)).plays)]
-    return play_candidates(state, chosen, [format_play(it, state.position) for it in chosen])
-
-
-@define
-class _Progress:
-    """The result so far."""
-
-    result: RolloutResult | None = None
-    finished: bool = True
-
-    def take(self, result: RolloutResult) -> RolloutResult:
-        """Store a result, and return it."""
-        self.result = result
-        return result
-
-
-@frozen
-class _ProgressDisplay:
-    """A progress bar with the result so far."""
-
-    bar: Progress
-    task: TaskID
-
-    def result(self, result: RolloutResult) -> None:
-        """Show the games that were played, and the best candidate."""
-        self.bar.update(self.task, completed=result.results[0].count, running=running_result(result))
-
-    def follow(self, progress: PoolProgress) -> None:
-        """Show the workers."""
-        rate = f", {BLOCK * progress.rate:.0f} games/s" if progress.done else ""
-        self.bar.update(self.task, workers=plural(progress.workers, "worker") + rate)
-
-
-@contextlib.contextmanager
-def _progress(plan: RolloutPlan, title: str) -> Iterator[_ProgressDisplay]:
-    """Show a progress bar with the result so far, on a terminal."""
-    bar = Progress(
-        TextColumn(f"{title or 'games'}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[workers]}"),
-        TextColumn("{task.fields[running]}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task("", total=plan.trials, running="", workers="")
-    with bar:
-        yield _ProgressDisplay(bar, task)
-
-
-def _print_result(asked: _Question, found: _Progress, name: str, *, as_json: bool) -> None:
+def _print_result(asked: _Question, found: RollingProgress, name: str, *, as_json: bool) -> None:
     if found.result is None:
         click.echo("fibsbot rollout: interrupted before the first 36 games were played", err=True)
         sys.exit(EXIT_INTERRUPTED)

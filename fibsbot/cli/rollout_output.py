@@ -22,25 +22,16 @@ from fibsbot.cli.evaluations import (
     stakes_of,
 )
 from fibsbot.cli.positions import ids_of
+from fibsbot.cli.rolling import NAME_WIDTH
 from fibsbot.files import os_errors_as
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Position
 
 if TYPE_CHECKING:
-    from fibsbot.cli.rollout import Rolling
+    from fibsbot.cli.rolling import Rolling
     from fibsbot.engine.arrays import Outcomes
     from fibsbot.engine.cube import CubeVerdict, Stakes
     from fibsbot.engine.rollout import CandidateResult, RolloutPlan, RolloutResult
-
-
-NAME_WIDTH: Final = 26
-"""Width of a candidate's name; a longer one moves the columns after it to the right."""
-
-
-def running_result(result: RolloutResult) -> str:
-    """Return the best candidate so far as text."""
-    best = result.best
-    return f"{best.candidate.name[:NAME_WIDTH]} {format_equity(best.equity)} ± {best.error:.4f}"
 
 
 @frozen(eq=False)

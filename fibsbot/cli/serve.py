@@ -16,7 +16,7 @@ from fibsbot.cli.output import check_writable
 from fibsbot.early_signals import take_early_signals
 from fibsbot.log import configure_log
 from fibsbot.workers.errors import TlsFiles
-from fibsbot.workers.pool import cluster_imported
+from fibsbot.workers.opening import cluster_imported
 from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fibsbot.cli.output import ProgressDisplay
+from fibsbot.cli import ProgressDisplay
 from fibsbot.draw.coloured_board import styled_board
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress

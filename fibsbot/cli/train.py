@@ -21,7 +21,7 @@ from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from fibsbot.engine.training.optimizer import Backend
+    from fibsbot.engine.training.backends import Backend
     from fibsbot.engine.training.recipe import Recipe
     from fibsbot.engine.training.results import CheckerBenchmark
 
@@ -194,7 +194,7 @@ def _train(  # noqa: PLR0913, PLR0917 - the arguments of Pipeline
 
 
 def _backend(name: str) -> Backend:
-    from fibsbot.engine.training.optimizer import NUMPY, best_backend, torch_backend  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.backends import NUMPY, best_backend, torch_backend  # noqa: PLC0415 - loads the engine
 
     try:
         return {"auto": best_backend, "numpy": lambda: NUMPY, "torch": torch_backend}[name]()

@@ -3,6 +3,7 @@
 From bytes to events:
 
     match_files.py     finds files and their formats; reads those of other programs, yields the events of each
+    log_reading.py     files of sessions as lines
     captures.py        session logs and raw bytes as messages and commands; the decisions that a log has recorded
     transcriber.py     messages and commands as events of matches
     session_tracker.py the agent's own tracking beside it
@@ -10,6 +11,7 @@ From bytes to events:
     match_builder.py   one match, game by game
     game_messages.py   what each message adds to a game
     game_builder.py    one game, entry by entry
+    logged_decisions.py  what a log says about the user's decisions
     board_view.py      what a board shows of a game
     table_match.py     one match of another game
     table_transcript.py  its transcript, where that game is backgammon but for its set-up or its count

@@ -38,7 +38,8 @@ from fibsbot.replay.events import (
     TableMatchEnded,
     events_from,
 )
-from fibsbot.replay.match_files import CaptureError, ReplaySource, SentContent, events_in
+from fibsbot.replay.log_reading import CaptureError
+from fibsbot.replay.match_files import ReplaySource, SentContent, events_in
 from fibsbot.replay.places import Place, PlaceError
 from fibsbot.replay.writers import (
     ComparisonWriter,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -26,14 +25,9 @@ from fibs_protocol.grammar import parse_command
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
-from fibsbot.evolve import evolve
 from fibsbot.formats import FormatError, read_chunks
-from fibsbot.match import CubeAction
 from fibsbot.records import session_log as log
-from fibsbot.replay import match_files
-from fibsbot.replay.match_files import CaptureError
-from fibsbot.rules.state import Seat
-from fibsbot.transcript import Cube, Entry, Resign, Throw
+from fibsbot.replay.log_reading import CaptureError, lines_with_offsets, open_log_part
 
 
 @define  # the most frequent events are not frozen: a frozen class takes twice as long to build
@@ -142,7 +136,7 @@ def read_captures(
     for path in paths:
         if path.is_dir():
             raise CaptureError(f"expected a session log or a capture, got the folder {path.name!r}")
-        with match_files.open_log_part(path) as file:
+        with open_log_part(path) as file:
             yield from reader.read(read_chunks(file))
     yield from reader.end()
 
@@ -223,7 +217,7 @@ class _SessionLogReader:
         skips = not self._decisions
         parse: Callable[[bytes], log.Record | None] = log.parse_first_record
         try:
-            for offset, line in match_files.lines_with_offsets(pieces):
+            for offset, line in lines_with_offsets(pieces):
                 if skips and log.is_decision(line):
                     continue
                 record = parse(line)
@@ -356,32 +350,3 @@ def _typed_command(text: str) -> c.Command | None:
     except CommandError:
         return None
     return command if isinstance(command, _TYPED_COMMANDS) else None
-
-
-# -- the user's decisions in a log -------------------------------------------------------------------------------------
-
-
-def with_logged_details(entry: Entry, logs: dict[str, Mapping[str, Any]]) -> Entry:
-    """Return an entry of the user with the equity and the time that the log has for it; the log record is used up."""
-    match entry:
-        case Throw(seat=Seat.A, dice=dice):
-            logs.pop("roll", None)
-            log = logs.pop("move", {})
-            logged = log.get("dice") or ()
-            fits = logged == list(dice) or sorted(map(str, logged)) == sorted(map(str, dice))
-        case Cube(seat=Seat.A, action=action):
-            log = logs.pop("roll" if action is CubeAction.DOUBLE else "doubled", {})
-            fits = log.get("answer") == action.value
-        case Resign(seat=seat, level=level):
-            log = logs.pop("roll" if seat is Seat.A else "resigned", {})
-            fits = seat is Seat.B or log.get("answer") == f"resign {level.value}"
-        case _:
-            return entry
-    if not fits:
-        return entry
-    equity, seconds = _finite_number(log.get("equity")), _finite_number(log.get("seconds"))
-    return evolve(entry, equity=equity, seconds=entry.seconds if seconds is None else seconds)
-
-
-def _finite_number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

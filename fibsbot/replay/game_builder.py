@@ -19,7 +19,7 @@ from fibsbot.fibs_numbering import player_position
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import CHECKERS, Play
 from fibsbot.replay.board_view import BoardView, board_shows_state
-from fibsbot.replay.captures import with_logged_details
+from fibsbot.replay.logged_decisions import with_logged_details
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level

@@ -38,8 +38,8 @@ from fibsbot.replay.game_messages import (
     acting_seat,
     players_of_end,
 )
+from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_builder import MatchBuilder
-from fibsbot.replay.match_files import CaptureError
 from fibsbot.replay.session_matches import ENTERED, SessionMatches, TableMatches, match_key
 from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
 from fibsbot.rules.law_words import LawWordsError, parse_law_words

@@ -14,6 +14,7 @@ The strategies, besides the packages `heuristic` and `gnubg`:
     random_play.py      `random`
     ubgi.py             `ubgi:COMMAND`
     table_games.py      the interface for other games, and simple strategies
+    table_loader.py     makes them by their names
     table_engine.py     `engine` for other games: the engine or the network of a game
 
 The package `child_process` runs engines as child processes.

@@ -25,7 +25,8 @@ from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies import DEFAULT_TABLE_STRATEGY
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, RejectsRolls, Strategy
-from fibsbot.strategies.table_games import BackgammonTableStrategy, TableStrategy, load_table_strategy
+from fibsbot.strategies.table_games import BackgammonTableStrategy, TableStrategy
+from fibsbot.strategies.table_loader import load_table_strategy
 from fibsbot.text import describe_error, one_line
 
 TAKE_LIMIT: Final = 1.12

@@ -8,10 +8,9 @@ Like strategies for backgammon they are free of asyncio and may block. `load_tab
 
 from __future__ import annotations
 
-import difflib
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Protocol, runtime_checkable
 
 from fibsbot.games.backgammons import last_wins
@@ -199,47 +198,6 @@ def blots(rules: Ruleset, sides: Sides) -> int:
     """Return how many checkers stand alone where an opposing one has still to pass."""
     farthest = sides.opponent.farthest
     return sum(sides.own.row[point] == 1 and rules.course.facing(point) < farthest for point in range(1, HAND))
-
-
-def _engine_strategy(options: str) -> TableStrategy:
-    from fibsbot.strategies.table_engine import EngineTableStrategy  # noqa: PLC0415 - loads numpy
-
-    return EngineTableStrategy(options)
-
-
-SIMPLE_TABLE_STRATEGIES: Final[dict[str, Callable[[int | None], TableStrategy]]] = {
-    "random": RandomTableStrategy,
-    "pips": lambda _seed: PipStrategy(),
-    "blots": lambda _seed: BlotStrategy(),
-}
-"""The simple players by name, each made from a seed."""
-ENGINE: Final = "engine"
-TABLE_STRATEGIES: Final = (*SIMPLE_TABLE_STRATEGIES, ENGINE)
-"""The names of the strategies for tables games, the weakest first."""
-
-
-class UnknownTableStrategyError(ValueError):
-    """There is no strategy for tables games of this name."""
-
-
-def load_table_strategy(name: str, *, seed: int | None = None) -> TableStrategy:
-    """Make the strategy of that name; a seed makes its random choices repeatable.
-
-    `engine` may have the options of `EngineOptions` after a colon. Raises UnknownTableStrategyError if there is no such
-    strategy or option.
-    """
-    plain, _, options = name.partition(":")
-    if plain == ENGINE:
-        try:
-            return _engine_strategy(options)
-        except ValueError as error:
-            raise UnknownTableStrategyError(str(error)) from error
-    if name not in SIMPLE_TABLE_STRATEGIES:
-        known = difflib.get_close_matches(name, TABLE_STRATEGIES) or TABLE_STRATEGIES
-        raise UnknownTableStrategyError(
-            f"expected a strategy for tables games such as {', '.join(known)}, got {name!r}"
-        )
-    return SIMPLE_TABLE_STRATEGIES[name](seed)
 
 
 class BackgammonTableStrategy:

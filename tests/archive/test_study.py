@@ -209,7 +209,7 @@ def test_judgements_that_the_disk_has_no_room_for_are_one_clear_line(
 
     archive = tmp_path / "archive"
     add(archive, *write_matches(tmp_path / "mat", 1, length=1))
-    monkeypatch.setattr("fibsbot.workers.pool.open_pool", lambda *_args, **_options: _In(InProcessPool()))
+    monkeypatch.setattr("fibsbot.workers.opening.open_pool", lambda *_args, **_options: _In(InProcessPool()))
     with monkeypatch.context() as patched:
         patched.setattr("fibsbot.archive.dataset.write_to_disk", refuse)
         done = fibsbot("archive", "study", "--archive", archive)
@@ -225,7 +225,7 @@ def test_a_journal_is_left_only_by_an_interrupted_study(tmp_path: Path, monkeypa
     archive = tmp_path / "archive"
     add(archive, *write_matches(tmp_path / "mat", 2, length=1))
     monkeypatch.setattr("fibsbot.archive.study.PIECE_DECISIONS", {})
-    monkeypatch.setattr("fibsbot.workers.pool.open_pool", lambda *_args, **_options: _In(InProcessPool()))
+    monkeypatch.setattr("fibsbot.workers.opening.open_pool", lambda *_args, **_options: _In(InProcessPool()))
     calls = []
 
     def fail_at_the_second(*_: object) -> None:

@@ -23,7 +23,8 @@ from fibsbot.rules.backgammon import board_of
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import play, reach, roll, start_match_of
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.table_games import RandomTableStrategy, load_table_strategy
+from fibsbot.strategies.table_games import RandomTableStrategy
+from fibsbot.strategies.table_loader import load_table_strategy
 
 pytestmark = pytest.mark.compiles_games
 

@@ -17,7 +17,7 @@ from fibsbot.rules.sides import HAND, OFF
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, TableQuestion, TablesOnlyStrategy
-from fibsbot.strategies.table_games import load_table_strategy
+from fibsbot.strategies.table_loader import load_table_strategy
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance

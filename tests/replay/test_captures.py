@@ -20,7 +20,8 @@ from fibsbot.records.finished_logs import finished_files
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.replay import captures
 from fibsbot.replay.events import EntryAdded
-from fibsbot.replay.match_files import LONGEST_LINE, CaptureError, group_log_parts, lines_with_offsets
+from fibsbot.replay.log_reading import LONGEST_LINE, CaptureError, lines_with_offsets
+from fibsbot.replay.match_files import group_log_parts
 from fibsbot.transcript import Gap, walk
 from tests.patience import SOON
 from tests.records.log_clock import rotation

@@ -33,7 +33,8 @@ from fibsbot.replay.events import (
     TableMatchBegan,
     TableMatchEnded,
 )
-from fibsbot.replay.match_files import CaptureError, load_transcripts, only_backgammon
+from fibsbot.replay.log_reading import CaptureError
+from fibsbot.replay.match_files import load_transcripts, only_backgammon
 from fibsbot.replay.transcriber import Transcriber, events_of_capture
 from fibsbot.rules.game import choices, name, next_game, play, roll, roll_contest, roll_opening, start_match_of
 from fibsbot.rules.general_plays import legal_plays

@@ -20,7 +20,8 @@ from fibsbot.rules.state import GameState, Resignation, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.questions import InvalidAnswerError, TableQuestion, TablesOnlyStrategy
-from fibsbot.strategies.table_games import PipStrategy, TableStrategy, UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.table_games import PipStrategy, TableStrategy
+from fibsbot.strategies.table_loader import UnknownTableStrategyError, load_table_strategy
 
 pytestmark = pytest.mark.compiles_games
 

@@ -16,12 +16,8 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.sides import Sides, side
 from fibsbot.rules.state import GameState, Naming, Resignation, Seat, Stage
 from fibsbot.strategies.questions import first_questions
-from fibsbot.strategies.table_games import (
-    TableStrategy,
-    UnknownTableStrategyError,
-    blots,
-    load_table_strategy,
-)
+from fibsbot.strategies.table_games import TableStrategy, blots
+from fibsbot.strategies.table_loader import UnknownTableStrategyError, load_table_strategy
 from tests.games.random_games import rolled
 from tests.marks import is_long, some_slow
 

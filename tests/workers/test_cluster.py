@@ -19,7 +19,8 @@ from fibsbot.cli import EXIT_INTERRUPTED, main
 from fibsbot.position import Position
 from fibsbot.workers import cluster_worker, fingerprint
 from fibsbot.workers.errors import TlsFiles, WorkError
-from fibsbot.workers.pool import Piece, PoolProgress, open_pool
+from fibsbot.workers.opening import open_pool
+from fibsbot.workers.pool import Piece, PoolProgress
 from fibsbot.workers.worker_launcher import MALLOC
 from tests import forked
 from tests.patience import SOON

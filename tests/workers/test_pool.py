@@ -11,7 +11,8 @@ import pytest
 
 from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.journal import Journal, JournalError
-from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, WorkerPool, open_pool
+from fibsbot.workers.opening import open_pool
+from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, PoolProgress, WorkerPool
 from fibsbot.workers.processes import usable_cores
 from tests.workers.pieces import Shared, add, count, die, fail
 

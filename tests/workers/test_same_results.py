@@ -19,8 +19,8 @@ from fibsbot.cli.perft import count_with
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import write_tables
 from fibsbot.engine.rollout import RolloutPlan, position_candidate, rollout
+from fibsbot.engine.training.backends import NUMPY
 from fibsbot.engine.training.labels import Chunk, label_all
-from fibsbot.engine.training.optimizer import NUMPY
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import structure
 from fibsbot.formats.mat import write_mat
@@ -31,7 +31,8 @@ from fibsbot.replay.comparison import ComparisonOptions, PlayerSelection
 from fibsbot.replay.match_files import find_sources
 from fibsbot.rules.plays import PERFT_START, perft_count, perft_level
 from fibsbot.transcript import Transcript
-from fibsbot.workers.pool import InProcessPool, LocalPool, WorkerPool, open_pool
+from fibsbot.workers.opening import open_pool
+from fibsbot.workers.pool import InProcessPool, LocalPool, WorkerPool
 from tests.engine.toy_engines import pip_engine
 from tests.engine.toys import solved, toy_teacher
 from tests.engine.training.silent_listener import Silent

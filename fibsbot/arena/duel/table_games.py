@@ -42,7 +42,7 @@ from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import base_name
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.table_games import ENGINE, load_table_strategy
+from fibsbot.strategies.table_loader import ENGINE, load_table_strategy
 from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, ProgressCallback, WorkerPool
 from fibsbot.workers.processes import usable_cores
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,12 +11,10 @@ import numpy.typing as npt
 from attrs import define, field, frozen
 
 from fibsbot.engine.arrays import Boards, Floats32, Int32s, Vector32
-from fibsbot.engine.bearoff import TableArrays
 from fibsbot.engine.features import Inputs, encode_all
 from fibsbot.engine.game_plans import plans_of
 from fibsbot.engine.jit import compiled
 from fibsbot.engine.network import Network, logistic
-from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 
 _MEMORY: Final = 0.9
 _SQUARES_MEMORY: Final = 0.999
@@ -287,29 +284,3 @@ def _step(
         mean[place] += np.float32(1 - _MEMORY) * (slope - mean[place])
         square[place] += np.float32(1 - _SQUARES_MEMORY) * (slope * slope - square[place])
         parameter[place] -= first * mean[place] / (np.sqrt(second * square[place]) + np.float32(_TINY))
-
-
-@frozen
-class Backend:
-    """The library that fits networks and evaluates positions for labels."""
-
-    name: str
-    fit: Callable[[Network, Boards, Floats32, FitPlan, Plays | None], Iterator[FitProgress]]
-    """Changes a network in place; see `optimizer.fit`."""
-    evaluator: Callable[[str, Network, TableArrays], ArrayEvaluator]
-    """Makes an evaluator from a name, a network and the bear-off tables; picklable."""
-
-
-NUMPY = Backend("numpy", fit, NetworkEvaluator)
-
-
-def torch_backend() -> Backend:
-    """Return PyTorch's; raise ImportError where it is not installed."""
-    from fibsbot.engine.training import pytorch  # noqa: PLC0415 - an extra, and it takes seconds to load
-
-    return Backend("torch", pytorch.fit, pytorch.TorchEvaluator)
-
-
-def best_backend() -> Backend:
-    """Return PyTorch's if it is installed, numpy's if not."""
-    return torch_backend() if importlib.util.find_spec("torch") else NUMPY

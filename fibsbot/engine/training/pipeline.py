@@ -23,6 +23,7 @@ from fibsbot.engine.game_plans import PAIRS, ContactNetwork, NetworksByPlan, loa
 from fibsbot.engine.network import Network, load_arrays, mean_of, save_arrays
 from fibsbot.engine.network_evaluator import RACE_INPUTS, RACE_OUTPUTS, NetworkEvaluator, RaceNetwork, Sides, is_known
 from fibsbot.engine.pruner import Pruner, encode_raw, pruner_of, raw_columns
+from fibsbot.engine.training.backends import NUMPY, Backend
 from fibsbot.engine.training.decision_labels import DecisionLabeller, label_decisions, read_plays
 from fibsbot.engine.training.labels import (
     Chunk,
@@ -36,7 +37,7 @@ from fibsbot.engine.training.labels import (
     read_labels,
     targets,
 )
-from fibsbot.engine.training.optimizer import NUMPY, Backend, FitPlan, Plays, labels_by_plan
+from fibsbot.engine.training.optimizer import FitPlan, Plays, labels_by_plan
 from fibsbot.engine.training.races import (
     SIDES_PER_BATCH,
     SideLabels,

@@ -18,7 +18,8 @@ import pytest
 from attrs import evolve
 
 from fibsbot.cli import EXIT_INTERRUPTED, EXIT_USAGE
-from fibsbot.cli.rollout_output import RolloutOutput, running_result
+from fibsbot.cli.rolling import running_result
+from fibsbot.cli.rollout_output import RolloutOutput
 from fibsbot.engine.rollout import (
     Candidate,
     CandidateResult,

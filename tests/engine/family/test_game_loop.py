@@ -14,7 +14,8 @@ from fibsbot.games import load_ruleset
 from fibsbot.games.text import parse_table
 from fibsbot.rules.game import name, play, roll, roll_contest, roll_opening, start_match_of
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.table_games import TableStrategy, load_table_strategy
+from fibsbot.strategies.table_games import TableStrategy
+from fibsbot.strategies.table_loader import load_table_strategy
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiles_games]
 

@@ -12,7 +12,8 @@ from fibsbot.engine.network import Network
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.pruner import raw_columns
 from fibsbot.engine.training import optimizer
-from fibsbot.engine.training.optimizer import NUMPY, FitPlan, Plays, best_backend, torch_backend
+from fibsbot.engine.training.backends import NUMPY, best_backend, torch_backend
+from fibsbot.engine.training.optimizer import FitPlan, Plays
 from tests.engine.toys import Recounted, some_positions, toy_network
 
 torching = pytest.importorskip(
