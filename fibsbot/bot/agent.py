@@ -6,6 +6,7 @@ its tracking of the match.
 
 from __future__ import annotations
 
+import enum
 from typing import Final
 
 from attrs import evolve
@@ -21,7 +22,7 @@ from fibsbot.bot.board_comparison import is_older_board
 from fibsbot.bot.chat import Chat
 from fibsbot.bot.chouette import ChouetteFlow
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature, on, registered_handlers
+from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature, Timer, on, registered_handlers
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
 from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.events_and_actions import (
@@ -50,7 +51,7 @@ from fibsbot.bot.players import Players
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.saved_matches import SavedMatches
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.timeouts import AWAITED_BY_TIMER, Awaited, Timeouts
+from fibsbot.bot.timeouts import Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
@@ -222,7 +223,7 @@ class Agent:
         self._replaced = False
         self._connected_at = event.at
         self._recorded_flaws.clear()
-        self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
+        self._context.set_timer(Timer.KEEP_ALIVE, self._context.settings.timings.keep_alive)
         self._dispatch(event)
 
     def _on_lost(self, event: ConnectionLost) -> None:
@@ -362,28 +363,26 @@ class Agent:
 
     # -- time ---------------------------------------------------------------------------------------------------
 
-    def _on_time(self, timer: str) -> None:
-        if (awaited := AWAITED_BY_TIMER.get(timer)) is not None:
-            if awaited is Awaited.CHOUETTE:
-                self._chouette.on_time()
-            elif awaited is Awaited.STRATEGY:
-                self._timeouts.on_time(awaited)
-                self._context.counters.timeouts += 1
-                self._context.record("no_step", expected=awaited.name.lower())
-                (self._chouette if self.state is State.SEATED else self._decisions).on_strategy_lost()
-            else:
-                (self._login if awaited in LOGIN_WAITS else self._recovery).on_time(awaited)
-            return
+    def _on_time(self, timer: enum.Enum) -> None:
         match timer:
-            case "reply":
+            case Awaited.CHOUETTE:
+                self._chouette.on_time()
+            case Awaited.STRATEGY:
+                self._timeouts.on_time(Awaited.STRATEGY)
+                self._context.counters.timeouts += 1
+                self._context.record("no_step", expected=timer.name.lower())
+                (self._chouette if self.state is State.SEATED else self._decisions).on_strategy_lost()
+            case Awaited():
+                (self._login if timer in LOGIN_WAITS else self._recovery).on_time(timer)
+            case Timer.REPLY:
                 if overdue := self._queue.pop_overdue():
                     (self._on_overdue if overdue.message is None else self._on_answered)(overdue)
-            case "finish" | "restart":
+            case Timer.FINISH | Timer.RESTART:
                 self._logout.on_time()
-            case "invitation":
+            case Timer.INVITATION:
                 self._invitations.on_complete()
-            case "keep_alive":
-                self._context.set_timer("keep_alive", self._context.settings.timings.keep_alive)
+            case Timer.KEEP_ALIVE:
+                self._context.set_timer(Timer.KEEP_ALIVE, self._context.settings.timings.keep_alive)
                 self._queue.send(c.ShowBoard() if self.state in IN_MATCH else self._keep_alive())
 
     def _keep_alive(self) -> Command:

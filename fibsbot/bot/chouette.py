@@ -18,7 +18,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
-from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.context import AgentContext, Timer, on
 from fibsbot.bot.decisions import LOST_QUESTION, DecisionCommand, command_for, obvious_answer, question_for, xgid_of
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey
 from fibsbot.bot.lobby import Lobby
@@ -369,8 +369,8 @@ class ChouetteFlow:
         if decision is not None and decision.stage is SeatedDecisionStage.ANSWERED and decision.reply and decision.key:
             if decision.due <= self._context.now:
                 self._queue.send(decision.reply.command, decision.key)
-            elif "think" not in self._context.timers:
-                self._context.set_timer("think", decision.due - self._context.now)
+            elif Timer.THINK not in self._context.timers:
+                self._context.set_timer(Timer.THINK, decision.due - self._context.now)
         if decision is not None and decision.stage is SeatedDecisionStage.THINKING:
             self._timeouts.stop(Awaited.CHOUETTE)
             self._timeouts.start(Awaited.STRATEGY, decision.key)

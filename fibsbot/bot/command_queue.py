@@ -20,7 +20,7 @@ from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
-from fibsbot.bot.context import AgentContext, feature_of
+from fibsbot.bot.context import AgentContext, Timer, feature_of
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, awaited_of
 from fibsbot.match import Phase
@@ -265,7 +265,7 @@ class CommandQueue:
             return self._finish(message)
         if isinstance(message, m.Unknown) and self.in_flight.key is None and feature_of(command):
             self._unusual = message
-            self._context.shorten_timer("reply", self._context.settings.timings.watchdog / LACKING_DIVISOR)
+            self._context.shorten_timer(Timer.REPLY, self._context.settings.timings.watchdog / LACKING_DIVISOR)
         return None
 
     def _note_time(self, message: Message) -> bool:
@@ -300,7 +300,7 @@ class CommandQueue:
         self.in_flight = None
         if message is not None and isinstance(outcome.queued.command, c.Join):
             self._last_join = 0
-        self._context.timers.pop("reply", None)
+        self._context.timers.pop(Timer.REPLY, None)
         return outcome
 
     def flush(self) -> QueuedCommand | None:
@@ -321,7 +321,7 @@ class CommandQueue:
                 return None
         free_at = self._free_at(context.settings.timings.pause)
         if context.now < free_at:
-            context.set_timer("pause", free_at - context.now)
+            context.set_timer(Timer.PAUSE, free_at - context.now)
             return None
         queued = self._waiting.popleft() if self._waiting else QueuedCommand(self._chat.popleft()[0])
         try:
@@ -342,8 +342,8 @@ class CommandQueue:
         if queued.key is None:
             awaited, feature = awaited_of(queued.command), feature_of(queued.command)
             divisor = LACKING_DIVISOR if feature is not None and context.lacks(feature) else 1
-        context.set_timer("reply", TIMEOUT_RULES[awaited].seconds(timings) / divisor)
-        context.set_timer("keep_alive", timings.keep_alive)
+        context.set_timer(Timer.REPLY, TIMEOUT_RULES[awaited].seconds(timings) / divisor)
+        context.set_timer(Timer.KEEP_ALIVE, timings.keep_alive)
         while self._sent and self._sent[0] <= context.now - MINUTE:
             self._sent.popleft()
         self._sent.append(context.now)

@@ -107,6 +107,28 @@ MAX_PLAYERS: Final = 10_000
 """Players that are remembered; the one met longest ago is forgotten first."""
 
 
+class Timer(enum.Enum):
+    """What may become due, besides the waits of timeouts.py; the value says what is done then."""
+
+    ANSWER = "give up waiting for the answer to our invitation"
+    COOL = "invite after the cool-down"
+    FINISH = "log out although the match is not over"
+    GONE = "invite the opponent of a saved match who was gone"
+    INVITATION = "answer an invitation whose details have not come"
+    INVITATION_LOST = "answer an invitation of which the strategy's answer was lost"
+    KEEP_ALIVE = "send a command, so that the connection stays open"
+    LEFT = "invite the opponent of a match that we have left"
+    LIST = "ask who is there"
+    NOT_BEFORE = "invite an opponent who asked us to wait"
+    PAUSE = "send the next command"
+    REPLY = "give up waiting for the answer to a command"
+    RESTART = "log out before the server restarts"
+    RETRY = "invite again"
+    SEEK = "look for an opponent"
+    THINK = "send a decision that was made too quickly"
+    WHO = "ask who is there after somebody was announced"
+
+
 @define
 class PlayerHistory:
     """Times of events with one player, in seconds on the agent's clock; negative before its start."""
@@ -248,8 +270,8 @@ class AgentContext:
     now: float = 0.0
     actions: list[Action] = field(factory=list)
     """Actions for the driver, which takes them after each event."""
-    timers: dict[str, float] = field(factory=dict)
-    """When each timer that runs expires, by its name."""
+    timers: dict[enum.Enum, float] = field(factory=dict)
+    """When each timer that runs expires: a `Timer`, or something that is awaited (timeouts.py)."""
     _asked: float | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -300,27 +322,28 @@ class AgentContext:
 
     # -- timers -------------------------------------------------------------------------------------------------
 
-    def set_timer(self, name: str, delay: float) -> None:
-        """Set a timer by its name; it replaces the one that has this name."""
-        self.timers[name] = self.now + delay
+    def set_timer(self, timer: enum.Enum, delay: float) -> None:
+        """Set a timer, also one that runs."""
+        self.timers[timer] = self.now + delay
 
-    def shorten_timer(self, name: str, delay: float) -> None:
+    def shorten_timer(self, timer: enum.Enum, delay: float) -> None:
         """Make a running timer expire after this delay at the latest."""
-        if name in self.timers:
-            self.timers[name] = min(self.timers[name], self.now + delay)
+        if timer in self.timers:
+            self.timers[timer] = min(self.timers[timer], self.now + delay)
 
     def on_woken(self) -> None:
         """Note that the requested wake-up has come, perhaps a little early."""
         self._asked = None
 
-    def pop_due_timers(self) -> list[str]:
+    def pop_due_timers(self) -> list[enum.Enum]:
         """Remove and return the timers whose time has come, the earliest first."""
         if min(self.timers.values(), default=math.inf) > self.now:
             return []  # as after most messages
-        due = sorted((at, name) for name, at in self.timers.items() if at <= self.now)
-        for _, name in due:
-            del self.timers[name]
-        return [name for _, name in due]
+        due = [timer for timer, at in self.timers.items() if at <= self.now]
+        due.sort(key=lambda timer: (self.timers[timer], not isinstance(timer, Timer), timer.name))
+        for timer in due:
+            del self.timers[timer]
+        return due
 
     def pop_actions(self) -> list[Action]:
         """Remove and return the pending actions, with a WakeAt if the next timer has changed."""

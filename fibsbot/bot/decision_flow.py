@@ -22,7 +22,7 @@ from fibs_protocol.session import IN_MATCH, State
 from fibs_protocol.words import YOU
 from fibsbot.bot import decisions
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
-from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
@@ -309,7 +309,7 @@ class DecisionFlow:
             if decision.due <= self._context.now:
                 self._queue.send(decision.reply.command, decision.key)
             else:
-                self._context.set_timer("think", decision.due - self._context.now)
+                self._context.set_timer(Timer.THINK, decision.due - self._context.now)
         awaited = None
         if decision.question and decision.stage in (DecisionStage.SEEN, DecisionStage.ASKED):
             awaited = Awaited.STRATEGY

@@ -18,7 +18,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
-from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.events_and_actions import Ask, ConnectionLost, InvitationKey
 from fibsbot.bot.players import Players
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited
@@ -116,7 +116,7 @@ class SentInvitations:
             del self._attempts[next(iter(self._attempts))]
         self._attempts[name] = InvitationAttempts(min(count + 1, MAX_DOUBLINGS), self._context.now + retry * 2**count)
         self._last = SentInvitation(name, length, purpose, self._context.now + retry)
-        self._context.set_timer("answer", retry)
+        self._context.set_timer(Timer.ANSWER, retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
         points = None if length is None else length_to_fibs(length)
         play = self._context.settings.play
@@ -138,8 +138,8 @@ class SentInvitations:
         again = max((it[name].again for it in (self._attempts, self._failed_starts) if name in it), default=0.0)
         if self._context.now >= again:
             return True
-        if "retry" not in self._context.timers and again < math.inf:
-            self._context.set_timer("retry", again - self._context.now)
+        if Timer.RETRY not in self._context.timers and again < math.inf:
+            self._context.set_timer(Timer.RETRY, again - self._context.now)
         return False
 
     def start_failed(self, name: str) -> None:
@@ -300,7 +300,7 @@ class ReceivedInvitations:
     def clear(self) -> None:
         """Forget all invitations, as the server does when a match starts."""
         self._received.clear()
-        self._context.timers.pop("invitation", None)
+        self._context.timers.pop(Timer.INVITATION, None)
 
     def remove(self, name: str) -> None:
         """Forget the invitation of a player."""
@@ -326,7 +326,7 @@ class ReceivedInvitations:
         invitation = self._received[name] = ReceivedInvitation(
             self._numbers, name, length, self._context.now, game=game
         )
-        self._context.set_timer("invitation", self._context.settings.timings.invitation)
+        self._context.set_timer(Timer.INVITATION, self._context.settings.timings.invitation)
         counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(
             Feature.SAVED_COUNT
         )
@@ -375,7 +375,7 @@ class ReceivedInvitations:
         key = InvitationKey(invitation.name, invitation.length, invitation.number)
         self._context.actions.append(Ask(key, InvitationQuestion(opponent, invitation.length)))
         self._context.set_timer(
-            "invitation lost", TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
+            Timer.INVITATION_LOST, TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
         )
 
     def expire(self) -> None:

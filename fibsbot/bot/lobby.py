@@ -18,7 +18,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.session import State
 from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.context import AgentContext, Timer, on
 from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import STARTS_FAIL_TEXT, InvitationPurpose, ReceivedInvitations, SentInvitations
 from fibsbot.bot.players import Players
@@ -89,7 +89,7 @@ class OpponentSearch:
         context = self._context
         since = context.memory.history_of(name).since_last(context.now)
         if since is not None and since < context.settings.policy.cool_down:
-            context.set_timer("cool", context.settings.policy.cool_down - since)
+            context.set_timer(Timer.COOL, context.settings.policy.cool_down - since)
 
     # -- seeking ------------------------------------------------------------------------------------------------
 
@@ -101,11 +101,11 @@ class OpponentSearch:
             self._idle_since = context.now
         due = max(self._idle_since + seek.after, self._next_of_hour(seek.per_hour))
         if context.now < due:
-            if "seek" not in context.timers:
-                context.set_timer("seek", due - context.now)
-        elif "seek" not in context.timers:
+            if Timer.SEEK not in context.timers:
+                context.set_timer(Timer.SEEK, due - context.now)
+        elif Timer.SEEK not in context.timers:
             self._invite_found(saved)
-            context.set_timer("seek", context.settings.timings.retry)  # before everybody is looked at again
+            context.set_timer(Timer.SEEK, context.settings.timings.retry)  # before everybody is looked at again
 
     def _next_of_hour(self, per_hour: int) -> float:
         """Return when the next invitation may go out, so that there are not too many within an hour."""

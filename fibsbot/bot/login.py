@@ -15,7 +15,7 @@ from fibs_protocol.session import LOGGED_IN, State
 from fibs_protocol.words import Setting, Toggle
 from fibsbot.bot import events_and_actions as e
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
-from fibsbot.bot.context import AgentContext, Feature, feature_of, on
+from fibsbot.bot.context import AgentContext, Feature, Timer, feature_of, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import REPEATED_COMMANDS, Awaited, Timeouts, awaited_of
@@ -307,8 +307,8 @@ class Logout:
     def finish(self) -> None:
         """Log out once the match is over; one that does not end is left to the server to save it."""
         self._context.finishing = True
-        if "finish" not in self._context.timers:
-            self._context.set_timer("finish", self._context.settings.timings.finish)
+        if Timer.FINISH not in self._context.timers:
+            self._context.set_timer(Timer.FINISH, self._context.settings.timings.finish)
 
     def quit(self) -> None:
         """Log out now, whatever is on; without a connection there is nothing to log out from."""
@@ -324,7 +324,7 @@ class Logout:
         if not self._context.going_down:
             self._context.going_down = True
             margin = RESTART_MARGIN * self._context.settings.timings.watchdog
-            self._context.set_timer("restart", max(_restart_delay(message.delay) - margin, 0.0))
+            self._context.set_timer(Timer.RESTART, max(_restart_delay(message.delay) - margin, 0.0))
 
     @on(m.Shutdown)
     def _on_shutdown(self, _: m.Shutdown) -> None:

@@ -10,7 +10,7 @@ from attrs import define, evolve, field
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibsbot.bot.command_queue import CommandQueue
-from fibsbot.bot.context import AgentContext, Feature, on
+from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
@@ -52,7 +52,7 @@ class Players:
     def _on_logged_in(self, message: m.LoggedIn) -> None:
         if message.name not in self.users and len(self._announced) < MAX_USERS:
             self._announced.add(message.name)
-            self._context.set_timer("who", self._context.settings.timings.invitation)
+            self._context.set_timer(Timer.WHO, self._context.settings.timings.invitation)
 
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:
@@ -95,10 +95,10 @@ class Players:
         if self._context.lacks(Feature.RAWWHO):
             return False
         now, age = self._context.now, LIST_MAX_AGE * self._context.settings.timings.retry
-        missing = self._listed is None or (self._announced and "who" not in self._context.timers)
+        missing = self._listed is None or (self._announced and Timer.WHO not in self._context.timers)
         if not missing and self._listed is not None and not (fresh and now >= self._listed + age):
-            if fresh and "list" not in self._context.timers:
-                self._context.set_timer("list", self._listed + age - now)
+            if fresh and Timer.LIST not in self._context.timers:
+                self._context.set_timer(Timer.LIST, self._listed + age - now)
             return False
         self._announced.clear()
         self._seen = set()

@@ -240,7 +240,7 @@ class Recovery:
         """Ask for what does not come, and at last do what follows."""
         if not self._queue.idle and self._postponed < MAX_POSTPONED:
             self._postponed += 1  # what we wait for may be the answer to what we have not even sent
-            self._context.set_timer(awaited.timer, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings))
+            self._context.set_timer(awaited, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings))
             return
         self._postponed = 0
         last = self._timeouts.on_time(awaited)

@@ -19,7 +19,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
-from fibsbot.bot.context import AgentContext, on
+from fibsbot.bot.context import AgentContext, Timer, on
 from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInvitations
 from fibsbot.bot.players import Players
@@ -245,7 +245,7 @@ class SavedMatches:
             return False
         due = max(saved.not_before, saved.due or 0.0)
         if self._context.now < due:
-            timer = "not before" if due == saved.not_before else "left" if saved.left else "gone"
+            timer = Timer.NOT_BEFORE if due == saved.not_before else Timer.LEFT if saved.left else Timer.GONE
             if timer not in self._context.timers:
                 self._context.set_timer(timer, due - self._context.now)
             return False

@@ -39,10 +39,6 @@ class Awaited(enum.Enum):
     MATCH = "a match that we are in, according to the server"
     CHOUETTE = "what happens next at a chouette"
 
-    def __init__(self, _: str) -> None:
-        self.timer: Final = f"wait {self.name}"
-        """The name of its timer."""
-
 
 class Consequence(enum.Enum):
     """The consequence when a wait has expired for the last time."""
@@ -109,7 +105,6 @@ TIMEOUT_RULES: Final[Mapping[Awaited, TimeoutRule]] = {
 
 REPEATED_COMMANDS: Final[tuple[type[Command], ...]] = (c.SetCommand, c.ToggleCommand, c.Show)
 """Commands that are sent again when no answer comes, but for `show savedcount`."""
-AWAITED_BY_TIMER: Final[Mapping[str, Awaited]] = {awaited.timer: awaited for awaited in Awaited}
 
 
 def awaited_of(command: Command) -> Awaited:
@@ -149,15 +144,13 @@ class Timeouts:
         known = self._open.get(awaited)
         if known is None or known.subject != subject:
             self._open[awaited] = _OpenWait(subject)
-            self._context.set_timer(
-                awaited.timer, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings) / divisor
-            )
+            self._context.set_timer(awaited, TIMEOUT_RULES[awaited].seconds(self._context.settings.timings) / divisor)
 
     def stop(self, awaited: Awaited) -> None:
         """Stop a wait, if it is open."""
         self._missed.pop((awaited, None), None)
         if self._open.pop(awaited, None) is not None:
-            self._context.timers.pop(awaited.timer, None)
+            self._context.timers.pop(awaited, None)
 
     def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
         """Stop all of these waits but one."""
@@ -181,7 +174,7 @@ class Timeouts:
         if known.expired_count > row.retries:
             self.stop(awaited)
             return True
-        self._context.set_timer(awaited.timer, row.seconds(self._context.settings.timings))
+        self._context.set_timer(awaited, row.seconds(self._context.settings.timings))
         return False
 
     def note_missed(self, awaited: Awaited, subject: Hashable = None, *, weight: float = 1) -> bool:
