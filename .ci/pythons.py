@@ -34,7 +34,7 @@ kind = platform.python_implementation() + (" without a global lock" if free else
 print(kind, *sys.version_info[:4], getattr(sys, "_base_executable", "") or sys.executable, sep="\\n")
 """
 """Tells which Python it is; that of an environment names the one that it was made with."""
-TARGETS: Final = "fibsbot.engine.targets"
+TARGETS: Final = "fibsbot.engine.jit"
 """Prints the targets of compiled code that this machine can run, one a line."""
 TARGET_VARIABLE: Final = "FIBSBOT_TARGET"
 CACHE_VARIABLE: Final = "FIBSBOT_CODE_CACHE"

@@ -247,7 +247,6 @@ def test_a_board_line_goes_the_documented_path() -> None:
 
 
 KNOWN_CIRCLES: Final = [
-    {f"fibsbot.engine.{it}" for it in ("code_cache", "jit", "jit_compiler", "kernel_library", "targets")},
     {f"fibsbot.server.{it}" for it in ("chouette_table", "pair_match", "server_match", "users")},
 ]
 """Modules that import each other, within a package; no others may."""

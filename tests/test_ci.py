@@ -42,7 +42,7 @@ test*) exec pytest ;;
 esac
 """
 TARGETS: Final = """#!/bin/sh
-test -n "$TARGETS" || { echo "No module named fibsbot.engine.targets" >&2; exit 1; }
+test -n "$TARGETS" || { echo "No module named fibsbot.engine.jit" >&2; exit 1; }
 printf '%s\\n' $TARGETS
 """
 
@@ -203,9 +203,7 @@ def test_a_checkout_without_targets_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 0 == run(monkeypatch)
-    assert (
-        "The targets of compiled code are not tested: No module named fibsbot.engine.targets" in capsys.readouterr().out
-    )
+    assert "The targets of compiled code are not tested: No module named fibsbot.engine.jit" in capsys.readouterr().out
 
 
 # -- what is installed -------------------------------------------------------------------------------------------------

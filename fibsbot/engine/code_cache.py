@@ -130,11 +130,7 @@ def link(code: Code) -> int:
     _check_memory()
     missing = [name for name in code.needs if not llvm.address_of_symbol(name)]
     if missing:
-        from fibsbot.engine.jit_compiler import make_symbols_known  # noqa: PLC0415 - loads numba
-
-        make_symbols_known()
-        if not all(map(llvm.address_of_symbol, missing)):
-            return 0
+        return 0
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.content))
     engine.finalize_object()

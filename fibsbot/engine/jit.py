@@ -16,18 +16,15 @@ import gc
 import importlib.util
 import math
 import threading
-import typing
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
-from attrs import frozen
 
 from fibsbot.engine import EngineUnavailableError
-from fibsbot.engine.arrays import ArrayType
 from fibsbot.engine.kernel_library import kernel_name, load_library
 from fibsbot.engine.object_layout import ObjectLayout, layout_table
+from fibsbot.engine.signatures import SCALAR_TYPES, TYPE_MISMATCH, DeclaredFunction, InnerFunction, describe
 
 if TYPE_CHECKING:
     from fibsbot.engine.code_cache import Code
@@ -36,18 +33,6 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-TYPE_MISMATCH: Final = -(1 << 63)
-"""Returned by machine code whose arguments are not of the types that it was compiled for; functions that return a
-floating-point number return NaN."""
-
-SCALAR_TYPES: Final[dict[str, Any]] = {
-    "bool": ctypes.c_int64,
-    "int": ctypes.c_int64,
-    "np.int64": ctypes.c_int64,
-    "float": ctypes.c_double,
-    "np.float32": ctypes.c_float,
-}
-"""C types of arguments that are numbers, by annotation; all other arguments are arrays, or tuples of arrays."""
 _RESULTS: Final[dict[str, Callable[[Any], Any]]] = {
     "bool": bool,
     "int": int,
@@ -123,28 +108,7 @@ def runnable_targets() -> tuple[Target, ...]:
     return host_targets()
 
 
-class InnerFunction:
-    """A function that is compiled into its callers; Python cannot call it."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.__doc__ = function.__doc__
-        self.function = function
-
-
-class Intrinsic:
-    """A function for compiled callers that is written in LLVM's intermediate representation.
-
-    It is built when a caller is compiled, by a function in a module that is imported only then.
-    """
-
-    def __init__(self, module: str, name: str, *arguments: object) -> None:
-        """The function that builds it is `name` in `module`, called with `arguments`."""
-        self.module = module
-        self.name = name
-        self.arguments = arguments
-
-
-class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
+class CompiledFunction(DeclaredFunction, Generic[Arguments, Result]):
     """A function that Python can call; its machine code is loaded, or compiled, at the first call."""
 
     def __init__(self, function: Callable[Arguments, Result]) -> None:
@@ -152,32 +116,13 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         super().__init__(function)
         self.made = 0
         """How often it was compiled in this process; tests read it."""
-        types = {name: str(text) for name, text in function.__annotations__.items()}
-        returned = types.pop("return")
-        self.annotations = tuple(types.values())
-        self.returned = returned
-        self._result = _RESULTS[returned]
+        self._result = _RESULTS[self.returned]
         passed = [SCALAR_TYPES.get(text, ctypes.py_object) for text in self.annotations]
-        number = ctypes.c_double if returned == "float" else ctypes.c_int64
+        number = ctypes.c_double if self.returned == "float" else ctypes.c_int64
         # Functions of CFUNCTYPE release the global interpreter lock, so that threads run side by side.
         self._prototype = ctypes.CFUNCTYPE(number, ctypes.c_void_p, *passed)
         self._codes: dict[str, Any] = {}
         self._ways: tuple[Any, ...] = ()
-
-    @functools.cached_property
-    def signatures(self) -> dict[str, Signature]:
-        """The types of the arguments that the function is compiled for, by their text.
-
-        There are several where the type of an array has several alternatives, of which all arrays have the same one.
-        """
-        hints = typing.get_type_hints(self.function, include_extras=True)
-        hints.pop("return")
-        named = [*zip(self.annotations, hints.values(), strict=True)]
-        count = max((len(_alternatives(hint)) for _, hint in named), default=1) or 1
-        every = [
-            tuple(text if text in SCALAR_TYPES else _declared(hint, it) for text, hint in named) for it in range(count)
-        ]
-        return {" ".join(map(str, it)): it for it in every}
 
     def __call__(self, *arguments: Arguments.args, **_: Arguments.kwargs) -> Result:
         """Call the machine code. Raises TypeError for arguments of other types than those declared."""
@@ -246,6 +191,11 @@ class CompiledFunction(InnerFunction, Generic[Arguments, Result]):
         from fibsbot.engine import code_cache  # noqa: PLC0415 - loads llvmlite
 
         address = code_cache.link(code)
+        if not address:  # numba's own functions, such as its random numbers, are known once it has been loaded
+            from fibsbot.engine import jit_compiler  # noqa: PLC0415 - loads numba
+
+            jit_compiler.make_symbols_known()
+            address = code_cache.link(code)
         if address:
             self._codes[code.key] = way = self._prototype(address)
             self._ways = (*self._ways, way)
@@ -280,55 +230,6 @@ def inner(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     return cast("Callable[Arguments, Result]", InnerFunction(function))
 
 
-@frozen
-class TupleType:
-    """The type of a named tuple."""
-
-    name: type
-    types: tuple[ObjectType, ...]
-
-    def __str__(self) -> str:
-        """Return the types in parentheses."""
-        return f"({' '.join(map(str, self.types))})"
-
-
-ObjectType: TypeAlias = ArrayType | TupleType
-Signature: TypeAlias = tuple[ObjectType | str, ...]
-"""The types of the arguments of a function; those of numbers are annotations."""
-
-
-def _alternatives(hint: Any) -> tuple[ArrayType, ...]:
-    """Return the types of arrays that an annotation allows; none for a named tuple."""
-    found: tuple[ArrayType, ...] = hint.__metadata__ if typing.get_origin(hint) is typing.Annotated else ()
-    return found
-
-
-def _declared(hint: Any, number: int) -> ObjectType:
-    """Return the type that an annotation declares, of several the one with this number.
-
-    Raises TypeError for an annotation that is neither one of the types of `arrays` nor a named tuple of them.
-    """
-    if found := _alternatives(hint):
-        return found[min(number, len(found) - 1)]
-    if isinstance(hint, type) and issubclass(hint, tuple):
-        items = typing.get_type_hints(hint, include_extras=True).values()
-        return TupleType(hint, tuple(_declared(it, number) for it in items))
-    raise TypeError(f"expected an annotation of a number, an array of a declared type or a named tuple, got {hint}")
-
-
-def describe(value: object) -> str:
-    """Return the type of an array or of a tuple of arrays as text, in the notation of the declared types."""
-    if isinstance(value, np.ndarray):
-        array: npt.NDArray[Any] = value
-        flags, dtype = array.flags, array.dtype
-        name = dtype.name if dtype.isnative and flags.aligned else f"unusable {dtype}"
-        last = "::1" if flags.c_contiguous else ":"
-        return f"{name}[{','.join([':'] * (array.ndim - 1) + [last])}]"
-    if isinstance(value, tuple):
-        return f"({' '.join(map(describe, value))})"
-    return type(value).__name__
-
-
 def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ...]) -> str:
     """Return a text that identifies the types of the arguments."""
     if len(arguments) != len(function.annotations):
@@ -342,3 +243,7 @@ def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ..
 def plain_arrays(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the arguments with arrays of subclasses, such as mapped files, as plain arrays."""
     return tuple(it.view(np.ndarray) if isinstance(it, np.ndarray) else it for it in arguments)
+
+
+if __name__ == "__main__":
+    print(*(it.name for it in runnable_targets()), sep="\n")  # noqa: T201 - what the module is for when it is run

@@ -29,16 +29,16 @@ from numba import from_dtype, njit, types
 
 from fibsbot.engine.arrays import ArrayType
 from fibsbot.engine.code_cache import Code, target_machine
-from fibsbot.engine.jit import (
+from fibsbot.engine.object_layout import ALIGNED, CONTIGUOUS, IS_TUPLE, ObjectLayout
+from fibsbot.engine.signatures import (
     TYPE_MISMATCH,
-    CompiledFunction,
+    DeclaredFunction,
     InnerFunction,
     Intrinsic,
     ObjectType,
     Signature,
     TupleType,
 )
-from fibsbot.engine.object_layout import ALIGNED, CONTIGUOUS, IS_TUPLE, ObjectLayout
 
 _FAST_MATH: Final = {"nnan", "ninf", "nsz"}
 """Assumptions about numbers that change no result: there is no NaN and no infinity, and zero has no sign.
@@ -70,7 +70,7 @@ class CompilerError(RuntimeError):
     """This version of numba works differently from what is expected here."""
 
 
-def compile_for(function: CompiledFunction[..., Any], key: str) -> Code:
+def compile_for(function: DeclaredFunction, key: str) -> Code:
     """Compile a function for one of its signatures.
 
     Raises CompilerError where numba lacks a name that is used here, or calls its functions differently.
@@ -85,7 +85,7 @@ def compile_for(function: CompiledFunction[..., Any], key: str) -> Code:
         raise CompilerError(f"numba {numba.__version__} lacks a name that is used here: {error}") from error
 
 
-def translate(function: CompiledFunction[..., Any], key: str) -> tuple[Any, str]:
+def translate(function: DeclaredFunction, key: str) -> tuple[Any, str]:
     """Return a module of LLVM's intermediate representation for one of a function's signatures, and its entry's name.
 
     Everything but the entry is internal to the module, which is not optimised yet.

@@ -24,7 +24,8 @@ from fibsbot.engine.arrays import (
     Vector32,
     Vector64,
 )
-from fibsbot.engine.jit import Intrinsic, compiled, inner
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.signatures import Intrinsic
 from fibsbot.match import ROLL_WAYS
 
 RectifiedDots: TypeAlias = Callable[[Floats32, Floats32, int, Floats32], None]

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fibsbot.engine.arrays import ArrayType, Board, Floats32, IntVector32
-from fibsbot.engine.jit import Intrinsic
 from fibsbot.engine.numerics import GROUP
+from fibsbot.engine.signatures import Intrinsic
 from fibsbot.engine.targets import VectorForm
 
 Bytes: TypeAlias = Annotated[npt.NDArray[np.uint8], ArrayType("uint8", 1)]

@@ -4,7 +4,7 @@ Values do not depend on the target: all arithmetic keeps to IEEE 754 in the orde
 summed in vectors is summed in the same partial sums everywhere (`numerics`, `simd`). So each machine uses the fastest
 target that it can run; the environment variable FIBSBOT_TARGET names another one.
 
-`python -m fibsbot.engine.targets` lists those that this machine can run.
+`python -m fibsbot.engine.jit` lists those that this machine can run.
 """
 
 from __future__ import annotations
@@ -124,9 +124,3 @@ def chosen_target(targets: Iterable[Target]) -> Target:
 def host_target() -> Target:
     """Return the target that functions are compiled for in this process. Imports llvmlite; raises TargetError."""
     return chosen_target(host_targets())
-
-
-if __name__ == "__main__":
-    from fibsbot.engine.jit import runnable_targets
-
-    print(*(it.name for it in runnable_targets()), sep="\n")  # noqa: T201 - what the module is for when it is run

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from fibsbot.engine import code_cache, jit_compiler, numba_target, quantized
 from fibsbot.engine.arrays import AS_INT, Boards, IntVector64, Vector32, Vector64
-from fibsbot.engine.jit import TYPE_MISMATCH, CompiledFunction, compiled, signature_key
+from fibsbot.engine.jit import CompiledFunction, compiled, signature_key
+from fibsbot.engine.signatures import TYPE_MISMATCH
 from tests.examples import examples
 from tests.patience import SOON
 
