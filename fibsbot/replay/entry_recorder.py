@@ -33,16 +33,50 @@ _Time: TypeAlias = dt.datetime | None
 NOT_SEEN: Final = "what happened was not seen"
 
 
+class PartialTranscript:
+    """A match to which games are added as they are seen."""
+
+    def __init__(self, players: tuple[Player, Player], length: int, site: str, *, own: bool) -> None:
+        """Start without games. `length` is 0 for an unlimited match; `own`: seat A is the owner of the log."""
+        self.length = length
+        self.own = own
+        self.games: list[Game] = []
+        self._players = players
+        self._site = site
+        self._started: _Time = None
+        self._seen: _Time = None
+
+    def note_time(self, at: _Time) -> None:
+        """Note when something of the match was seen."""
+        if at is not None:
+            self._started, self._seen = self._started or at, at
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether another game may be added."""
+        return len(self.games) < MAX_GAMES
+
+    def transcript(self) -> Transcript | None:
+        """Return the match as far as it was seen; None if no game of it was."""
+        if not self.games:
+            return None
+        return Transcript(
+            players=self._players,
+            length=self.length,
+            games=tuple(self.games),
+            user=Seat.A if self.own else None,
+            site=self._site,
+            started=self._started,
+            ended=self._seen,
+        )
+
+
 class EntryRecorder:
     """The games of a match; what the rules refuse is left out, and the next board shows where the game goes on."""
 
     def __init__(self, players: tuple[Player, Player], length: int, site: str, *, own: bool) -> None:
         """Start without games. `length` is 0 for an unlimited match; `own`: seat A is the owner of the log."""
-        self._players = players
-        self._length = length
-        self._site = site
-        self._own = own
-        self._games: list[Game] = []
+        self._match = PartialTranscript(players, length, site, own=own)
         self._start: GameState | None = None
         self._entries: list[Entry] = []
         self._state: GameState | None = None
@@ -51,28 +85,15 @@ class EntryRecorder:
         """The roll on the board, whose play is not known yet."""
         self._offer: tuple[Seat, int] | None = None
         """Who has offered to resign, and the points."""
-        self._started: _Time = None
-        self._seen: _Time = None
 
     def finish(self) -> Transcript | None:
         """Return the match, of which nothing more will be seen; None if no game of it was seen."""
         self._finish_game(None)
-        if not self._games:
-            return None
-        return Transcript(
-            players=self._players,
-            length=self._length,
-            games=tuple(self._games),
-            user=Seat.A if self._own else None,
-            site=self._site,
-            started=self._started,
-            ended=self._seen,
-        )
+        return self._match.transcript()
 
     def note_time(self, at: _Time) -> None:
         """Note when something of the match was seen."""
-        if at is not None:
-            self._started, self._seen = self._started or at, at
+        self._match.note_time(at)
 
     # -- games --------------------------------------------------------------------------------------------------------
 
@@ -112,14 +133,14 @@ class EntryRecorder:
         self._finish_game(result)
 
     def _open(self, start: GameState) -> None:
-        if len(self._games) < MAX_GAMES and start.length == self._length:
+        if self._match.may_grow and start.length == self._match.length:
             self._start, self._state, self._entries = start, start, []
             self._rolled = self._offer = None
 
     def _finish_game(self, result: Result | None) -> None:
         if self._start is not None and (self._entries or self._rolled or result is not None):
             self._flush()
-            self._games.append(Game(len(self._games) + 1, self._start, tuple(self._entries), result))
+            self._match.games.append(Game(len(self._match.games) + 1, self._start, tuple(self._entries), result))
         self._start = self._state = self._rolled = self._offer = None
         self._entries = []
 

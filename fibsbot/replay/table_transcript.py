@@ -14,12 +14,13 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibsbot.evolve import evolve
 from fibsbot.position import Play
+from fibsbot.replay.entry_recorder import PartialTranscript
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.game_messages import END_HANDLERS, ENTRY_HANDLERS, acting_seat
-from fibsbot.replay.match_builder import MAX_ENTRIES, MAX_GAMES
+from fibsbot.replay.match_builder import MAX_ENTRIES
 from fibsbot.rules.ruleset import Opening
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript import Game, Player, Throw, Transcript
+from fibsbot.transcript import Player, Throw, Transcript
 from fibsbot.transcript.reconstruction import is_same_state
 
 _Time: TypeAlias = dt.datetime | None
@@ -36,35 +37,19 @@ class TableTranscript:
 
     def __init__(self, players: tuple[Player, Player], length: int, site: str, *, own: bool) -> None:
         """Start without games. `length` is 0 for an unlimited match; `own`: seat A is the owner of the log."""
-        self._players = players
-        self._length = length
-        self._site = site
-        self._own = own
-        self._games: list[Game] = []
+        self._match = PartialTranscript(players, length, site, own=own)
         self._builder: GameBuilder | None = None
         self._start: GameState | None = None
         """The beginning of a game that no line has shown yet."""
         self._opening: Throw | None = None
         """Its opening roll, if the winner plays that."""
-        self._started: _Time = None
-        self._seen: _Time = None
 
     def finish(self) -> Transcript | None:
         """Return the match, of which nothing more will be seen; None if no game of it was seen."""
         if self._builder is not None:
             self._builder.flush_roll()
         self._finish_game()
-        if not self._games:
-            return None
-        return Transcript(
-            players=self._players,
-            length=self._length,
-            games=tuple(self._games),
-            user=Seat.A if self._own else None,
-            site=self._site,
-            started=self._started,
-            ended=self._seen,
-        )
+        return self._match.transcript()
 
     # -- what happens -----------------------------------------------------------------------------------------------
 
@@ -87,8 +72,7 @@ class TableTranscript:
 
     def receive(self, message: Message, seat_of: Callable[[str], Seat | None], at: _Time) -> None:
         """Add what a message reports, but no play and no line."""
-        if at is not None:
-            self._started, self._seen = self._started or at, at
+        self._match.note_time(at)
         kind = type(message)
         builder = self._running_game() if kind in ENTRY_HANDLERS or kind in _ENDS else None
         if builder is None or kind in _PLAYS:
@@ -106,7 +90,7 @@ class TableTranscript:
 
     def log_decision(self, logged: Mapping[str, Any]) -> None:
         """Take the log's record of a decision of the user."""
-        if self._own and (builder := self._running_game()):
+        if self._match.own and (builder := self._running_game()):
             builder.decision_logs[str(logged.get("phase", ""))] = logged
 
     def resume(self) -> None:
@@ -122,7 +106,7 @@ class TableTranscript:
         if builder and (shown.scores != builder.start.scores or len(builder.entries) > MAX_ENTRIES):
             self._finish_game(shown.scores)
         builder = self._builder or self._open_game(shown, at)
-        if builder is None or shown.length != self._length:
+        if builder is None or shown.length != self._match.length:
             return
         if shown.resignation is not None:
             return  # the message before it, or the answer after it, says the rest
@@ -144,11 +128,11 @@ class TableTranscript:
         self._start = self._opening = None
         if start is None or start.scores != shown.scores:
             start, opening = (_before_opening(shown) or shown), None
-        if len(self._games) >= MAX_GAMES or start.length != self._length:
+        if not self._match.may_grow or start.length != self._match.length:
             return None
         # only a line shows whether the players have left out the Crawford game
         state = evolve(start, resignation=None, crawford=shown.crawford, post_crawford=shown.post_crawford)
-        builder = self._builder = GameBuilder(len(self._games) + 1, state, lambda _: None)
+        builder = self._builder = GameBuilder(len(self._match.games) + 1, state, lambda _: None)
         if opening is None and shown.stage is Stage.MOVE and shown.dice is not None and start.stage is not Stage.ROLL:
             opening = Throw(seat=shown.turn, dice=(shown.dice[0], shown.dice[1]), at=at)
         if opening is not None:
@@ -166,7 +150,7 @@ class TableTranscript:
         if scores is not None:
             builder.add_missing_end()
         if builder.entries or builder.result is not None:
-            self._games.append(builder.transcript)
+            self._match.games.append(builder.transcript)
 
 
 def _before_opening(shown: GameState) -> GameState | None:
