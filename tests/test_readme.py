@@ -51,3 +51,15 @@ def anchors(page: Path) -> list[str]:
     """Return the anchors of the headings of a page, as code forges make them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def test_the_readme_of_bench_has_every_file() -> None:
+    page = (ROOT / "bench" / "README.md").read_text()
+    names = {path.name for path in (ROOT / "bench").rglob("*.py")} - {"__init__.py"}
+    assert names == set(re.findall(r"`([a-z_]+\.py)`", page))
+
+
+def test_the_laboratory_lists_its_pages() -> None:
+    folder = ROOT / "docs" / "lab"
+    listed = re.findall(r"^\| \[([a-z-]+\.md)\]\(\1\) \|", (folder / "README.md").read_text(), re.MULTILINE)
+    assert sorted([*listed, "README.md"]) == sorted(path.name for path in folder.glob("*.md"))
