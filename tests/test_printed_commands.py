@@ -36,7 +36,7 @@ from tests.records.store.recorder import NOON, Teller
 
 ROOT: Final = Path(__file__).parent.parent
 DATA: Final = Path(__file__).parent / "data"
-PAGES: Final = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES: Final = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$|((?:^    [^\n]*\n)+)", re.MULTILINE | re.DOTALL)
 NAMES: Final = "|".join(COMMANDS)
 COMMAND: Final = re.compile(rf"(?:\.venv/bin/)?fibsbot (?:{NAMES})\b")
@@ -93,11 +93,16 @@ class Printed:
         return self.words[0] != "fibsbot" or bool(re.search(r"[|>]|\$\(", self.text.split(" #")[0]))
 
 
+def name_of(page: Path) -> str:
+    """Return the path of a page in the project."""
+    return str(page.relative_to(ROOT))
+
+
 @functools.cache
 def printed(page: Path) -> list[Printed]:
     """Return the commands of a page: all lines of `sh` blocks, and in other blocks what follows a `$`."""
     found = [
-        Printed(page.name, line.strip().removeprefix("$ "))
+        Printed(name_of(page), line.strip().removeprefix("$ "))
         for block in BLOCK.finditer(page.read_text())
         for line in (block[2] or block[3] or "").splitlines()
         if block[1] == "sh" or line.strip().startswith("$ fibsbot ")
@@ -107,11 +112,11 @@ def printed(page: Path) -> list[Printed]:
 
 def repeated(command: Printed) -> bool:
     """Whether a page before this one prints the same command, so that running it again shows nothing new."""
-    before = itertools.takewhile(lambda page: page.name != command.page, PAGES)
+    before = itertools.takewhile(lambda page: name_of(page) != command.page, PAGES)
     return command.words[0] == "fibsbot" and command.words in [it.words for page in before for it in printed(page)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_stand_where_they_are_found(page: Path) -> None:
     blocks = [block for block in BLOCK.finditer(page.read_text()) if block[1] not in {"sh", "console"}]
     lines = [line.strip() for block in blocks for line in (block[2] or block[3] or "").splitlines()]
@@ -269,7 +274,7 @@ def sitting(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if printed(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if printed(page)], ids=name_of)
 def test_every_command_runs_as_printed(page: Path, sitting: Sitting) -> None:
     commands = printed(page)
     if page.name != "README.md" and any(command.words[1] in {"play", "run"} for command in commands):

@@ -12,6 +12,10 @@ from fibsbot.cli import COMMANDS, main
 
 ROOT: Final = Path(__file__).parent.parent
 README: Final = (ROOT / "README.md").read_text()
+PAGES: Final = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "bench/README.md", "protocol/README.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 
 
 def examples() -> list[tuple[str, str]]:
@@ -35,7 +39,27 @@ def test_every_command_is_in_the_readme(name: str) -> None:
     assert f"| `fibsbot {name}" in README
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text())
-    assert [] == [link for link in links if not (page.parent / link).exists()]
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text())
+    targets = [(page.parent / link if link else page, anchor) for link, anchor in links]
+    assert [] == [str(target) for target, anchor in targets if not target.exists()]
+    assert [] == [f"{target}#{anchor}" for target, anchor in targets if anchor and anchor not in anchors(target)]
+
+
+def anchors(page: Path) -> list[str]:
+    """Return the anchors of the headings of a page, as code forges make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def test_the_readme_of_bench_has_every_file() -> None:
+    page = (ROOT / "bench" / "README.md").read_text()
+    names = {path.name for path in (ROOT / "bench").rglob("*.py")} - {"__init__.py"}
+    assert names == set(re.findall(r"`([a-z_]+\.py)`", page))
+
+
+def test_the_laboratory_lists_its_pages() -> None:
+    folder = ROOT / "docs" / "lab"
+    listed = re.findall(r"^\| \[([a-z-]+\.md)\]\(\1\) \|", (folder / "README.md").read_text(), re.MULTILINE)
+    assert sorted([*listed, "README.md"]) == sorted(path.name for path in folder.glob("*.md"))

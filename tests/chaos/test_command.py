@@ -110,7 +110,7 @@ def test_logs_of_another_run_are_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_every_kind_is_described_in_the_docs() -> None:
-    text = (Path(__file__).parents[2] / "docs/chaos.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs/lab/chaos.md").read_text("utf-8")
     assert [] == [kind.value for kind in FaultKind if f"| {kind.value} |" not in text]
 
 

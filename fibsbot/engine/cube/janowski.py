@@ -248,7 +248,7 @@ class Efficiency:
     """
 
     contact: tuple[float, float] = (0.8, 0.74)
-    """Centred and owned cube, in positions with contact; `docs/cube.md` has their origin."""
+    """Centred and owned cube, in positions with contact; `docs/lab/cube.md` has their origin."""
     contact_swing: float = 0.07
     """Standard deviation by which a roll changes an even chance to win."""
     race_most: tuple[float, float] = (0.96, 0.9)

@@ -46,7 +46,7 @@ _TIME_LEFT: Final = 1.2
 
 @frozen
 class RolloutLimits:
-    """Limits of a decision by rollouts. `docs/search.md` has what was tried."""
+    """Limits of a decision by rollouts. `docs/lab/search.md` has what was tried."""
 
     trials: int = field(default=DEFAULT_TRIALS, converter=whole_blocks, validator=ge(1))
     """The maximum number of games of a candidate; a multiple of 36."""

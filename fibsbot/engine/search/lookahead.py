@@ -206,7 +206,7 @@ _INNER_PLIES: Final = PlayFilter(0.3, 8)
 class SearchFilters:
     """The plays that are searched deeper, by their difference to the best and by number.
 
-    `docs/search.md` has the alternatives that were tried, with their costs and losses.
+    `docs/lab/search.md` has the alternatives that were tried, with their costs and losses.
     """
 
     root: tuple[PlayFilter, ...] = _ROOT
