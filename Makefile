@@ -79,8 +79,11 @@ format: $(STAMP) ## Format the code and apply safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# These need another program or an argument.
+MANUAL_BENCHES = bench/bench_cluster.py bench/bench_plakoto.py bench/bench_sage.py
+
 bench: $(STAMP) ## Measure; each figure beside its limit or peer
-	@set -e; for b in bench/bench_*.py; do echo "== $$b"; $(BIN)/python $$b; done
+	@set -e; for b in $(filter-out $(MANUAL_BENCHES), $(wildcard bench/bench_*.py)); do echo "== $$b"; $(BIN)/python $$b; done
 
 lock: ## Take the newest versions that pyproject.toml allows; needs uv
 	uv lock --upgrade

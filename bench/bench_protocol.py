@@ -151,6 +151,9 @@ def in_turn(wordings: Sequence[Wording[Any]]) -> Callable[[str], m.Message]:
     return parse_naively
 
 
+CLOCK_STEP: Final = time.get_clock_info("process_time").resolution
+
+
 def best(work: Callable[[], object]) -> float:
     """Return the seconds of the fastest of a few runs."""
     return min(timeit.repeat(work, repeat=ROUNDS, number=1, timer=time.process_time))
@@ -269,7 +272,9 @@ def _hostile_bytes(size: int) -> None:
 
     for name, piece in HOSTILE.items():
         few, many = seconds(piece, size), seconds(piece, 4 * size)
-        print(f"{name:34}{many / 4 / size * 1e9:>10.0f} ns/byte{many / few:>6.1f} times, limit {LIMIT_OF_GROWTH}")
+        print(
+            f"{name:34}{many / 4 / size * 1e9:>10.0f} ns/byte{many / max(few, CLOCK_STEP):>6.1f} times, limit {LIMIT_OF_GROWTH}"
+        )
     print()
 
 

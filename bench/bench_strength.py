@@ -36,7 +36,7 @@ from fibsbot.engine.game_plans import load_contact
 from fibsbot.engine.network_evaluator import ArrayEvaluator, NetworkEvaluator
 from fibsbot.engine.search import SearchLimits
 from fibsbot.engine.training.results import CheckerBenchmark
-from fibsbot.match import MatchState
+from fibsbot.match import MatchState, Phase
 
 DATA: Final = Path(__file__).parent / "data"
 Floats = npt.NDArray[np.floating[Any]]
@@ -77,7 +77,7 @@ def measure_rollouts(evaluators: list[ArrayEvaluator]) -> None:
 def measure_cube(evaluators: list[ArrayEvaluator], engine: Engine, plies: int) -> None:
     """Print the cost of cube errors: at 0-ply, then ours with lookahead, then with gnubg's own cube model."""
     decisions = list(compare())
-    states = [it.state for it in decisions]
+    states = [evolve(it.state, phase=Phase.ROLL, dice=None) for it in decisions]
     boards = boards_of(state.position for state in states)
     stakes = [Stakes.of(state) for state in states]
     for evaluator in evaluators:
