@@ -272,9 +272,8 @@ def _hostile_bytes(size: int) -> None:
 
     for name, piece in HOSTILE.items():
         few, many = seconds(piece, size), seconds(piece, 4 * size)
-        print(
-            f"{name:34}{many / 4 / size * 1e9:>10.0f} ns/byte{many / max(few, CLOCK_STEP):>6.1f} times, limit {LIMIT_OF_GROWTH}"
-        )
+        growth = many / max(few, CLOCK_STEP)
+        print(f"{name:34}{many / 4 / size * 1e9:>10.0f} ns/byte{growth:>6.1f} times, limit {LIMIT_OF_GROWTH}")
     print()
 
 
