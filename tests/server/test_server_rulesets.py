@@ -327,6 +327,16 @@ def test_a_corrupt_saved_match_is_refused() -> None:
     assert ServerMatch.from_saved(row) is not None
 
 
+def test_an_invitation_that_names_backgammon_is_one_without_a_game() -> None:
+    club = Club()
+    assert ["** You invited bob to a 3 point match."] == club.say("alice", "invite bob 3 backgammon")
+    club.say("bob", "join alice")
+    match = club.user("alice").match
+    assert match is not None
+    assert match.game is None
+    assert [line.partition(":")[0] for line in club.say("alice", "board")] == ["board"]
+
+
 @pytest.mark.parametrize("line", ["invite bob 1 chess", "invite bob 1 chess:cube", "invite bob 1 plakoto::"])
 def test_an_unknown_game_is_refused_in_one_line(line: str) -> None:
     refused = Club().say("alice", line)
