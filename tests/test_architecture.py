@@ -247,7 +247,7 @@ def test_a_board_line_goes_the_documented_path() -> None:
 
 
 KNOWN_CIRCLES: Final = [
-    {f"fibsbot.server.{it}" for it in ("chouette_table", "pair_match", "server_match", "users")},
+    {f"fibsbot.server.{it}" for it in ("chouette_table", "server_match", "users")},
 ]
 """Modules that import each other, within a package; no others may."""
 

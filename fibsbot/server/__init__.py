@@ -15,14 +15,11 @@ Users and the network:
 
 Matches:
 
-    pair_match.py        a match of any game
-    server_match.py      a match of backgammon
-    saved_games.py       how its games are saved
-    ruleset_match.py     a match of another game
-    audience.py          who sees a match, and what
-    flows.py             the course of any game, handed on to the next two
-    game_flow.py         the course of a game of backgammon
-    ruleset_flow.py      the course of another game
+    server_match.py      a match of any game
+    match_lines.py       what clients see of it: lines of backgammon, or of other games
+    saved_games.py       how games are saved
+    audience.py          who sees a match, and when
+    game_flow.py         the course of a game
     chouette_table.py    a chouette
     chouette_flow.py     its course
     dice.py              dice
@@ -32,7 +29,6 @@ Commands:
     dispatch.py          from a line to the handler of its command
     match_commands.py    invite, join, leave
     game_commands.py     roll, move, double, accept, resign and so on
-    ruleset_commands.py  those that differ in other games
     chouette_commands.py `chouette`, and those that differ at its table
     laws.py              `laws`, `rethrow`, matches by other laws
     chat.py              shout, tell, kibitz, mail, gag, away

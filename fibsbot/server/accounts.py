@@ -42,7 +42,7 @@ class RatedPlayer:
         return experience_factor(self.experience)
 
 
-@frozen(slots=False)
+@define
 class GameRating:
     """A user's rating in a game other than backgammon."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from attrs import frozen
 
@@ -17,7 +17,7 @@ from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, Toggle
 from fibsbot.draw.table_text import draw_table
 from fibsbot.rules.state import Seat
-from fibsbot.server.pair_match import PairMatch
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import ClearScreen, World
 from fibsbot.table_lines import game_from_state
@@ -27,7 +27,7 @@ from fibsbot.table_lines import game_from_state
 class MatchView:
     """One user's view of a match: a player's or a watcher's."""
 
-    match: PairMatch[Any]
+    match: ServerMatch
     user: User
     seat: Seat
     """The side that it is seen from."""
@@ -57,7 +57,7 @@ class MatchView:
         return self.match.shown(self.seat, self.name(self.seat), self.match.names[self.seat.other], requested=requested)
 
 
-def match_views(world: World, match: PairMatch[Any]) -> Iterator[MatchView]:
+def match_views(world: World, match: ServerMatch) -> Iterator[MatchView]:
     """Yield the views of both players, then those of a chouette's other players and of the watchers."""
     for seat, user in match.users.items():
         yield MatchView(match, user, seat, is_watcher=False)
@@ -80,7 +80,7 @@ def watched_view(world: World, user: User, name: str) -> MatchView:
     return MatchView(player.match, user, player.match.seat(name), is_watcher=True)
 
 
-def send_to_viewers(world: World, match: PairMatch[Any], message_for: Callable[[MatchView], Message | None]) -> None:
+def send_to_viewers(world: World, match: ServerMatch, message_for: Callable[[MatchView], Message | None]) -> None:
     """Send each viewer of a match the message for their view, if there is one."""
     for view in match_views(world, match):
         message = message_for(view)
@@ -89,15 +89,17 @@ def send_to_viewers(world: World, match: PairMatch[Any], message_for: Callable[[
 
 
 def send_boards(
-    world: World, match: PairMatch[Any], *, rolled: bool = False, except_for: Callable[[MatchView], bool] | None = None
+    world: World, match: ServerMatch, *, rolled: bool = False, except_for: Callable[[MatchView], bool] | None = None
 ) -> None:
     """Send the board to all viewers who want it, except for views for which `except_for` returns True.
 
     After a move, these are the users with `autoboard` on; after a roll, those with `moreboards` on who read raw boards:
-    a person who reads drawings would see each of them twice.
+    a person who reads drawings would see each of them twice. Where only one board comes for several events, whoever
+    reads raw boards gets it.
     """
     for view in match_views(world, match):
         wanted = view.wants_board_after_roll if rolled else view.user.settings[Toggle.AUTOBOARD]
+        wanted = wanted or (view.wants_raw_boards and not match.lines.boards_at_once)
         if wanted and not (except_for and except_for(view)):
             world.send(view.user, view.board())
 
@@ -110,7 +112,7 @@ RENDERED_ONCE: Final = (m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Shouts)
 """Messages that go to many users at once and look the same to all clients."""
 
 
-def _draw_table(state: TableState, own_name: str, style: int) -> list[str]:
+def _draw_other_game(state: TableState, own_name: str, style: int) -> list[str]:
     """Draw the board of a game other than backgammon; style 3 as style 1, for people who have not asked for lines."""
     names, style = (own_name, state.opponent), 1 if style == 3 else style
     return draw_table(game_from_state(state), Seat.A, names, style=style, own_colour=state.colour.name)
@@ -127,7 +129,7 @@ def render(user: User, message: Message) -> list[str]:
         return ["", *draw(message.state, style=user.settings.boardstyle, own_name=name), ""]
     if isinstance(message, m.TableBoard) and not (user.settings.boardstyle == 3 and user.settings.games):
         name = user.name if message.state.player == YOU else message.state.player
-        return ["", *_draw_table(message.state, name, user.settings.boardstyle), ""]
+        return ["", *_draw_other_game(message.state, name, user.settings.boardstyle), ""]
     if isinstance(message, ClearScreen):
         return [CLEAR_SCREEN]
     if user.clip:

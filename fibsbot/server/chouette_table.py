@@ -138,7 +138,7 @@ def _table_from(number: int, text: str) -> ChouetteTable | None:
         match.moves = list(map(str, values["moves"]))
         box_can, captain_can = values["can_move"]
         match.can_move = (int(box_can), int(captain_can))
-        flaw = match.board(TEAM, state.captain, state.box).flaw()
+        flaw = match.shown(TEAM, state.captain, state.box).state.flaw()
         sound = set(state.order) <= set(state.ledger) and sum(state.ledger.values()) == 0
     except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
         return None

@@ -18,13 +18,12 @@ from fibsbot.server import (
     info,
     laws,
     match_commands,
-    ruleset_commands,
     sessions,
     texts,
     watchers,
     who,
 )
-from fibsbot.server.ruleset_match import RulesetMatch
+from fibsbot.server.audience import send_boards
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, Handler, World
 
@@ -46,7 +45,7 @@ def handle(world: World, user: User, line: str) -> None:
     text = line.strip()
     if text == REPEAT:
         text = user.last_command
-    before = ruleset_commands.state_of(user)
+    before = None if user.match is None else user.match.state
     if text:
         try:
             command = parse_line(text)
@@ -54,7 +53,9 @@ def handle(world: World, user: User, line: str) -> None:
             _handler(user, command)(world, user, command)
         except CommandError as error:
             world.send(user, *refusal_messages(error.refusal))
-    ruleset_commands.after_command(world, user, before)
+    match = user.match
+    if match is not None and not match.lines.boards_at_once and match.state is not before:
+        send_boards(world, match)
     if user.table is not None:
         chouette_flow.after_command(world, user.table)
     if user.away is not None:
@@ -63,13 +64,9 @@ def handle(world: World, user: User, line: str) -> None:
 
 
 def _handler(user: User, command: Command) -> Handler:
-    """Return the handler of a command; at a chouette's table and in other games some commands have another one."""
-    other = None
-    if user.table is not None:
-        other = chouette_commands.TABLE_HANDLERS.get(type(command))
-    elif isinstance(user.match, RulesetMatch):
-        other = ruleset_commands.HANDLERS.get(type(command))
-    return other or HANDLERS[type(command)]
+    """Return the handler of a command; at a chouette's table some commands have another one."""
+    kind = type(command)
+    return (None if user.table is None else chouette_commands.TABLE_HANDLERS.get(kind)) or HANDLERS[kind]
 
 
 def parse_line(text: str) -> Command:

@@ -1,26 +1,24 @@
-"""Game commands: double, redouble, resign, accept, reject, roll, move, off, board, pip, panic.
+"""Game commands: double, redouble, resign, accept, reject, roll, move, off, name, board, pip, panic.
 
 Specification: "Game Commands", "Doubling", "Redoubling", "Resigning".
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
-from fibsbot import fibs_numbering
 from fibsbot.rules import game
-from fibsbot.rules.errors import CubeRefusal, PlayError
+from fibsbot.rules.errors import CubeRefusal, PlayError, RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import Resignation, Seat, Stage
-from fibsbot.server import flows, game_flow
+from fibsbot.server import game_flow
 from fibsbot.server.audience import MatchView, send_to_viewers, watched_view
-from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -31,8 +29,8 @@ REDOUBLE_NAMES: Final = ("beaver", "raccoon", "otter")
 """The names of the first, second and third instant redouble."""
 
 
-def require_match(user: User) -> tuple[PairMatch[Any], Seat]:
-    """Return the user's match, of any game, and seat; refuse if there is none."""
+def require_match(user: User) -> tuple[ServerMatch, Seat]:
+    """Return the user's match and seat; refuse if there is none."""
     if user.match is None:
         if user.board_match is not None:
             raise CommandError(
@@ -42,15 +40,7 @@ def require_match(user: User) -> tuple[PairMatch[Any], Seat]:
     return user.match, user.match.seat(user.name)
 
 
-def require_backgammon(user: User) -> tuple[ServerMatch, Seat]:
-    """Return the user's match and seat; refuse if there is none. Other games have handlers of their own."""
-    match, seat = require_match(user)
-    if not isinstance(match, ServerMatch):
-        raise CommandError(m.NotPlaying())
-    return match, seat
-
-
-def check_no_resignation(match: PairMatch[Any], seat: Seat) -> None:
+def check_no_resignation(match: ServerMatch, seat: Seat) -> None:
     """Refuse everything while an offer to resign waits for its answer."""
     offer = match.state.resignation
     if offer is not None:
@@ -66,6 +56,8 @@ def double(world: World, user: User, command: c.Double) -> None:  # noqa: ARG001
     """Offer a double."""
     match, seat = require_match(user)
     check_no_resignation(match, seat)
+    if match.state.stage is Stage.NAME:
+        check_turn(match, seat, m.NotYourDouble())
     if match.state.stage in (Stage.OVER, Stage.DOUBLED):
         raise CommandError(m.NotYourDouble())
     if match.state.turn is not seat:
@@ -81,7 +73,7 @@ def double(world: World, user: User, command: c.Double) -> None:  # noqa: ARG001
     announce_double(world, match)
 
 
-def announce_double(world: World, match: PairMatch[Any]) -> None:
+def announce_double(world: World, match: ServerMatch) -> None:
     """Announce the double that waits for its answer."""
     state = match.state
     if state.answering is None:
@@ -144,7 +136,7 @@ def resign(world: World, user: User, command: c.Resign) -> None:
         announce_resignation(world, match, match.state.resignation)
 
 
-def announce_resignation(world: World, match: PairMatch[Any], offer: Resignation) -> None:
+def announce_resignation(world: World, match: ServerMatch, offer: Resignation) -> None:
     """Announce the offer to resign that waits for its answer."""
     seat, points = offer.seat, offer.points
     send_to_viewers(world, match, lambda view: m.ResignOffer(view.name(seat), view.name(seat.other), points))
@@ -161,7 +153,7 @@ def accept(world: World, user: User, command: c.Accept) -> None:  # noqa: ARG001
     if state.resignation is not None and state.resignation.seat is seat.other:
         match.record_action(seat.other, "wants to resign")
         match.state = game.accept_resignation(state, seat)
-        flows.end_game(world, match)
+        game_flow.end_game(world, match)
         return
     _check_answers(match, seat)
     match.state = game.take(state, seat)
@@ -173,7 +165,7 @@ def accept(world: World, user: User, command: c.Accept) -> None:  # noqa: ARG001
         return kind(view.name(seat), None if view.is_watcher else cube)
 
     send_to_viewers(world, match, message_for)
-    flows.continue_game(world, match)
+    game_flow.continue_game(world, match)
 
 
 @HANDLERS.on(c.Reject)
@@ -191,20 +183,22 @@ def reject(world: World, user: User, command: c.Reject) -> None:  # noqa: ARG001
     _check_answers(match, seat)
     match.record_action(seat, "rejects")
     match.state = game.drop(state, seat)
-    flows.end_game(world, match)
+    game_flow.end_game(world, match)
 
 
-def _check_answers(match: PairMatch[Any], seat: Seat) -> None:
+def _check_answers(match: ServerMatch, seat: Seat) -> None:
     """Refuse if no double waits for this player's answer."""
     check_no_resignation(match, seat)
     if match.state.answering is not seat:
         raise CommandError(m.NothingToAnswer(match.names[seat.other]))
 
 
-def check_turn(match: PairMatch[Any], seat: Seat, refusal: Refusal) -> None:
-    """Refuse if it is not this player's turn to act."""
+def check_turn(match: ServerMatch, seat: Seat, refusal: Refusal) -> None:
+    """Refuse if it is not this player's turn to roll, play or double."""
     check_no_resignation(match, seat)
     state = match.state
+    if state.stage is Stage.NAME and state.namer is seat:
+        raise CommandError(m.NameFirst(game.choices(state)))
     if state.stage is Stage.DOUBLED and state.answering is seat.other:
         raise CommandError(m.DoublePending(match.names[seat.other]))
     if state.stage not in (Stage.ROLL, Stage.MOVE) or state.turn is not seat:
@@ -214,41 +208,58 @@ def check_turn(match: PairMatch[Any], seat: Seat, refusal: Refusal) -> None:
 @HANDLERS.on(c.Roll)
 def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - all handlers are called alike
     """Roll the dice."""
-    match, seat = require_backgammon(user)
+    match, seat = require_match(user)
     check_turn(match, seat, m.NotYourRoll())
     if match.state.stage is Stage.MOVE:
         raise CommandError(m.AlreadyRolled())
-    game_flow.continue_game(world, match, skip_board=game_flow.roll(world, match))
+    game_flow.roll(world, match)
+    game_flow.continue_game(world, match)
 
 
 @HANDLERS.on(c.Move)
 def move(world: World, user: User, command: c.Move) -> None:
-    """Make a play."""
-    match, seat = require_backgammon(user)
+    """Make a play, in a turn of several parts that of a part."""
+    match, seat = require_match(user)
     check_turn(match, seat, m.NotYourMove())
-    if match.state.dice is None:
+    if match.state.stage is not Stage.MOVE:
         raise CommandError(m.RollFirst())
-    direction = match.direction(seat)
+    lines, colour = match.lines, match.colours[seat]
     try:
-        game_flow.make_play(world, match, fibs_numbering.play_from_fibs(command.moves, direction))
-    except PlayError:
-        state = match.state
-        dice = state.dice or (0, 0)
-        raise CommandError(game_flow.refusal_of_move(state.position, dice, command.moves, direction)) from None
+        game_flow.make_play(world, match, lines.play(command.moves, colour))
+    except PlayError as error:
+        raise CommandError(lines.refusal(match.state, command.moves, colour, error)) from None
     game_flow.continue_game(world, match)
 
 
 @HANDLERS.on(c.Off)
 def off(world: World, user: User, command: c.Off) -> None:  # noqa: ARG001 - as above
     """Bear off a checker with every number."""
-    match, seat = require_backgammon(user)
+    match, seat = require_match(user)
     check_turn(match, seat, m.NotYourTurn())
-    if match.state.dice is None:
+    if match.state.stage is not Stage.MOVE:
         raise CommandError(m.RollFirst())
-    play = game_flow.greedy_play(match.state.position, match.state.dice)
+    play = game_flow.greedy_play(match.state)
     if play is None:
         raise CommandError(m.OffNotPossible())
-    game_flow.make_bear_off(world, match, play)
+    game_flow.bear_off(world, match, play)
+    game_flow.continue_game(world, match)
+
+
+@HANDLERS.on(c.Name)
+def name(world: World, user: User, command: c.Name) -> None:
+    """Name the double to play, or the point to open; elsewhere refuse a second name of the user."""
+    match = user.match
+    if match is None or match.game is None:
+        raise CommandError(m.NameFixed())
+    seat = match.seat(user.name)
+    check_no_resignation(match, seat)
+    if match.state.stage is not Stage.NAME or match.state.namer is not seat:
+        raise CommandError(m.NothingToName())
+    number = int(command.name) if command.name.isascii() and command.name.isdecimal() else 0
+    try:
+        game_flow.name(world, match, seat, number)
+    except RuleError:
+        raise CommandError(m.CantName(game.choices(match.state))) from None
     game_flow.continue_game(world, match)
 
 

@@ -1,8 +1,9 @@
-"""The course of a game: opening roll, turns, automatic plays, refused plays, the end of the game and of the match.
+"""The course of a game of any kind: opening roll, turns, automatic plays, the end of the game and of the match.
 
-A program that acts on every board gets one board for each decision, or asks for it: after `can't move` and in a
-resumed match no board is sent unasked, and the board after a play is not sent to a player for whom the server rolls
-at once, if it would show that a double is possible.
+A program that acts on every board gets one board for each decision, or asks for it. In backgammon boards follow each
+event; after `can't move` and in a resumed match none is sent unasked, and the board after a play is not sent to a
+player for whom the server rolls at once, if it would show that a double is possible. In other games the board follows
+the command, once the game waits for somebody (`dispatch.handle`).
 
 Specification: "Start a Game", "Player's Turn", "Move", "End of a Game", "End of a Match", "Watching a Game".
 """
@@ -15,111 +16,67 @@ from typing import Any, Final
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
-from fibs_protocol.messages import Message, Refusal
-from fibs_protocol.words import UNLIMITED, FibsMove, Toggle
-from fibsbot import fibs_numbering
+from fibs_protocol.messages import Message
+from fibs_protocol.words import UNLIMITED, TableNaming, Toggle
 from fibsbot.match import Dice
-from fibsbot.position import BAR, OFF, Move, Play, Position
-from fibsbot.rules import game
+from fibsbot.position import OFF, Play
+from fibsbot.rules import game, general_plays, plays
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double
-from fibsbot.rules.plays import legal_plays, most_moves, resulting_positions
-from fibsbot.rules.state import Ending, Result, Seat, Stage
-from fibsbot.server.accounts import RatingCalculation
+from fibsbot.rules.ruleset import Numbers
+from fibsbot.rules.state import Ending, GameState, Naming, Seat, Stage
+from fibsbot.server.accounts import Account, GameRating, RatingCalculation
 from fibsbot.server.audience import MatchView, match_views, send_boards, send_to_viewers
-from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.server_match import ServerMatch, update_laws
 from fibsbot.server.world import World
 
-FIBS_BAR_NUMBERS: Final = {1: 0, -1: BAR}
-"""The server's number for the bar of a player who moves in this direction."""
+NAMINGS: Final = {Naming.DOUBLE: TableNaming.DOUBLE, Naming.POINT: TableNaming.POINT}
 
 
-def greedy_play(position: Position, dice: Dice) -> Play | None:
+# -- plays that the server makes ------------------------------------------------------------------------------------
+
+
+def legal_plays(state: GameState) -> tuple[Play, ...]:
+    """Return the legal plays of a roll of backgammon, or of a part of a turn, one for each board they lead to."""
+    if state.rules is BACKGAMMON:
+        return plays.legal_plays(state.position, state.dice or (0, 0))
+    return general_plays.legal_plays(state.rules, state.sides, state.part)
+
+
+def most_moves(state: GameState) -> int:
+    """Return how many checkers the player who has rolled can move."""
+    if state.rules is BACKGAMMON:
+        return plays.most_moves(state.position.points, state.dice or (0, 0))
+    return max(map(len, legal_plays(state)), default=0)
+
+
+def greedy_play(state: GameState) -> Play | None:
     """Return the play that bears off a checker with every number; None if there is none.
 
     If fewer checkers are left than numbers, bearing all of them off is enough.
     """
-    if not position.all_home:
-        return None
-    numbers = 4 if dice[0] == dice[1] else 2
-    for play in legal_plays(position, dice):
+    numbers, own = len(state.part.numbers), state.sides.own
+    for play in legal_plays(state):
         borne_off = bool(play.moves) and all(move.target == OFF for move in play.moves)
-        if borne_off and (len(play) == numbers or position.play(play).over):
+        if borne_off and (len(play) == numbers or own.row[OFF] + len(play) == own.checkers):
             return play
     return None
 
 
-def only_play(position: Position, dice: Dice) -> Play | None:
-    """Return the play if all legal plays lead to the same position, else None."""
-    plays = resulting_positions(position.points, dice)
-    return Play(tuple(Move(*step) for step in next(iter(plays.values())))) if len(plays) == 1 else None
+def only_play(state: GameState) -> Play | None:
+    """Return the play if all legal plays lead to the same board, else None."""
+    found = legal_plays(state)
+    return found[0] if len(found) == 1 else None
 
 
-def refusal_of_move(position: Position, dice: Dice, moves: tuple[FibsMove, ...], direction: int) -> Refusal:
-    """Return the reason why an illegal play is refused.
-
-    The number of moves is checked first, then the moves in the given order: each must be possible after those before
-    it. What remains is a play that uses the wrong number, where only one of the two can be played.
-    """
-    count = most_moves(position.points, dice)
-    if len(moves) < count:
-        return m.TooFewMoves(count)
-    if len(moves) > count:
-        return m.TooManyMoves(count)
-    left = [dice[0]] * 4 if dice[0] == dice[1] else list(dice)
-    which, move = 0, Move(0, 0)
-    for which, fibs_move in enumerate(moves, 1):
-        move = fibs_numbering.from_fibs(fibs_move, direction)
-        reason = _refusal_of_one(position, left, move, which, direction)
-        if reason is not None:
-            return reason
-        left.remove(_die_used(left, move))
-        position = position.after(move)
-    return m.CantMovePoints(move.pips, which)
-
-
-def _refusal_of_one(position: Position, left: list[int], move: Move, which: int, direction: int) -> Refusal | None:
-    fibs_move = fibs_numbering.to_fibs(move, direction)
-    source = FIBS_BAR_NUMBERS[direction] if fibs_move.source is None else fibs_move.source
-    off = move.target == OFF
-    reasons = (
-        (m.BarFirst(which), position.bar and move.source != BAR),
-        (m.CantMoveFrom(source, which), position.points[move.source] <= 0),
-        (m.CantMoveHome(source, which), move.target >= move.source),
-        (m.CantBearOff(which), off and not (position.all_home and _bears_off(position, left, move.source))),
-        (m.CantMovePoints(move.pips, which), not off and move.pips not in left),
-        (m.CantMoveTo(fibs_move.target or 0, which), not off and position.points[move.target] < -1),
-    )
-    return next((reason for reason, holds in reasons if holds), None)
-
-
-def _bears_off(position: Position, left: list[int], source: int) -> bool:
-    highest = not any(n > 0 for n in position.points[source + 1 :])
-    return source in left or (highest and max(left) > source)
-
-
-def _die_used(left: list[int], move: Move) -> int:
-    if move.pips in left:
-        return move.pips
-    return min(number for number in left if number > move.pips)
-
-
-# -- rolling --------------------------------------------------------------------------------------------------------
-
-
-def roll_dice(world: World, match: ServerMatch) -> Dice:
-    """Roll two dice for a match."""
-    dice = world.dice.dice(match.key, match.rolls)
-    match.rolls += 1
-    world.statistics.count(dice)
-    return dice
+# -- the start ------------------------------------------------------------------------------------------------------
 
 
 def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> None:
-    """Start a game: each player rolls one die until they differ, and the higher one moves first.
+    """Start a game: each player rolls one die until they differ, unless the winner of the last game begins.
 
-    The first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8). `resumed`
-    means that a resumed match goes on with this game: then programs ask for the board themselves.
+    In backgammon the first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8).
+    `resumed` means that a resumed match goes on with this game: then programs ask for the board themselves.
     """
     update_laws(match)
     match.joined.clear()
@@ -129,22 +86,25 @@ def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> No
         user.settings.begin_game()
     send_to_viewers(world, match, lambda view: m.GameStarts(match.names[view.seat.other]))
     while match.state.stage is Stage.OPENING:
-        dice, cube = roll_dice(world, match), match.state.cube
-        match.state = game.roll_opening(match.state, *dice)
-        send_to_viewers(world, match, partial(_opening_roll, dice=dice))
-        if match.state.cube != cube:
-            world.send_all((view.user for view in match_views(world, match)), m.CubeRaised(match.state.cube))
-    seat = match.state.turn
-    _store_movable_checkers(match)
-    send_to_viewers(world, match, lambda view: m.FirstMove(view.name(seat)))
+        before, dice = match.state, _roll_two(world, match)
+        match.state = game.roll_opening(before, *dice)
+        send_to_viewers(world, match, partial(_each_rolls, kind=m.OpeningRoll, dice=dice))
+        _announce_raise(world, match, before)
+    _announce(world, match, m.FirstMove, match.state.turn)
+    _note_movable_checkers(match)
     offer_rethrow(world, match)
-    send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
+    if match.lines.boards_at_once:
+        send_boards(world, match, except_for=partial(asks_after_resume, world) if resumed else None)
+    if match.lines.plays_at_start:
+        continue_game(world, match)
     world.mark_unsaved(match)
 
 
-def _opening_roll(view: MatchView, dice: Dice) -> Message:
-    seat = view.seat
-    return m.OpeningRoll(view.name(seat), dice[seat], view.match.names[seat.other], dice[seat.other])
+def start_next_game(world: World, match: ServerMatch, *, resumed: bool = False) -> None:
+    """Start the next game of a match."""
+    match.state = game.next_game(match.state)
+    match.swap_colours()
+    start_game(world, match, resumed=resumed)
 
 
 def asks_after_resume(world: World, view: MatchView) -> bool:
@@ -152,17 +112,50 @@ def asks_after_resume(world: World, view: MatchView) -> bool:
     return not view.is_watcher and view.wants_raw_boards and not world.quirks.board_after_resume
 
 
+def _announce(world: World, match: ServerMatch, kind: Callable[[str], Message], seat: Seat) -> None:
+    """Send everybody who sees the match a message that has a player's name only."""
+    send_to_viewers(world, match, lambda view: kind(view.name(seat)))
+
+
+# -- turns ----------------------------------------------------------------------------------------------------------
+
+
 def continue_game(world: World, match: ServerMatch, *, skip_board: bool = False) -> None:
-    """Continue the game until a player has to decide: ask to roll or double, or roll for a player who cannot double.
+    """Continue the game until a player has to decide, and ask that player; or end it.
 
     `skip_board` is as for `roll`, and applies to the first roll.
     """
     world.mark_unsaved(match)
-    while match.state.stage is Stage.ROLL:
-        if not _rolls_automatically(match):
-            world.send(match.users[match.state.turn], m.RollOrDouble())
+    while True:
+        stage = match.state.stage
+        if stage is Stage.OVER:
+            end_game(world, match)
             return
-        skip_board = roll(world, match, skip_board=skip_board)
+        if stage is Stage.CONTEST:
+            _roll_contest(world, match)
+        elif stage is Stage.ROLL and _rolls_automatically(match):
+            roll(world, match, skip_board=skip_board)
+            skip_board = False
+        elif stage is Stage.MOVE and most_moves(match.state) == 0:
+            _pass(world, match)
+            skip_board = True
+        elif stage is not Stage.MOVE or not _plays_by_itself(world, match):
+            ask(world, match)
+            return
+
+
+def ask(world: World, match: ServerMatch) -> None:
+    """Ask the player who has to decide, unless an offer waits for its answer, which is announced elsewhere."""
+    state = match.state
+    if state.decides is None or state.resignation or state.stage is Stage.DOUBLED:
+        return
+    user = match.users[state.decides]
+    if state.stage is Stage.ROLL:
+        world.send(user, m.RollOrDouble())
+    elif state.naming is not None:
+        world.send(user, m.NamePrompt(NAMINGS[state.naming], game.choices(state)))
+    else:
+        world.send(user, m.MovePrompt(most_moves(state)))
 
 
 def _rolls_automatically(match: ServerMatch) -> bool:
@@ -171,52 +164,91 @@ def _rolls_automatically(match: ServerMatch) -> bool:
     return not match.users[seat].settings[Toggle.DOUBLE] or refusal_to_double(match.state, seat) is not None
 
 
-def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> bool:
-    """Roll for the player on turn, and play if there is no choice or the player's toggles make it.
+def _pass(world: World, match: ServerMatch) -> None:
+    """Make the empty play of a player who cannot move."""
+    seat = match.state.turn
+    make_play(world, match, Play(), lambda view: m.CannotMove(view.name(seat)))
 
-    Args:
-        world: the world.
-        match: the match.
-        skip_board: whether clients ask for the board because of the last event (`can't move`, a resumed
-            match): then the player on turn does not get the board of this roll as well.
 
-    Returns:
-        Whether the player cannot move, after which clients ask for the board.
-    """
-    seat, dice = match.state.turn, roll_dice(world, match)
-    match.state = game.roll(match.state, seat, dice)
-    count = _store_movable_checkers(match)
-    send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), fibs_numbering.dice_to_fibs(dice)))
-    offer_rethrow(world, match)
-    send_boards(world, match, rolled=True, except_for=lambda view: skip_board and view.is_player(seat))
-    if count == 0:
-        match.record_play(seat, dice, Play())
-        match.state = game.play(match.state, seat, Play())
-        send_to_viewers(world, match, lambda view: m.CannotMove(view.name(seat)))
+def _plays_by_itself(world: World, match: ServerMatch) -> bool:
+    """Make the play that the player's toggles leave to the server; return whether there was one."""
+    state = match.state
+    seat, settings = state.turn, match.users[state.turn].settings
+    if may_reject_roll(state):
+        return False
+    bearing_off = greedy_play(state) if settings[Toggle.GREEDY] else None
+    if bearing_off is not None:
+        bear_off(world, match, bearing_off)
         return True
-    _play_or_ask(world, match, seat, count)
-    return False
+    play = only_play(state) if settings[Toggle.AUTOMOVE] else None
+    if play is None:
+        return False
+    made = m.OnlyMove(match.lines.moves(play, match.colours[seat]))
+    make_play(world, match, play, lambda _: made)
+    return True
 
 
-def _play_or_ask(world: World, match: ServerMatch, seat: Seat, count: int) -> None:
-    """Make the play that the player's toggles leave to the server, or ask the player for `count` moves."""
-    dice = match.state.dice or (0, 0)
-    settings, position = match.users[seat].settings, match.state.position
-    if may_reject_roll(match.state):
-        world.send(match.users[seat], m.MovePrompt(count))
-        return
-    if settings[Toggle.GREEDY]:
-        play = greedy_play(position, dice)
-        if play is not None:
-            make_bear_off(world, match, play)
-            return
-    if settings[Toggle.AUTOMOVE]:
-        play = only_play(position, dice)
-        if play is not None:
-            made = m.OnlyMove(fibs_numbering.play_to_fibs(play, match.direction(seat)))
-            make_play(world, match, play, lambda _: made)
-            return
-    world.send(match.users[seat], m.MovePrompt(count))
+# -- rolling --------------------------------------------------------------------------------------------------------
+
+
+def _roll_two(world: World, match: ServerMatch) -> Dice:
+    """Roll two dice for a match."""
+    dice = world.dice.dice(match.key, match.rolls)
+    match.rolls += 1
+    world.statistics.count(dice)
+    return dice
+
+
+def _roll_dice(world: World, match: ServerMatch) -> Numbers:
+    """Roll as many dice as the game has; the third one is the first of another roll of two."""
+    dice: Numbers = _roll_two(world, match)
+    if match.rules.dice > len(dice):
+        dice += world.dice.dice(match.key, match.rolls)[: match.rules.dice - len(dice)]
+        match.rolls += 1
+    return dice
+
+
+def roll(world: World, match: ServerMatch, *, skip_board: bool = False) -> None:
+    """Roll for the player on turn.
+
+    `skip_board` is whether clients ask for the board because of the last event (`can't move`, a resumed match): then
+    the player on turn does not get the board of this roll as well.
+    """
+    before, seat, dice = match.state, match.state.turn, _roll_dice(world, match)
+    match.state = game.roll(before, seat, dice)
+    _note_movable_checkers(match)
+    if len(dice) == 2:
+        two = (dice[0], dice[1])
+        send_to_viewers(world, match, lambda view: m.Rolls(view.name(seat), two))
+    else:
+        send_to_viewers(world, match, lambda view: m.RollsThree(view.name(seat), dice))
+    _announce_raise(world, match, before)
+    offer_rethrow(world, match)
+    if match.lines.boards_at_once:
+        send_boards(world, match, rolled=True, except_for=lambda view: skip_board and view.is_player(seat))
+    if match.state.turn is not seat:  # a roll that brings nothing
+        match.record_play(seat, dice, Play())
+        _announce(world, match, m.CannotMove, seat)
+
+
+def _roll_contest(world: World, match: ServerMatch) -> None:
+    """Roll two dice for each player until the totals differ; the higher one names the point to open."""
+    dice = (_roll_two(world, match), _roll_two(world, match))
+    match.state = game.roll_contest(match.state, sum(dice[Seat.A]), sum(dice[Seat.B]))
+    send_to_viewers(world, match, partial(_each_rolls, kind=m.ContestRolls, dice=dice))
+
+
+def _each_rolls(view: MatchView, kind: Callable[[str, Any, str, Any], Message], dice: tuple[Any, ...]) -> Message:
+    """Return the message about a roll of each player, the viewer's first."""
+    seat = view.seat
+    return kind(view.name(seat), dice[seat], view.match.names[seat.other], dice[seat.other])
+
+
+def _announce_raise(world: World, match: ServerMatch, before: GameState) -> None:
+    """Announce that a roll has raised the cube, if it has."""
+    cube = match.state.cube
+    if cube != before.cube:
+        send_to_viewers(world, match, lambda _: m.CubeRaised(cube))
 
 
 def offer_rethrow(world: World, match: ServerMatch) -> None:
@@ -225,21 +257,21 @@ def offer_rethrow(world: World, match: ServerMatch) -> None:
         world.send(match.users[match.state.turn], m.MayRethrow(2 * match.state.cube))
 
 
-def _store_movable_checkers(match: ServerMatch) -> int:
-    """Store and return how many checkers the player who has rolled can move."""
-    state = match.state
-    count = most_moves(state.position.points, state.dice or (0, 0))
-    match.can_move = (count, match.can_move[1]) if state.turn is Seat.A else (match.can_move[0], count)
-    return count
+def _note_movable_checkers(match: ServerMatch) -> None:
+    """Note how many checkers the player who has rolled can move, which boards of backgammon show."""
+    if match.game is None:
+        a, b = match.can_move
+        count = most_moves(match.state)
+        match.can_move = (count, b) if match.state.turn is Seat.A else (a, count)
 
 
 # -- playing --------------------------------------------------------------------------------------------------------
 
 
-def make_bear_off(world: World, match: ServerMatch, play: Play) -> None:
+def bear_off(world: World, match: ServerMatch, play: Play) -> None:
     """Make a play chosen by the server that only bears off."""
-    seat = match.state.turn
-    off = m.BearsOff(tuple(move.source or 0 for move in fibs_numbering.play_to_fibs(play, match.direction(seat))))
+    moves = match.lines.moves(play, match.colours[match.state.turn])
+    off = m.BearsOff(tuple(move.source or 0 for move in moves))
     send_to_viewers(world, match, lambda _: off)
     make_play(world, match, play)
 
@@ -247,28 +279,48 @@ def make_bear_off(world: World, match: ServerMatch, play: Play) -> None:
 def make_play(
     world: World, match: ServerMatch, play: Play, message_for: Callable[[MatchView], Message | None] | None = None
 ) -> None:
-    """Make a legal play for the player on turn, announce it, and send the next board or end the game.
+    """Make a play of a turn, or of a part of it, and announce it and what follows in the turn.
 
     Raises:
         PlayError: if the play is not legal; then nothing has changed.
     """
-    seat, dice = match.state.turn, match.state.dice
-    match.state = game.play(match.state, seat, play)
-    match.record_play(seat, dice or (0, 0), play)
-    made = fibs_numbering.play_to_fibs(play, match.direction(seat))
-    send_to_viewers(
-        world, match, message_for or (lambda view: None if view.is_player(seat) else m.Moves(match.names[seat], made))
-    )
-    if match.state.stage is Stage.OVER:
-        end_game(world, match)
-        return
+    before, seat = match.state, match.state.turn
+    match.state = game.play(before, seat, play)
+    match.record_play(seat, before.part.numbers, play)
+    if play.moves or message_for is not None:
+        made = m.Moves(match.names[seat], match.lines.moves(play, match.colours[seat]))
+        send_to_viewers(world, match, message_for or (lambda view: None if view.is_player(seat) else made))
+    _announce_rest(world, match, before)
+    if match.lines.boards_at_once and play.moves and match.state.stage is not Stage.OVER:
+        _send_boards_after_play(world, match)
+
+
+def _announce_rest(world: World, match: ServerMatch, before: GameState) -> None:
+    """Announce what follows a part of a turn: another part, another roll, or parts that are left to the opponent."""
+    state, seat = match.state, before.turn
+    if state.stage is Stage.MOVE:
+        numbers = state.part.numbers
+        if state.turn is not seat:
+            send_to_viewers(world, match, lambda view: m.RestLeft(view.name(seat), view.name(seat.other)))
+        send_to_viewers(world, match, lambda view: m.NextPart(view.name(state.turn), numbers))
+    elif state.stage is Stage.ROLL and state.turn is seat and not before.passed:
+        _announce(world, match, m.RollsAgain, seat)
+
+
+def _send_boards_after_play(world: World, match: ServerMatch) -> None:
     # A program would double where this board allows it: in the Crawford game, or with the toggle `double` off.
-    rolls, turn = _rolls_automatically(match), match.state.turn
+    turn = match.state.turn
+    repeats = _rolls_automatically(match) and match.state.owner is not turn.other
+    send_boards(world, match, except_for=lambda view: repeats and view.is_player(turn) and view.wants_board_after_roll)
 
-    def repeats(view: MatchView) -> bool:
-        return rolls and view.is_player(turn) and view.wants_board_after_roll and view.board().state.may_double
 
-    send_boards(world, match, except_for=repeats)
+def name(world: World, match: ServerMatch, seat: Seat, number: int) -> None:
+    """Name the double to play, or the point to open. Raises RuleError for what may not be named."""
+    naming = match.state.naming
+    match.state = game.name(match.state, seat, number)
+    if naming is not None:
+        match.record_action(seat, f"names {number}")
+        send_to_viewers(world, match, lambda view: m.NumberNamed(view.name(seat), NAMINGS[naming], number))
 
 
 # -- the end --------------------------------------------------------------------------------------------------------
@@ -276,74 +328,53 @@ def make_play(
 
 def end_game(world: World, match: ServerMatch) -> None:
     """Announce the result of a finished game, and ask to join the next one or end the match."""
-    result = match.state.result
-    if result is None:
-        raise AssertionError("a game that is over has a result")
     world.mark_unsaved(match)
-    match.record_action(result.winner, "wins")
-    winner = match_winner(match.state)
-    announce_end(world, match, lambda view: _result(view, result), goes_on=winner is None)
-    if winner is not None:
-        _end_match(world, match, winner)
-
-
-def announce_end(
-    world: World, match: PairMatch[Any], result_for: Callable[[MatchView], Message], *, goes_on: bool
-) -> None:
-    """Send everybody who sees a match the result of a game, and the score and the request to join if it goes on."""
+    result, winner = match.state.result, match_winner(match.state)
+    if result is None:
+        match.record_action(match.state.turn, "draws")
+    else:
+        match.record_action(result.winner, "wins")
     for view in match_views(world, match):
-        messages: list[Message] = [result_for(view)]
+        messages = [_result(view)]
         if view.user.settings[Toggle.MOVES] and not view.is_watcher:
             messages += match.list_moves(view.seat)
             if world.quirks.glue_moves:
                 messages[:2] = [m.Unknown(write(messages[0]) + write(messages[1]))]
-        if goes_on:
+        if winner is None:
             own, other = view.seat, view.seat.other
             scores = match.state.scores
             messages.append(m.Score(match.length, match.names[own], scores[own], match.names[other], scores[other]))
             if not view.is_watcher:
                 messages.append(m.JoinNextGame())
         world.send(view.user, *messages)
+    if winner is not None:
+        _end_match(world, match, winner)
 
 
-def _result(view: MatchView, result: Result) -> Message:
-    winner, loser = view.name(result.winner), view.name(result.winner.other)
-    match result.how:
-        case Ending.BORNE_OFF | Ending.OTHER:
-            return m.GameWon(winner, result.points, view.is_watcher)
+def _result(view: MatchView) -> Message:
+    state = view.match.state
+    if state.result is None:
+        return m.GameDrawn(state.reason)
+    winner, loser, points = view.name(state.result.winner), view.name(state.result.winner.other), state.result.points
+    match state.result.how:
         case Ending.DROPPED:
-            return m.GaveUp(loser, winner, result.points)
+            return m.GaveUp(loser, winner, points)
         case Ending.RESIGNED:
-            return m.ResignAccepted(winner, result.points)
+            return m.ResignAccepted(winner, points)
+        case Ending.BORNE_OFF | Ending.OTHER:
+            return view.match.lines.game_won(state, winner, is_watcher=view.is_watcher)
 
 
 def _end_match(world: World, match: ServerMatch, winner: Seat) -> None:
-    """Update the ratings and end the match."""
-    length, scores = match.length, match.state.scores
-    won, lost = match.users[winner].account, match.users[winner.other].account
+    """Update the ratings, announce the winner, and end the match."""
+    length, scores = match.length, (match.state.scores[winner], match.state.scores[winner.other])
+    names = match.names[winner], match.names[winner.other]
     if length != UNLIMITED and match.agreed is None:  # the formula belongs to the laws of FIBS
-        calculation = RatingCalculation(won.rated_player, lost.rated_player, length)
-        won.rating += calculation.gain
-        lost.rating -= calculation.loss
-        won.experience += length
-        lost.experience += length
-        show_calculation(world, match, calculation)
-    report = m.MatchReportEnd(won.name, lost.name, length, scores[winner], scores[winner.other])
-    close_match(world, match, winner, report)
-
-
-def show_calculation(world: World, match: PairMatch[Any], calculation: RatingCalculation) -> None:
-    """Count a change of two ratings, and show it to the players who want to see it."""
-    world.traffic.ratings += 2
-    for user in match.users.values():
-        if user.settings[Toggle.RATINGS]:
-            world.send(user, *calculation.lines())
-
-
-def close_match(world: World, match: PairMatch[Any], winner: Seat, report: Message) -> None:
-    """Announce the winner of a match, and end it."""
-    points, others = match.state.scores[winner], match.state.scores[winner.other]
-    send_to_viewers(world, match, lambda view: m.MatchWon(view.name(winner), match.length, points, others))
+        _update_ratings(world, match, winner)
+    report: Message = m.MatchReportEnd(*names, length, *scores)
+    if match.game is not None:
+        report = m.GameReportEnd(*names, length, match.game, *scores)
+    send_to_viewers(world, match, lambda view: m.MatchWon(view.name(winner), length, *scores))
     players = list(match.users.values())
     for user in players:
         user.match = None
@@ -351,7 +382,28 @@ def close_match(world: World, match: PairMatch[Any], winner: Seat, report: Messa
     world.show_status(*players)
 
 
-def report_match(world: World, match: PairMatch[Any], message: Message) -> None:
+def _update_ratings(world: World, match: ServerMatch, winner: Seat) -> None:
+    """Change two ratings by a match, and show the calculation to the players who want to see it.
+
+    Every game has ratings of its own; those of backgammon are in the accounts.
+    """
+    won: Account | GameRating = match.users[winner].account
+    lost: Account | GameRating = match.users[winner.other].account
+    if match.game is not None:
+        won, lost = (world.database.game_rating(rated.name, match.rules.name) for rated in (won, lost))
+        match.new_ratings = (won, lost)
+    calculation = RatingCalculation(won.rated_player, lost.rated_player, match.length)
+    won.rating += calculation.gain
+    lost.rating -= calculation.loss
+    for rated in (won, lost):
+        rated.experience += match.length
+    world.traffic.ratings += 2
+    for user in match.users.values():
+        if user.settings[Toggle.RATINGS]:
+            world.send(user, *calculation.lines())
+
+
+def report_match(world: World, match: ServerMatch, message: Message) -> None:
     """Report a match to users with the toggle `report`, except for those who see it anyway.
 
     A client that has not asked for other games hears nothing of them.

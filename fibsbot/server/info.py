@@ -211,12 +211,6 @@ def clear(world: World, user: User, command: c.Clear) -> None:  # noqa: ARG001 -
     world.send(user, ClearScreen())
 
 
-@HANDLERS.on(c.Name)
-def name(world: World, user: User, command: c.Name) -> None:  # noqa: ARG001 - as above
-    """Refuse a second name."""
-    raise CommandError(m.NameFixed())
-
-
 @HANDLERS.on(c.Erase, c.ShutdownCommand)
 def denied(world: World, user: User, command: c.Command) -> None:  # noqa: ARG001 - as above
     """Refuse commands for administrators: this server has none among its users."""

@@ -6,7 +6,7 @@ such a match and cannot watch one. People, who read sentences, need not ask.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from attrs import evolve
 
@@ -19,9 +19,8 @@ from fibsbot.rules.laws import Laws, with_board_limit
 from fibsbot.rules.permissions import may_reject_roll
 from fibsbot.server import game_flow
 from fibsbot.server.audience import send_to_viewers
-from fibsbot.server.game_commands import check_turn, require_backgammon
-from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.server_match import CUBE_LIMIT
+from fibsbot.server.game_commands import check_turn, require_match
+from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
 from fibsbot.server.texts import help_on
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -57,7 +56,7 @@ def law_lines(laws: Laws | None) -> tuple[m.MatchLaws, ...]:
     return () if laws is None else (m.MatchLaws(law_words(laws), describe_laws(laws)),)
 
 
-def check_knows(match: PairMatch[Any] | None, *users: User) -> None:
+def check_knows(match: ServerMatch | None, *users: User) -> None:
     """Refuse a match by other laws to clients that know none."""
     for user in users if match and match.agreed else ():
         if not user.knows_laws:
@@ -78,8 +77,10 @@ def show_laws(world: World, user: User, command: c.ShowLaws) -> None:
 
 @HANDLERS.on(c.Rethrow)
 def rethrow(world: World, user: User, command: c.Rethrow) -> None:  # noqa: ARG001 - all handlers are called alike
-    """Reject the first roll, which doubles the cube, and roll again."""
-    match, seat = require_backgammon(user)
+    """Reject the first roll, which doubles the cube, and roll again; other games than backgammon have no such law."""
+    match, seat = require_match(user)
+    if match.game is not None:
+        raise CommandError(m.CantRethrow())
     check_turn(match, seat, m.NotYourMove())
     dice = match.state.dice
     if dice is None:

@@ -1,12 +1,14 @@
 """Match commands: invite, join, leave; resuming saved matches.
 
-Specification: "Invite", "Join", "Leave". At the end are the messages that name the game, if it is not backgammon.
+Specification: "Invite", "Join", "Leave". Where two messages stand side by side, the second one names a game other than
+backgammon.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -14,15 +16,14 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import flows, game_commands, game_flow, laws, watchers
+from fibsbot.server import game_commands, game_flow, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
-from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.ruleset_match import load_match, new_ruleset_match
-from fibsbot.server.server_match import ServerMatch, new_match, update_laws
+from fibsbot.server.server_match import ServerMatch, game_name, new_match, update_laws
 from fibsbot.server.users import PendingInvitation, User
 from fibsbot.server.world import CommandHandlers, World
 from fibsbot.text import one_line
@@ -31,6 +32,8 @@ MAX_LENGTH: Final = 999
 """Points of the longest match."""
 
 HANDLERS: Final = CommandHandlers()
+
+_AnyMessage: TypeAlias = Callable[..., Message]
 
 
 # -- invite ---------------------------------------------------------------------------------------------------------
@@ -47,17 +50,18 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     guest = find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
     length, agreed = command.length, None
-    game = _ruleset_of(command.game).full_name if isinstance(command, c.InviteToGame) else None
+    rules = _ruleset_of(command.game) if isinstance(command, c.InviteToGame) else BACKGAMMON
+    game = game_name(rules)
     _check_invited(world, user, guest, game)
     if length is None:
         if saved is None:
             raise CommandError(m.NoSavedMatch(guest.name))
-        old = load_match(saved)
+        old = ServerMatch.from_saved(saved)
         if old is not None:
             laws.check_knows(old, user, guest)
             _check_invited(world, user, guest, old.game)
         shown = laws.law_lines(old.agreed if old else None)
-        hears = _resume_message(user.name, old.game if old else None)
+        hears = _naming(old.game if old else None, m.ResumeInvitation, m.GameResumeInvitation, user.name)
         world.send(guest, hears, *shown, m.JoinHint(user.name))
         world.send(user, m.YouInvitedToResume(guest.name), *shown)
     else:
@@ -67,11 +71,12 @@ def invite(world: World, user: User, command: c.Invite) -> None:
         if agreed is None and SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
             raise CommandError(m.NotExperienced())
         shown = laws.law_lines(agreed)
-        world.send(guest, _invitation_message(user.name, length, game), *shown, m.JoinHint(user.name))
+        hears = _naming(game, m.Invitation, m.GameInvitation, user.name, length)
+        world.send(guest, hears, *shown, m.JoinHint(user.name))
         if saved is not None:
             world.send(guest, m.SavedMatchWarning(_saved_length(saved)))
-        world.send(user, _invited_message(guest.name, length, game), *shown)
-    user.invitation = PendingInvitation(guest.name, length, agreed, game)
+        world.send(user, _naming(game, m.YouInvited, m.YouInvitedToGame, guest.name, length), *shown)
+    user.invitation = PendingInvitation(guest.name, length, agreed, rules)
     if guest.away is not None:
         world.send(user, m.Unknown(""), m.UserIsAway(guest.name, guest.away))
 
@@ -100,7 +105,7 @@ def _unfinished(world: World, name: str, other: str) -> SavedMatchRow | None:
 
 def _saved_length(saved: SavedMatchRow) -> int:
     """Return the length of a saved match; of a corrupt one, UNLIMITED."""
-    match = load_match(saved)
+    match = ServerMatch.from_saved(saved)
     return UNLIMITED if match is None else match.length
 
 
@@ -127,7 +132,7 @@ def join(world: World, user: User, command: c.Join) -> None:
     invitation = host.invitation
     if invitation is None or invitation.name != user.name:
         raise CommandError(m.DidntInvite(host.name))
-    _check_joins(host, user, invitation.game)
+    _check_joins(host, user, game_name(invitation.rules))
     host.invitation = user.invitation = None
     if invitation.length is None:
         _resume(world, host, user)
@@ -135,33 +140,29 @@ def join(world: World, user: User, command: c.Join) -> None:
         _start(world, host, user, invitation.length, invitation)
 
 
-def _join_next_game(world: World, user: User, match: PairMatch[Any]) -> None:
+def _join_next_game(world: World, user: User, match: ServerMatch) -> None:
     seat = match.seat(user.name)
     match.joined.add(seat)
     if len(match.joined) < 2:
         world.send(user, m.WaitForJoin(match.names[seat.other]))
     else:
-        flows.start_next_game(world, match)
+        game_flow.start_next_game(world, match)
 
 
 def _start(world: World, host: User, guest: User, length: int, invitation: PendingInvitation) -> None:
     """Start a new match of the game, or by the laws, of the invitation; a saved one between the two is discarded."""
     last = world.database.match(host.name, guest.name)
     serial = last.serial + 1 if last else 1
-    game = invitation.game
-    match: PairMatch[Any] = (
-        new_match(host, guest, length, serial, invitation.laws)
-        if game is None
-        else new_ruleset_match(host, guest, length, serial, _ruleset_of(game))
-    )
+    match = new_match(host, guest, length, serial, rules=invitation.rules, agreed=invitation.laws)
     if world.dice.coin(match.key):
         match.swap_colours()
     _begin_playing(world, match, host, guest)
-    world.send(guest, _you_joined(host.name, length, game))
-    world.send(host, _opponent_joined(guest.name, length, game))
+    world.send(guest, _naming(match.game, m.YouJoined, m.YouJoinedGame, host.name, length))
+    world.send(host, _naming(match.game, m.OpponentJoined, m.OpponentJoinedGame, guest.name, length))
     _show_laws(world, match)
-    _announce_match(world, match, _start_report(match, host.name, guest.name))
-    flows.start_game(world, match)
+    facts = host.name, guest.name, match.length
+    _announce_match(world, match, _naming(match.game, m.MatchReportStart, m.GameReportStart, *facts))
+    game_flow.start_game(world, match)
 
 
 def _resume(world: World, host: User, guest: User) -> None:
@@ -169,7 +170,7 @@ def _resume(world: World, host: User, guest: User) -> None:
     saved = _unfinished(world, host.name, guest.name)
     if saved is None:
         raise CommandError(m.DidntInvite(host.name))
-    match = load_match(saved)
+    match = ServerMatch.from_saved(saved)
     if match is None:
         world.send(host, m.SavedMatchCorrupt())
         raise CommandError(m.SavedMatchCorrupt())
@@ -179,8 +180,7 @@ def _resume(world: World, host: User, guest: User) -> None:
     world.send(guest, m.YouResumed(host.name))
     world.send(host, m.OpponentResumed(guest.name))
     _show_laws(world, match)
-    if isinstance(match, ServerMatch):
-        update_laws(match)
+    update_laws(match)
     for user in (host, guest):
         user.settings.begin_game()
     scores = match.state.scores
@@ -192,36 +192,37 @@ def _resume(world: World, host: User, guest: User) -> None:
             m.ResumeLength(match.length),
             *(m.ResumePoints(match.names[seat], scores[seat]) for seat in (Seat.A, Seat.B)),
         )
-    _announce_match(world, match, _resume_report(match, host.name, guest.name))
+    facts = host.name, guest.name, match.length
+    _announce_match(world, match, _naming(match.game, m.MatchReportResume, m.GameReportResume, *facts))
     if match.between_games:
-        flows.start_next_game(world, match, resumed=True)
+        game_flow.start_next_game(world, match, resumed=True)
         return
-    if isinstance(match, ServerMatch):
+    if match.lines.boards_at_once:
         send_boards(world, match, except_for=partial(game_flow.asks_after_resume, world))
     _repeat_prompt(world, match)
 
 
-def _show_laws(world: World, match: PairMatch[Any]) -> None:
+def _show_laws(world: World, match: ServerMatch) -> None:
     """Show both players and the watchers by which laws the match is played, if not by those of FIBS."""
     viewers = [view.user for view in match_views(world, match) if view.user.knows_laws]
     world.send_all(viewers, *laws.law_lines(match.agreed))
 
 
-def _repeat_prompt(world: World, match: PairMatch[Any]) -> None:
+def _repeat_prompt(world: World, match: ServerMatch) -> None:
     """Repeat the prompt that was open when the match was interrupted."""
     state = match.state
     if state.resignation is not None:
         game_commands.announce_resignation(world, match, state.resignation)
     elif state.answering is not None:
         game_commands.announce_double(world, match)
-    elif isinstance(match, ServerMatch) and state.stage is Stage.MOVE:
+    elif state.stage is Stage.MOVE and not match.lines.plays_at_start:
         game_flow.offer_rethrow(world, match)
-        world.send(match.users[state.turn], m.MovePrompt(match.can_move[state.turn]))
+        game_flow.ask(world, match)
     else:
-        flows.continue_game(world, match, skip_board=not world.quirks.board_after_resume)
+        game_flow.continue_game(world, match, skip_board=not world.quirks.board_after_resume)
 
 
-def _begin_playing(world: World, match: PairMatch[Any], host: User, guest: User) -> None:
+def _begin_playing(world: World, match: ServerMatch, host: User, guest: User) -> None:
     # The end of watching is announced to the watched player's opponent, so it comes before anybody has the match.
     for user in (host, guest):
         watchers.stop_watching(world, user)
@@ -232,7 +233,7 @@ def _begin_playing(world: World, match: PairMatch[Any], host: User, guest: User)
     world.show_status(host, guest)
 
 
-def _announce_match(world: World, match: PairMatch[Any], message: m.Message) -> None:
+def _announce_match(world: World, match: ServerMatch, message: Message) -> None:
     """Announce a match to its watchers, then to all users who want reports.
 
     Watchers whom a player has banned, or whose clients know no other laws or games, stop watching.
@@ -248,8 +249,7 @@ def _announce_match(world: World, match: PairMatch[Any], message: m.Message) -> 
             continue
         world.send(view.user, message)
         if view.user.name in banned or not is_shown:
-            host, guest = match.names
-            world.send(view.user, m.CantWatchMatch(host, guest))
+            world.send(view.user, m.CantWatchMatch(*match.names))
             watchers.stop_watching(world, view.user)
     game_flow.report_match(world, match, message)
 
@@ -316,40 +316,6 @@ def _check_joins(host: User, guest: User, game: str | None) -> None:
         raise CommandError(m.GamesNotWanted(host.name))
 
 
-def _invitation_message(name: str, length: int, game: str | None) -> Message:
-    """Return what the invited user reads."""
-    return m.Invitation(name, length) if game is None else m.GameInvitation(name, length, game)
-
-
-def _invited_message(name: str, length: int, game: str | None) -> Message:
-    """Return the answer to the user who has invited."""
-    return m.YouInvited(name, length) if game is None else m.YouInvitedToGame(name, length, game)
-
-
-def _resume_message(name: str, game: str | None) -> Message:
-    """Return what the user reads who is invited to resume a match."""
-    return m.ResumeInvitation(name) if game is None else m.GameResumeInvitation(name, game)
-
-
-def _you_joined(name: str, length: int, game: str | None) -> Message:
-    """Return what the user reads who has joined."""
-    return m.YouJoined(name, length) if game is None else m.YouJoinedGame(name, length, game)
-
-
-def _opponent_joined(name: str, length: int, game: str | None) -> Message:
-    """Return what the user reads who has invited."""
-    return m.OpponentJoined(name, length) if game is None else m.OpponentJoinedGame(name, length, game)
-
-
-def _start_report(match: PairMatch[Any], host: str, guest: str) -> Message:
-    """Return the report that a match begins."""
-    if match.game is None:
-        return m.MatchReportStart(host, guest, match.length)
-    return m.GameReportStart(host, guest, match.length, match.game)
-
-
-def _resume_report(match: PairMatch[Any], host: str, guest: str) -> Message:
-    """Return the report that a match is resumed."""
-    if match.game is None:
-        return m.MatchReportResume(host, guest, match.length)
-    return m.GameReportResume(host, guest, match.length, match.game)
+def _naming(game: str | None, plain: _AnyMessage, naming_game: _AnyMessage, *facts: str | int) -> Message:
+    """Return a message about a match; if it is not of backgammon, the one that also names its game."""
+    return plain(*facts) if game is None else naming_game(*facts, game)

@@ -1,163 +1,235 @@
-"""ServerMatch: a match of backgammon between two users, its board and its laws."""
+"""ServerMatch: a match of any game between two users: the state of the game, the players, the list of moves."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final, Self
 
-from attrs import define, evolve
+from attrs import define, field
 
 from fibs_protocol import messages as m
-from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import write
 from fibs_protocol.words import Colour, Toggle
 from fibsbot import fibs_numbering
-from fibsbot.match import Dice
+from fibsbot.evolve import evolve
 from fibsbot.position import Play
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
+from fibsbot.rules.laws import AutomaticRaise, Laws
+from fibsbot.rules.permissions import match_winner
+from fibsbot.rules.ruleset import Numbers, Ruleset
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.server.pair_match import MAX_SHOWN, PairMatch
-from fibsbot.server.saved_games import SAVED_GAMES
+from fibsbot.server.accounts import GameRating
+from fibsbot.server.database import Database, SavedMatchRow
+from fibsbot.server.match_lines import BACKGAMMON_LINES, RULESET_LINES, MatchLines
+from fibsbot.server.saved_games import game_to_values, values_to_game
 from fibsbot.server.users import User
+from fibsbot.table_lines import MOST_SHOWN
 
 CUBE_LIMIT: Final = 4096
 """The highest value of the cube: a `board:` line holds four digits."""
-CRAWFORD_OFF: Final = 3
-"""The token "forced move" in a match without the Crawford rule (docs/protocol.md, token 50)."""
 
 
 @define(eq=False)
-class ServerMatch(PairMatch[GameState]):
-    """A match of backgammon between two users."""
+class ServerMatch:
+    """A match between two users, until its end or until one of them leaves."""
 
+    names: tuple[str, str]
+    """The names of seat A, who invited, and seat B."""
+    state: GameState
+    colours: tuple[Colour, Colour]
+    serial: int
+    """The number of this match of the pair, from 1; with the names it determines seeded dice."""
+    rolls: int = 0
+    """Number of rolls so far."""
+    moves: list[str] = field(factory=list)
+    """The list of moves of the current game, as `oldmoves` shows it."""
+    agreed: Laws | None = None
+    """The laws that both players have agreed on; None: those of FIBS or of the game, by their toggles."""
     can_move: tuple[int, int] = (0, 0)
     """Checkers that each player could move after the last own roll; as on FIBS it is never reset."""
+    new_ratings: tuple[GameRating, ...] = ()
+    """Once a match of another game than backgammon is over, the ratings that its end has changed."""
+    joined: set[Seat] = field(factory=set)
+    """Between two games, the players who have joined the next one."""
+    users: dict[Seat, User] = field(factory=dict)
+    """The players; empty for a match that is not being played."""
+    teammates: list[User] = field(factory=list)
+    """The other players of a chouette, who see the board as watchers of seat B do."""
+
+    @property
+    def rules(self) -> Ruleset:
+        """The game that is played."""
+        return self.state.rules
+
+    @property
+    def game(self) -> str | None:
+        """The name of the game, with options after colons; None for backgammon."""
+        return game_name(self.state.rules)
+
+    @property
+    def lines(self) -> MatchLines:
+        """What clients see of the match."""
+        return BACKGAMMON_LINES if self.state.rules is BACKGAMMON else RULESET_LINES
+
+    @property
+    def length(self) -> int:
+        """The length as in messages: UNLIMITED for an unlimited match."""
+        return fibs_numbering.length_to_fibs(self.state.length)
+
+    @property
+    def key(self) -> str:
+        """The match's name for seeded dice."""
+        return f"{self.names[0]}:{self.names[1]}:{self.serial}"
+
+    @property
+    def between_games(self) -> bool:
+        """Whether a game is over and the next one has not begun."""
+        return self.state.stage is Stage.OVER
+
+    @property
+    def on_turn(self) -> Seat:
+        """The player on turn according to the server."""
+        return self.lines.on_turn(self.state)
+
+    def seat(self, name: str) -> Seat:
+        """Return a player's seat."""
+        return Seat(self.names.index(name))
 
     def direction(self, seat: Seat) -> int:
-        """Return the direction in which a player moves."""
+        """Return the direction in which a player of backgammon moves."""
         return fibs_numbering.DIRECTIONS[self.colours[seat]]
 
-    def record_play(self, seat: Seat, dice: Dice, play: Play) -> None:
-        """Add a play to the list."""
-        moves = fibs_numbering.play_to_fibs(play, self.direction(seat))
-        self.moves.append(write(m.MovesPlay(self.colours[seat], fibs_numbering.dice_to_fibs(dice), moves)))
+    def swap_colours(self) -> None:
+        """Swap the colours, as before every game but the first."""
+        self.colours = (self.colours[1], self.colours[0])
+
+    def is_shown_to(self, user: User) -> bool:
+        """Return whether a user's client understands the lines of this match."""
+        return (self.agreed is None or user.knows_laws) and (self.game is None or user.plays_games)
+
+    def shown(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> m.Board | m.TableBoard:
+        """Return the board from a seat's side, with the names to show."""
+        names, can_move = (player, opponent), self.can_move[seat]
+        return self.lines.board(self.state, seat, names, self.colours[seat], can_move=can_move, requested=requested)
 
     def pips(self, seat: Seat) -> tuple[int, int]:
         """Return the pip counts of a seat and of the other one."""
-        position = self.state.position_for(seat)
-        return position.pips, position.opponent_pips
+        sides = self.state.sides_for(seat)
+        return sides.own.pips, sides.opponent.pips
 
-    # -- the board --------------------------------------------------------------------------------------------------
+    # -- the list of moves ------------------------------------------------------------------------------------------
 
-    def shown(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> m.Board:
-        """Return the board from a seat's side, with the names to show."""
-        return m.Board(self.board(seat, player, opponent, requested=requested))
+    def record_play(self, seat: Seat, numbers: Numbers, play: Play) -> None:
+        """Add a play of some numbers to the list."""
+        self.moves.append(write(self.lines.listed_play(numbers, play, self.colours[seat])))
 
-    def board(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> BoardState:
-        """Return the board from a seat's side, with the names to show (docs/protocol.md).
+    def record_action(self, seat: Seat, text: str) -> None:
+        """Add an action that is no play to the list."""
+        self.moves.append(write(m.MovesAction(self.colours[seat], text)))
 
-        While a double waits, it is the answering player's turn and neither may double; `was_doubled` is only set on a
-        board that the doubled player has requested.
-        """
-        state, colour, turn = self.state, self.colours[seat], self.on_turn
-        direction = self.direction(seat)
-        position = state.position_for(seat)
-        doubled = state.stage is Stage.DOUBLED
-        dice = fibs_numbering.dice_to_fibs(state.dice)
-        own_turn = turn is seat
-        return BoardState(
-            player=player,
-            opponent=opponent,
-            length=self.length,
-            score=min(state.scores[seat], MAX_SHOWN),
-            opponent_score=min(state.scores[seat.other], MAX_SHOWN),
-            points=fibs_numbering.cells_from_position(position, colour, direction),
-            turn=None if self.between_games or state.stage is Stage.OPENING else self.colours[turn],
-            dice=dice if own_turn else (0, 0),
-            opponent_dice=(0, 0) if own_turn else dice,
-            cube=state.cube,
-            may_double=not doubled and state.owner is not seat.other,
-            opponent_may_double=not doubled and state.owner is not seat,
-            was_doubled=requested and doubled and own_turn,
-            colour=colour,
-            direction=direction,
-            home=0 if direction < 0 else 25,
-            bar=25 if direction < 0 else 0,
-            off=position.off,
-            opponent_off=position.opponent_off,
-            on_bar=position.bar,
-            opponent_on_bar=position.opponent_bar,
-            can_move=self.can_move[seat],
-            forced_move=0 if state.laws.crawford else CRAWFORD_OFF,
-            post_crawford=state.post_crawford,
-            redoubles=0 if state.length else state.laws.redoubles,
-        )
+    def list_moves(self, seat: Seat) -> tuple[m.Message, ...]:
+        """Return the list of the current game, with the score from a seat's side."""
+        own, other = self.state.scores[seat], self.state.scores[seat.other]
+        x = self.colours.index(Colour.X)
+        head = (m.MovesScore(own, other, self.length), m.MovesColours(self.names[x], self.names[1 - x]), m.Unknown(""))
+        name = () if self.game is None else (m.MovesGame(self.game),)
+        return (*name, *head, *map(m.Unknown, self.moves))
 
     # -- saving -----------------------------------------------------------------------------------------------------
+
+    def save(self, database: Database, now: float) -> None:
+        """Save the match, and with its end the ratings that have changed."""
+        saved = self.to_saved()
+        rated = [user.account for user in self.users.values()] if saved.over and self.game is None else []
+        database.save_match(saved, now, *rated, ratings=self.new_ratings)
+
+    def to_saved(self) -> SavedMatchRow:
+        """Return the database row of this match."""
+        low, high = sorted(self.names)
+        return SavedMatchRow((low, high), self.serial, match_winner(self.state) is not None, self.to_json())
 
     def to_json(self) -> str:
         """Return everything except the users as JSON."""
         values = {
+            **game_to_values(self.state),
             "names": self.names,
-            "state": SAVED_GAMES.unstructure(self.state),
             "colours": self.colours,
             "serial": self.serial,
-            "throws": self.rolls,
+            "rolls": self.rolls,
             "moves": self.moves,
             "can_move": self.can_move,
         }
         return json.dumps(values if self.agreed is None else {**values, "agreed": True})
 
     @classmethod
-    def _from_values(cls, values: Mapping[str, Any]) -> Self:
-        """Return the match that `to_json` has written."""
+    def from_saved(cls, saved: SavedMatchRow) -> Self | None:
+        """Read a saved match; None if the row is corrupt."""
+        try:
+            match = cls._from_values(json.loads(saved.state))
+            flaw = match.shown(Seat.A, *match.names).state.flaw()
+        except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
+            return None
+        return None if flaw or sorted(match.names) != list(saved.names) else match
+
+    @classmethod
+    def _from_values(cls, values: dict[str, Any]) -> Self:
+        """Return the match that `to_json` has written.
+
+        Rows of earlier versions have the rolls of backgammon as `throws`, and no `can_move` in other games.
+        """
         a, b = values["names"]
         x, o = values["colours"]
-        can_a, can_b = values["can_move"]
-        state = SAVED_GAMES.structure(values["state"], GameState)
+        state = values_to_game(values)
+        state = evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT))
+        can_a, can_b = values["can_move"] if state.rules is BACKGAMMON else (0, 0)
         return cls(
             (a, b),
             state,
             (Colour(x), Colour(o)),
             int(values["serial"]),
-            int(values["throws"]),
+            int(values["throws"] if "throws" in values else values["rolls"]),
             list(map(str, values["moves"])),
-            can_move=(int(can_a), int(can_b)),
             agreed=state.laws if values.get("agreed") else None,
+            can_move=(int(can_a), int(can_b)),
         )
 
 
-def new_match(inviter: User, joiner: User, length: int, serial: int, agreed: Laws | None = None) -> ServerMatch:
+def game_name(rules: Ruleset) -> str | None:
+    """Return the name of a game in invitations and reports; None for backgammon, which they do not name."""
+    return None if rules is BACKGAMMON else rules.full_name
+
+
+def new_match(  # noqa: PLR0913 - what two users agree on
+    inviter: User, joiner: User, length: int, serial: int, *, rules: Ruleset, agreed: Laws | None
+) -> ServerMatch:
     """Return a new match by the agreed laws or both players' toggles, the inviter as X; `length` is as in messages."""
-    own_length = fibs_numbering.length_from_fibs(length)
-    state = start_match(agreed or _laws(inviter, joiner), own_length)
+    laws = agreed or _laws(rules, inviter, joiner)
+    state = start_match(laws, fibs_numbering.length_from_fibs(length), rules=rules)
     return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial, agreed=agreed)
 
 
 def update_laws(match: ServerMatch) -> None:
-    """Apply both players' toggles before a game (autodouble) or a resumed match (redoubles)."""
-    if match.agreed is not None:
-        return
-    a, b = match.users[Seat.A], match.users[Seat.B]
-    match.state = evolve(match.state, laws=evolve(_laws(a, b), crawford=match.state.laws.crawford))
+    """Apply both players' toggles before a game of backgammon (autodouble) or a resumed match (redoubles)."""
+    if match.agreed is None and match.game is None:
+        laws = _laws(match.rules, match.users[Seat.A], match.users[Seat.B])
+        match.state = evolve(match.state, laws=evolve(laws, crawford=match.state.laws.crawford))
 
 
-def _laws(a: User, b: User) -> Laws:
-    """Return the laws that two users agree on: Crawford if one of them wants it, the rest only if both do."""
+def _laws(rules: Ruleset, a: User, b: User) -> Laws:
+    """Return the laws of a game that two users agree on.
+
+    There is a Crawford game if one of them wants it; ties in the opening roll double the cube, and there are instant
+    redoubles, if both do, in backgammon only.
+    """
+    crawford = rules.laws.crawford and (a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD])
+    laws = evolve(rules.laws, crawford=crawford, cube_limit=CUBE_LIMIT)
+    if rules is not BACKGAMMON:
+        return laws
+    doubles = a.settings[Toggle.AUTODOUBLE] and b.settings[Toggle.AUTODOUBLE]
     limits = [user.settings.redoubles for user in (a, b) if user.settings.redoubles is not None]
     return evolve(
-        FIBS,
-        crawford=wants_crawford(a, b),
-        automatic=AutomaticRaise.DOUBLE
-        if a.settings[Toggle.AUTODOUBLE] and b.settings[Toggle.AUTODOUBLE]
-        else AutomaticRaise.NONE,
-        redoubles=min(limits, default=MAX_SHOWN),
-        cube_limit=CUBE_LIMIT,
+        laws,
+        automatic=AutomaticRaise.DOUBLE if doubles else AutomaticRaise.NONE,
+        redoubles=min(limits, default=MOST_SHOWN),
     )
-
-
-def wants_crawford(a: User, b: User) -> bool:
-    """Return whether a match of two users has a Crawford game: if one of them wants it."""
-    return a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD]

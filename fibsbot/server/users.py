@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import define, field, frozen
 
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Toggle
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.laws import Laws
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.server.accounts import Account
 from fibsbot.server.user_settings import UserSettings
 
 if TYPE_CHECKING:
     from fibsbot.server.chouette_table import ChouetteTable
-    from fibsbot.server.pair_match import PairMatch
+    from fibsbot.server.server_match import ServerMatch
 
 MAX_NAMES: Final = 100
 """Maximum number of names that one user can gag, blind or wait for."""
@@ -60,8 +62,8 @@ class PendingInvitation:
     """Points, UNLIMITED, or None to resume the saved match."""
     laws: Laws | None = None
     """Other laws than those of FIBS."""
-    game: str | None = None
-    """A game other than backgammon, with options after colons."""
+    rules: Ruleset = BACKGAMMON
+    """The game."""
 
 
 @define(eq=False)
@@ -77,7 +79,7 @@ class User:
     settings: UserSettings
     active: float
     """The time of the last command, in seconds since 1970 UTC."""
-    match: PairMatch[Any] | None = None
+    match: ServerMatch | None = None
     """The match that is being played."""
     table: ChouetteTable | None = None
     """The chouette at which the user has a seat; box and captain have its game as their match."""
@@ -127,7 +129,7 @@ class User:
         return self.match is not None or self.table is not None
 
     @property
-    def board_match(self) -> PairMatch[Any] | None:
+    def board_match(self) -> ServerMatch | None:
         """The match whose board belongs to the user: as a player, or at a chouette as any member of the team."""
         return self.match if self.table is None else self.table.match
 

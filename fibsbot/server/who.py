@@ -23,8 +23,7 @@ from fibs_protocol.words import YOU
 from fibsbot.games import GAMES
 from fibsbot.server.accounts import LISTED_EXPERIENCE
 from fibsbot.server.laws import law_lines
-from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.ruleset_match import load_match
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
@@ -104,7 +103,7 @@ def _saved(world: World, user: User, name: str | None) -> list[Message]:  # noqa
     for saved in world.database.matches(user.name):
         opponent = saved.opponent(user.name)
         other = world.users.get(opponent)
-        match = load_match(saved)
+        match = ServerMatch.from_saved(saved)
         if match is None:
             continue
         seat = match.seat(user.name)
@@ -218,12 +217,12 @@ def oldmoves(world: World, user: User, command: c.Oldmoves) -> None:
     world.send(user, *law_lines(match.agreed), *match.list_moves(match.seat(user.name)))
 
 
-def _last_match(world: World, user: User, name: str) -> PairMatch[Any] | None:
+def _last_match(world: World, user: User, name: str) -> ServerMatch | None:
     saved = world.database.match(user.name, name)
-    return None if saved is None else load_match(saved)
+    return None if saved is None else ServerMatch.from_saved(saved)
 
 
-def _check_shown(match: PairMatch[Any], user: User) -> None:
+def _check_shown(match: ServerMatch, user: User) -> None:
     """Refuse to show a match of another game to a client that has not asked for such games."""
     if match.game is not None and not match.is_shown_to(user):
         raise CommandError(m.GamesOff())

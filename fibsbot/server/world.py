@@ -20,7 +20,7 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.chouette_table import ChouetteTable, saved_tables
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, DiceTest
-from fibsbot.server.pair_match import PairMatch
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 
 LAST_LOGINS: Final = 20
@@ -93,7 +93,7 @@ class World:
         """The messages to deliver, in this order."""
         self.disconnecting: list[User] = []
         """Users whose connections are closed once the outbox is delivered."""
-        self.unsaved_matches: list[PairMatch[Any]] = []
+        self.unsaved_matches: list[ServerMatch] = []
         """Matches that have changed since they were saved."""
         self.tables: list[ChouetteTable] = saved_tables(database.chouettes())
         """The tables at which a chouette is played, or people wait for one."""
@@ -187,7 +187,7 @@ class World:
 
     # -- saving -----------------------------------------------------------------------------------------------------
 
-    def mark_unsaved(self, match: PairMatch[Any]) -> None:
+    def mark_unsaved(self, match: ServerMatch) -> None:
         """Mark a match that has to be saved before anything that happened in it is sent."""
         if match not in self.unsaved_matches:
             self.unsaved_matches.append(match)

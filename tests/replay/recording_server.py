@@ -143,7 +143,7 @@ class RecordingServer(Simulation):
 
     def _look_at_tables(self) -> None:
         for user in self.world.users.values():
-            if isinstance(user.match, ServerMatch):
+            if user.match is not None and user.match.game is None:
                 self._tables[id(user.match)] = user.match
         for key, match in self._tables.items():
             if match.state.stage is not Stage.OVER:

@@ -16,7 +16,6 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice
-from fibsbot.server.pair_match import PairMatch
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import ClientMode, User
 from fibsbot.server.world import Quirks, World
@@ -106,7 +105,8 @@ class Simulation:
         self.say(joiner, "toggle ready") if not joiner.ready else None
         self.say(inviter, f"invite {joiner.name} {length}")
         self.say(joiner, f"join {inviter.name}")
-        assert isinstance(inviter.match, ServerMatch), self.received(joiner)
+        assert inviter.match is not None, self.received(joiner)
+        assert inviter.match.game is None
         return inviter.match
 
 
@@ -118,9 +118,8 @@ def two_players(*dice: Dice, length: int | str = 3, quirks: Quirks | None = None
     return simulation, alice, bob
 
 
-def set_state(match: PairMatch[Any], **changes: Any) -> GameState:
+def set_state(match: ServerMatch, **changes: Any) -> GameState:
     """Change the state of a game by hand."""
-    assert isinstance(match, ServerMatch)
     match.state = evolve(match.state, **changes)
     return match.state
 

@@ -85,7 +85,7 @@ class Lobby(FuzzedWorld):
             match = self.user(name).match
             if match is None:
                 return
-            assert isinstance(match, ServerMatch)
+            assert match.game is None
             seat = next((seat for seat in Seat if decision(match.state, seat)), None)
             if seat is None:
                 self.say(match.names[0], "join")

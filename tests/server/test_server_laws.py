@@ -35,7 +35,8 @@ def two_who_know(*dice: tuple[int, int], laws: str, length: int = 5) -> tuple[Si
 
 
 def match_of(user: User) -> ServerMatch:
-    assert isinstance(user.match, ServerMatch)
+    assert user.match is not None
+    assert user.match.game is None
     return user.match
 
 

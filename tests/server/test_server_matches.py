@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any, Final
+
 import pytest
 
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
 from fibsbot.rules.state import Seat, Stage
+from fibsbot.server.database import SavedMatchRow
 from fibsbot.server.users import User
 from fibsbot.server.world import Quirks
 from tests.server.simulated_world import ListedDice, Simulation, boards, set_state, two_players
+
+SAVED: Final[dict[str, dict[str, Any]]] = json.loads(
+    (Path(__file__).parent.parent / "data" / "server" / "saved_matches.json").read_text()
+)
+"""Matches of alice and bob as earlier versions have saved them."""
 
 
 @pytest.fixture
@@ -282,3 +292,27 @@ def test_colours_are_drawn_for_the_first_game() -> None:
         match = simulation.start(simulation.log_in("alice"), simulation.log_in("bob"))
         seats.add(match.colours[Seat.A])
     assert {-1, 1} == {int(colour) for colour in seats}
+
+
+@pytest.mark.parametrize(
+    ("name", "turn"), [("backgammon", "bob"), ("laws", "bob"), ("tabula", "alice"), ("nackgammon", "alice")]
+)
+def test_a_match_that_an_earlier_version_has_saved_goes_on(
+    simulation: Simulation, alice: User, bob: User, name: str, turn: str
+) -> None:
+    saved = SAVED[name]
+    row = SavedMatchRow(("alice", "bob"), saved["serial"], over=False, state=json.dumps(saved))
+    simulation.store.save_match(row, simulation.time)
+    for user in (alice, bob):
+        for line in ("laws on", "set games on"):
+            simulation.say(user, line)
+    simulation.say(alice, "invite bob")
+    assert f"turn: {turn}." in simulation.say(bob, "join alice")
+    match = alice.match
+    assert match is not None
+    assert (saved.get("throws", saved.get("rolls")), saved["moves"]) == (match.rolls, match.moves)
+    assert (name == "laws", tuple(saved.get("can_move", (0, 0)))) == (match.agreed is not None, match.can_move)
+    written = json.loads(match.to_json())
+    kept = {"names", "colours", "serial", "state", "ruleset", "moves", "can_move", "agreed"} & saved.keys()
+    assert {key: saved[key] for key in kept} == {key: written[key] for key in kept}
+    assert match.state.stage in {Stage.MOVE, Stage.ROLL}

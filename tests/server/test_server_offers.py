@@ -75,7 +75,7 @@ def test_the_crawford_rule_is_off_only_if_neither_player_wants_it() -> None:
         simulation.say(user, "toggle crawford")
     match = simulation.start(alice, bob)
     assert not match.state.laws.crawford
-    assert 3 == match.board(Seat.A, "You", "bob").forced_move
+    assert "3" == boards(simulation.say(alice, "board"))[0].split(":")[50]
 
 
 def test_the_post_crawford_flag_is_field_51() -> None:

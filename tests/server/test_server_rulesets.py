@@ -20,7 +20,7 @@ from fibsbot.rules.ruleset import Part
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
-from fibsbot.server.ruleset_match import RulesetMatch, load_match
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.texts import help_on_games
 from fibsbot.server.users import ClientMode, User
 from tests.marks import is_long, some_slow
@@ -70,17 +70,18 @@ class Club:
                     player.hear(message, text)
         return answer
 
-    def invite(self, game: str, length: str = "1") -> RulesetMatch:
+    def invite(self, game: str, length: str = "1") -> ServerMatch:
         """Begin a match."""
         self.say("alice", f"invite bob {length} {game}")
         self.say("bob", "join alice")
         return self.match
 
     @property
-    def match(self) -> RulesetMatch:
+    def match(self) -> ServerMatch:
         """The match that is played."""
         match = self.user("alice").match
-        assert isinstance(match, RulesetMatch)
+        assert match is not None
+        assert match.game is not None
         return match
 
     def play(self, most: int = 20_000) -> int:
@@ -211,7 +212,7 @@ def test_a_game_that_nobody_wins_counts_nothing_and_the_next_one_follows() -> No
     assert [0, 0] == list(club.match.state.scores)
     club.play(1)
     assert not club.match.between_games
-    loaded = load_match(club.match.to_saved())
+    loaded = ServerMatch.from_saved(club.match.to_saved())
     assert loaded is not None
     assert club.match.state == loaded.state
 
@@ -322,8 +323,18 @@ def test_a_corrupt_saved_match_is_refused() -> None:
     club = Club()
     row = club.invite("plakoto").to_saved()
     for text in ('{"ruleset": 1}', row.state.replace('"plakoto"', '"chess"'), row.state.replace("24:15", "24:16", 1)):
-        assert load_match(evolve(row, state=text)) is None
-    assert load_match(row) is not None
+        assert ServerMatch.from_saved(evolve(row, state=text)) is None
+    assert ServerMatch.from_saved(row) is not None
+
+
+def test_an_invitation_that_names_backgammon_is_one_without_a_game() -> None:
+    club = Club()
+    assert ["** You invited bob to a 3 point match."] == club.say("alice", "invite bob 3 backgammon")
+    club.say("bob", "join alice")
+    match = club.user("alice").match
+    assert match is not None
+    assert match.game is None
+    assert [line.partition(":")[0] for line in club.say("alice", "board")] == ["board"]
 
 
 @pytest.mark.parametrize("line", ["invite bob 1 chess", "invite bob 1 chess:cube", "invite bob 1 plakoto::"])

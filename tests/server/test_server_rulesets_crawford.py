@@ -11,14 +11,14 @@ from attrs import evolve
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server.ruleset_match import RulesetMatch, load_match
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import ClientMode
 from tests.server.test_server_rulesets import Club
 
 REFUSED = "** The Crawford rule doesn't allow you to double in this game."
 
 
-def to_roll(match: RulesetMatch, turn: Seat = Seat.B) -> None:
+def to_roll(match: ServerMatch, turn: Seat = Seat.B) -> None:
     """Let a player be about to roll."""
     match.state = evolve(match.state, stage=Stage.ROLL, turn=turn, dice=None, todo=(), throws=0)
 
@@ -92,7 +92,7 @@ def test_the_rule_is_left_out_only_if_neither_player_wants_it(off: tuple[str, ..
     assert (REFUSED in club.say("bob", "double")) is has_rule
 
 
-def resumed(club: Club) -> RulesetMatch:
+def resumed(club: Club) -> ServerMatch:
     """Break the match off, and resume it."""
     club.simulation.log_out(club.user("bob"), Departure.DROPPED)
     club.log_in("bob")
@@ -135,8 +135,9 @@ def test_a_match_that_was_saved_before_there_was_a_crawford_game_goes_on_without
     row = club.match.to_saved()
     values: dict[str, Any] = json.loads(row.state)
     assert "this game" == values["ruleset"].pop("crawford")
-    loaded = load_match(evolve(row, state=json.dumps(values)))
-    assert isinstance(loaded, RulesetMatch)
+    loaded = ServerMatch.from_saved(evolve(row, state=json.dumps(values)))
+    assert loaded is not None
+    assert loaded.game is not None
     assert (False, False) == (loaded.state.crawford, loaded.state.laws.crawford)
     assert club.match.state.sides == loaded.state.sides
 

@@ -15,8 +15,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import choices
 from fibsbot.rules.general_plays import legal_plays
 from fibsbot.rules.state import Stage
-from fibsbot.server.pair_match import PairMatch
-from fibsbot.server.ruleset_match import RulesetMatch, load_match
+from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
 from fibsbot.table_lines import moves_to_fibs
 from tests.examples import examples
@@ -81,7 +80,7 @@ class Club(FuzzedWorld):
         """Continue a match with sensible commands."""
         for _ in range(plays):
             match = self.user(name).match
-            if not isinstance(match, RulesetMatch):
+            if match is None or match.game is None:
                 return
             state = match.state
             if state.decides is None:
@@ -109,15 +108,15 @@ class Club(FuzzedWorld):
         world = self.simulation.world
         assert [] == world.unsaved_matches
         for user in world.users.values():
-            match: PairMatch[Any] | None = user.match
-            if not isinstance(match, RulesetMatch):
+            match = user.match
+            if match is None or match.game is None:
                 continue
             assert user.plays_games
             assert match.between_games or match.state.decides is not None
             assert match.shown(match.seat(user.name), "You", "x").state.flaw() is None
             saved = world.database.match(*match.names)
             assert saved is not None
-            loaded = load_match(saved)
+            loaded = ServerMatch.from_saved(saved)
             assert loaded is not None
             assert (match.state, match.moves, match.rolls) == (loaded.state, loaded.moves, loaded.rolls)
 
