@@ -77,7 +77,7 @@ async def until_the_match_ends(raw: Raw, player: RulesetPlayer) -> m.MatchWon:
 
 async def test_two_raw_clients_play_a_match_of_another_game(server: Server) -> None:
     (host, first), (guest, second) = [await ruleset_player(server.port, name) for name in ("alice", "bob")]
-    await host.ask("invite bob 1 plakoto:exception", "of plakoto:exception.\r\n")
+    await host.ask("invite bob 1 plakoto:exception", "(exception).\r\n")
     await guest.ask("join alice", " with alice\r\n")
     ends = await asyncio.gather(until_the_match_ends(host, first), until_the_match_ends(guest, second))
     assert "You" in {end.winner for end in ends}
