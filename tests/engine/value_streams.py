@@ -107,7 +107,7 @@ def _game(name: str) -> Stream:
                 yield evaluator.chances(after)
                 steps = [(it, len(found[it])) for it in after]
                 for plies in (0, 1):
-                    yield evaluator.best_play(state.sides, state.todo, steps, passed=state.passed, plies=plies)
+                    yield evaluator.best_play(state.sides, state.turn_left, steps, passed=state.passed, plies=plies)
             state = play(state, state.turn, Play(rng.choice(list(found.values()))) if found else Play())
 
 
