@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
+from fibsbot.cli import main
 from fibsbot.engine.engine import Engine
 from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState, Phase
+from fibsbot.policy.policy import is_game
 from fibsbot.position import Position
 from fibsbot.rules.backgammon import BACKGAMMON, first_board
 from fibsbot.rules.errors import DiceError
@@ -46,6 +49,15 @@ def test_rows_of_another_length_than_25_are_no_position() -> None:
 def test_backgammon_is_a_ruleset_like_any_other() -> None:
     assert load_ruleset("backgammon") is BACKGAMMON
     assert Position.start() == start_match(FIBS, 1).position == first_board(BACKGAMMON)
+
+
+@pytest.mark.parametrize("command", [["duel", "pips", "random"], ["soak"], ["train"]])
+@pytest.mark.parametrize("game", ["backgammon", "Backgammon:rethrow"])
+def test_where_another_game_is_meant_backgammon_is_refused(command: list[str], game: str) -> None:
+    done = CliRunner().invoke(main, [*command, "--game", game])
+    assert 2 == done.exit_code
+    assert f"expected another game than backgammon, got '{game}'" in done.output
+    assert not is_game(game)
 
 
 def test_a_single_position_is_not_evaluated_as_several(engine: Engine) -> None:

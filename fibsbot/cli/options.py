@@ -88,10 +88,10 @@ class GameName(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name in lower case, or fail with what was expected."""
-        from fibsbot.games import UnknownGameError, load_ruleset  # noqa: PLC0415 - most commands need no game
+        from fibsbot.games import UnknownGameError, load_other_game  # noqa: PLC0415 - most commands need no game
 
         try:
-            return load_ruleset(str(value)).full_name
+            return load_other_game(str(value)).full_name
         except UnknownGameError as error:
             self.fail(str(error), param, ctx)
 

@@ -84,6 +84,13 @@ def load_ruleset(name: str) -> Ruleset:
     return _LOADED.setdefault(rules.full_name, rules)
 
 
+def load_other_game(name: str) -> Ruleset:
+    """Return a game as `load_ruleset` does, for what concerns other games than backgammon alone; raise its errors."""
+    if name.lower().partition(":")[0] == "backgammon":
+        raise UnknownGameError(f"expected another game than backgammon, got {name!r}")
+    return load_ruleset(name)
+
+
 def _suggestion(name: str, known: tuple[str, ...]) -> str:
     """Return the closest names, or all of them."""
     return ", ".join(difflib.get_close_matches(name, known) or known)

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from attrs import frozen
 
-from fibsbot.games import GAMES, UnknownGameError, load_ruleset
+from fibsbot.games import GAMES, UnknownGameError, load_other_game
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.rules.law_words import LawWordsError, name_same_laws, parse_law_words
 from fibsbot.setting import DAY, MONTH, seconds, setting
@@ -162,7 +162,7 @@ def _is_inverted(least: float | None, most: float | None) -> bool:
 def is_game(text: str) -> bool:
     """Return whether a text names a game of the family, with options after colons."""
     try:
-        load_ruleset(text)
+        load_other_game(text)
     except UnknownGameError:
         return False
     return True
@@ -171,7 +171,7 @@ def is_game(text: str) -> bool:
 def full_game_name(text: str) -> str:
     """Return the name by which the server calls a game, with the options in its order; any other text as it is."""
     try:
-        return load_ruleset(text).full_name
+        return load_other_game(text).full_name
     except UnknownGameError:
         return text
 

@@ -24,7 +24,7 @@ Board: TypeAlias = Position | Sides
 BACKGAMMON: Final = shared_laws.like_backgammon(
     name="backgammon",
     title="Backgammon",
-    text="Backgammon: two sides run in opposite directions, a single checker is hit, and whoever first bears off all "
+    text="Backgammon: two sides run in opposite directions, a single checker is hit, and the first to bear off all "
     "15 checkers wins.",
     source="laws of 1931 and 1970; docs/rules.md",
     divide=shared_laws.doubles_twice,

@@ -15,7 +15,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, Departure, Toggle
-from fibsbot.games import GAMES, UnknownGameError, load_ruleset
+from fibsbot.games import GAMES, UnknownGameError, load_other_game
 from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import Seat, Stage
@@ -288,7 +288,7 @@ def break_off(world: World, user: User, how: Departure) -> None:
 def _ruleset_of(name: str) -> Ruleset:
     """Return the game that an invitation names. Raises CommandError if there is none, or no such option."""
     try:
-        return load_ruleset(name)
+        return BACKGAMMON if name.lower() == BACKGAMMON.name else load_other_game(name)
     except UnknownGameError as error:
         if name.partition(":")[0] in GAMES:
             raise CommandError(m.UnknownLaws(one_line(error))) from None
