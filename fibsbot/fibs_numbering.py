@@ -174,7 +174,7 @@ def match_state(  # noqa: PLR0913 - what a board does not tell, one argument eac
     if owner is None:
         owner = cube_owner(board) or (Owner.OPPONENT if phase is Phase.DOUBLED else Owner.CENTRED)
     return MatchState(
-        position=player_position(board),
+        board=player_position(board),
         length=length,
         score=score,
         cube=board.cube,

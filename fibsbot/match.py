@@ -1,37 +1,42 @@
 """MatchState: everything a decision depends on besides the players' names, seen by the player who decides.
 
-And what can be decided besides plays: CubeAction.
+And what can be decided besides plays: CubeAction. It is made from a game of any ruleset, by `MatchState.of`.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import Final, TypeAlias
+from typing import Final
 
 from attrs import frozen
 
 from fibsbot.evolve import evolve
-from fibsbot.position import Position
+from fibsbot.position import Play, Position
+from fibsbot.rules import general_plays
+from fibsbot.rules.backgammon import BACKGAMMON, Board, sides_of
+from fibsbot.rules.dice import PIPS_PER_ROLL, ROLL_WAYS, ROLLS, Dice
+from fibsbot.rules.errors import RollFirstError
+from fibsbot.rules.game import choices
+from fibsbot.rules.permissions import may_reject_roll, redoubles_left
+from fibsbot.rules.plays import has_choice, legal_plays
+from fibsbot.rules.ruleset import Part, Ruleset, Turn
+from fibsbot.rules.sides import Sides
+from fibsbot.rules.state import GameState, Naming, Owner, Seat, Stage
 
-Dice: TypeAlias = tuple[int, ...]
-"""A roll, each die 1 to 6: two dice in backgammon and nearly all other games."""
+__all__ = [
+    "LONGEST_MATCH",
+    "PIPS_PER_ROLL",
+    "ROLLS",
+    "ROLL_WAYS",
+    "CubeAction",
+    "Dice",
+    "MatchState",
+    "Owner",
+    "Phase",
+]
 
-ROLLS: Final[tuple[Dice, ...]] = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
-"""The 21 rolls, the high number first: 1-1, 2-1, 2-2, 3-1 and so on."""
-ROLL_WAYS: Final = tuple(1 if high == low else 2 for high, low in ROLLS)
-"""How many of the 36 results of two dice give each of the ROLLS."""
-PIPS_PER_ROLL: Final = 49 / 6
-"""What a roll moves on average, doubles counted four times."""
 LONGEST_MATCH: Final = 99
 """Length of the longest match on FIBS."""
-
-
-class Owner(enum.Enum):
-    """Who may turn the cube."""
-
-    CENTRED = 0
-    PLAYER = 1
-    OPPONENT = -1
 
 
 class Phase(enum.Enum):
@@ -45,6 +50,16 @@ class Phase(enum.Enum):
     """Take, pass or beaver: the opponent has doubled. The cube still shows the old value."""
     RESIGNED = "resigned"
     """Accept or reject: the opponent wants to resign."""
+    NAME = "name"
+    """Games with such a law only: which double to play, or which point to open."""
+
+
+_PHASES: Final = {
+    Stage.ROLL: Phase.ROLL,
+    Stage.MOVE: Phase.MOVE,
+    Stage.DOUBLED: Phase.DOUBLED,
+    Stage.NAME: Phase.NAME,
+}
 
 
 class CubeAction(enum.Enum):
@@ -62,7 +77,8 @@ class CubeAction(enum.Enum):
 class MatchState:
     """A decision in a match, seen by the player who has to make it ("the player")."""
 
-    position: Position
+    board: Board
+    """The checkers: a `Position` in backgammon and games that are like it, else `Sides`, the player's own first."""
     length: int = 0
     """Match length in points; 0 is unlimited (money)."""
     score: tuple[int, int] = (0, 0)
@@ -79,6 +95,8 @@ class MatchState:
     """The player's dice in phase MOVE."""
     resignation: int = 0
     """In phase RESIGNED, what the opponent offers: 1 single, 2 gammon, 3 backgammon."""
+    resignation_points: int = 0
+    """In phase RESIGNED, the points that the opponent offers, as far as they are known."""
     jacoby: bool = False
     """Whether gammons count only after a double (unlimited matches)."""
     redoubles: int = 0
@@ -88,6 +106,8 @@ class MatchState:
     the player is on roll; None if that is not known."""
     cubeless: bool = False
     """Whether the match is played without a cube; nobody is asked to double then."""
+    gammon: bool = True
+    """Whether a gammon counts twice; otherwise every game that is won counts once."""
     triple: bool = True
     """Whether a backgammon counts three times; otherwise it counts as a gammon."""
     point_game: bool = False
@@ -96,6 +116,100 @@ class MatchState:
     """In phase MOVE, whether the player may reject the roll, which doubles the centred cube, and roll again."""
     cube_limit: int | None = None
     """The highest value of the cube; None is no limit that matters."""
+    rules: Ruleset = BACKGAMMON
+    """The game that is played."""
+    todo: Turn = ()
+    """In phases MOVE and NAME, what is left of a turn that may have several parts; in MOVE a part comes first.
+
+    Empty in backgammon, whose turns are the dice."""
+    passed: bool = False
+    """Whether `todo` was left by the opponent; the player's own roll follows."""
+    naming: Naming | None = None
+    """In phase NAME, what has to be named."""
+    names: tuple[int, ...] = ()
+    """In phase NAME, what may be named."""
+    rolls_next: bool = False
+    """In phase NAME, whether the player rolls after a point was named, and not the opponent."""
+
+    @classmethod
+    def of(cls, game: GameState, seat: Seat | None) -> MatchState | None:
+        """Return the decision of a player; None if there is nothing to decide for this player.
+
+        In every stage but OPENING, CONTEST and OVER exactly one of the two players has to decide: `game.decides`.
+        """
+        if seat is None or game.decides is not seat:
+            return None
+        phase = Phase.RESIGNED if game.resignation else _PHASES[game.stage]
+        return cls(
+            board=game.board if seat is game.turn else game.board.swapped(),
+            length=game.length,
+            score=(game.scores[seat], game.scores[seat.other]),
+            cube=game.cube,
+            owner=game.owner_for(seat),
+            crawford=game.crawford,
+            post_crawford=game.post_crawford,
+            phase=phase,
+            dice=game.dice if phase is Phase.MOVE else None,
+            resignation=game.resignation.level if game.resignation else 0,
+            resignation_points=game.resignation.points if game.resignation else 0,
+            jacoby=game.laws.jacoby and not game.length,
+            redoubles=redoubles_left(game),
+            redoubled=game.turn is seat if phase is Phase.DOUBLED else None,
+            cubeless=not game.laws.cube,
+            gammon=game.laws.gammon,
+            triple=game.laws.triple,
+            point_game=game.laws.point_game,
+            may_reject=phase is Phase.MOVE and may_reject_roll(game),
+            rules=game.rules,
+            todo=game.todo,
+            passed=game.passed,
+            naming=game.naming if phase is Phase.NAME else None,
+            names=choices(game) if phase is Phase.NAME else (),
+            rolls_next=phase is Phase.NAME and seat is not game.turn,
+        )
+
+    @property
+    def position(self) -> Position:
+        """The board of backgammon. Raises TypeError in games that are not backgammon."""
+        board = self.board
+        if isinstance(board, Position):
+            return board
+        raise TypeError(f"expected a game of backgammon, got one of {self.rules.name}")
+
+    @property
+    def sides(self) -> Sides:
+        """The board as two sides, the player's own first."""
+        return sides_of(self.board)
+
+    @property
+    def part(self) -> Part:
+        """In games other than backgammon, the numbers to be played in phase MOVE. Raises RollFirstError in others."""
+        if self.phase is Phase.MOVE and self.todo and isinstance(self.todo[0], Part):
+            return self.todo[0]
+        raise RollFirstError("the dice have to be rolled first")
+
+    @property
+    def plays(self) -> tuple[Play, ...]:
+        """The legal plays, one for each distinct board that they lead to; none if no checker can move; phase MOVE."""
+        board = self.board
+        if isinstance(board, Position):
+            return legal_plays(board, self.dice or (0, 0))
+        return general_plays.legal_plays(self.rules, board, self.part)
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there are at least two plays, which is quicker than listing them; phase MOVE."""
+        board = self.board
+        if isinstance(board, Position):
+            return has_choice(board.points, self.dice or (0, 0))
+        return len(general_plays.resulting_tables(self.rules, board, self.part)) > 1
+
+    def board_after(self, play: Play) -> Board:
+        """Return the board after a legal play, still with the player's own side first."""
+        board = self.board
+        if isinstance(board, Position):
+            return board.play(play)
+        return general_plays.check_play(self.rules, board, self.part, play)[1]
 
     @property
     def away(self) -> tuple[int, int]:
@@ -117,4 +231,4 @@ class MatchState:
 
     def swapped(self) -> MatchState:
         """Return the same match seen by the other player; phase, dice and offers are left as they are."""
-        return evolve(self, position=self.position.swapped(), score=self.score[::-1], owner=Owner(-self.owner.value))
+        return evolve(self, board=self.board.swapped(), score=self.score[::-1], owner=Owner(-self.owner.value))

@@ -78,12 +78,13 @@ def match_states(draw: st.DrawFn, *, resignations: bool = True) -> MatchState:
     """Any decision that the IDs of GNU Backgammon and eXtreme Gammon can describe."""
     length = draw(st.integers(0, 25))
     score = draw(st.tuples(*[st.integers(0, max(length - 1, 0))] * 2)) if length else (0, 0)
-    phases = [phase for phase in Phase if resignations or phase is not Phase.RESIGNED]
+    others = {Phase.NAME} if resignations else {Phase.NAME, Phase.RESIGNED}
+    phases = [phase for phase in Phase if phase not in others]
     phase = draw(st.sampled_from(phases))
     one_away = length > 1 and length - 1 in score
     crawford = one_away and score[0] != score[1] and draw(st.booleans())
     return MatchState(
-        position=draw(positions()),
+        board=draw(positions()),
         length=length,
         score=score,
         cube=1 << draw(st.integers(0, 10)),

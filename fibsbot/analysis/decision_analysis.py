@@ -208,7 +208,7 @@ def _double_to_answer(state: MatchState, game: GameState) -> tuple[MatchState, i
 
 
 def _seen_by(game: GameState, seat: Seat) -> MatchState:
-    state = rules.decision(evolve(game, resignation=None), seat)
+    state = MatchState.of(evolve(game, resignation=None), seat)
     if state is None:
         raise ValueError(f"expected an unfinished game, got one that is {game.stage.value}")
     return state

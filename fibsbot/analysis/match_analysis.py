@@ -20,7 +20,6 @@ from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equit
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.rules import game as rules
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, check_portable, find
@@ -130,7 +129,7 @@ def _game_analysis(game: Game, found: list[EntryAnalysis]) -> GameAnalysis:
 def _rolled_state(step: Step, roll: Throw, analysed: Iterable[AnalysedDecision]) -> MatchState:
     """Return the state with the dice on the board, also if their play is unknown."""
     played = (it.decision.state for it in analysed if isinstance(it.decision.answer, Play))
-    state = next(played, None) or rules.decision(step.after, roll.seat)
+    state = next(played, None) or MatchState.of(step.after, roll.seat)
     if state is None:
         raise TranscriptError(f"expected a roll that is to be played, got {roll}")
     return state

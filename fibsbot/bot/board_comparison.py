@@ -126,7 +126,7 @@ def _apply_older_board(tracked: TrackedMatch, shown: ShownBoard) -> TrackedMatch
         return evolve(after, last_play=last)
     if ours is None or (ours.score, ours.cube) != (shown.state.score, shown.state.cube):
         return None
-    before = evolve(tracked, state=evolve(ours, position=position))
+    before = evolve(tracked, state=evolve(ours, board=position))
     after = play_on_board(before, last.side, play)
     return tracked if after.state is not None and after.state.position == ours.position else None
 

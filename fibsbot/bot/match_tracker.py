@@ -65,7 +65,7 @@ def _apply_after_early_board(
         and tracked.side_of(message.player) is PlayerSide.OPPONENT
         and tracked.state is not None
     ):
-        before = evolve(tracked, early_board=None, state=evolve(tracked.state, position=early_board.position))
+        before = evolve(tracked, early_board=None, state=evolve(tracked.state, board=early_board.position))
         said = _played(before, PlayerSide.OPPONENT, message.moves).state
         agrees = said is not None and said.position == tracked.state.position
         return evolve(tracked, early_board=None, differences=() if agrees else early_board.differences)

@@ -272,7 +272,7 @@ def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> Tracke
                 cells[target] = 0
                 cells[first] -= own
             cells[target] += own
-    return evolve(tracked, state=evolve(tracked.state, position=Position(tuple(cells))))
+    return evolve(tracked, state=evolve(tracked.state, board=Position(tuple(cells))))
 
 
 def note_double(

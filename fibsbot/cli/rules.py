@@ -144,7 +144,14 @@ def _print(state: MatchState, *, as_json: bool) -> None:
         print_state(state)
         return
     pips = [state.position.pips, state.position.opponent_pips]
-    click.echo(json.dumps(asdict(state, value_serializer=_json_value) | {"pips": pips} | ids_of(state)))
+    fields = asdict(state, value_serializer=_json_value, filter=lambda field, _: field.name not in _OF_OTHER_GAMES)
+    click.echo(json.dumps({"position": fields.pop("board")} | fields | {"pips": pips} | ids_of(state)))
+
+
+_OF_OTHER_GAMES: Final = frozenset({
+    *("rules", "todo", "passed", "naming", "names", "rolls_next", "gammon", "resignation_points"),
+})  # fmt: skip
+"""Fields of a decision that are always the same in a position of backgammon."""
 
 
 def _json_value(_: object, __: object, value: object) -> object:

@@ -22,7 +22,7 @@ def draw_state(state: MatchState, player: str = "player", opponent: str = "oppon
 def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]:
     """Draw the current state of a game, always seen from the same seat: O, whose home is below on the right."""
     seen = MatchState(
-        position=state.position_for(seat),
+        board=state.position_for(seat),
         length=state.length,
         score=(state.scores[seat], state.scores[seat.other]),
         cube=state.cube,
@@ -65,6 +65,8 @@ def _decision(state: MatchState) -> str:
             return f"the opponent doubles to {2 * state.cube}: take{beaver}"
         case Phase.RESIGNED:
             return f"the opponent resigns {Level(state.resignation).words}: accept or reject"
+        case Phase.NAME:
+            return f"name {state.naming.value if state.naming else 'a number'}"
 
 
 def _score(state: MatchState) -> str:

@@ -168,8 +168,9 @@ def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
     if play is not None:
         return f"{player} plays{dice_text(state.dice)}: {format_play(play, state.position)}"
     match state.phase:
-        case Phase.MOVE:
-            return f"{player} to play{dice_text(state.dice)}"
+        case Phase.MOVE | Phase.NAME:
+            what = f"name {state.naming.value}" if state.naming else f"play{dice_text(state.dice)}"
+            return f"{player} to {what}"
         case Phase.DOUBLED:
             return f"{opponent} doubles to {2 * state.cube}, {player} to answer"
         case Phase.RESIGNED:

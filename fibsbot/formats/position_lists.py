@@ -135,7 +135,7 @@ def _read_position(line: str, place: int) -> SnowiePosition:
             raise FormatError(f"line {place}: {problem}")
     in_crawford = bool(crawford) and length > 1
     state = MatchState(
-        position=position,
+        board=position,
         length=length,
         score=(score[0], score[1]),
         cube=cube,

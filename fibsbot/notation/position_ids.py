@@ -239,7 +239,7 @@ def parse_gnubg_id(text: str) -> MatchState:
     if key.length and max(score) >= key.length:
         raise notation_error(f"scores below the match length {key.length} in the Match ID", score)
     return MatchState(
-        position=position,
+        board=position,
         length=key.length,
         score=score,
         cube=1 << key.cube,

@@ -160,7 +160,7 @@ class Xgid:
         cube = self.cube + (redoubled or 0)
         limit = 1 << self.max_cube if self.max_cube < _max_cube(cube) else None
         return MatchState(
-            position=self.board if self.side == 1 else self.board.swapped(),
+            board=self.board if self.side == 1 else self.board.swapped(),
             length=self.length,
             score=score,
             cube=1 << cube,

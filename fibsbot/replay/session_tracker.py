@@ -185,7 +185,7 @@ class SessionTracker:
         dice = board.dice if own_turn else board.opponent_dice
         side = PlayerSide.PLAYER if own_turn else PlayerSide.OPPONENT
         match = give_turn(match, side, None if dice == (0, 0) else dice)
-        state = match.state and evolve(match.state, position=player_position(board))
+        state = match.state and evolve(match.state, board=player_position(board))
         match = evolve(match, state=state, board_seen=True, last_play=regular.play_before_board)
         differences: tuple[Difference, ...] = ()
         for event in regular.since:

@@ -23,7 +23,6 @@ from fibsbot.replay import events
 from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import MoveList, match_text, shown_names
 from fibsbot.replay.places import Place
-from fibsbot.rules.game import decision as decision_of
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.text import plural
 from fibsbot.transcript import Decision, Entry, Gap, Step, Throw
@@ -216,7 +215,7 @@ def _position_ids(state: MatchState | None) -> Row:
 
 def _decision_state(state: GameState) -> MatchState | None:
     """Return a state as the player sees it who has to decide; None if neither has."""
-    seen = (decision_of(state, seat) for seat in Seat)
+    seen = (MatchState.of(state, seat) for seat in Seat)
     return next((it for it in seen if it is not None), None)
 
 

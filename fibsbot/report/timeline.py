@@ -13,7 +13,6 @@ from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, Grade, MatchA
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
-from fibsbot.rules import game as rules
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, decisions, walk
 
@@ -187,7 +186,7 @@ def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) ->
         case Cube(seat=seat, action=action):
             kind = TimelineKind.DOUBLE if action is CubeAction.DOUBLE else TimelineKind.ANSWER
             words = _CUBE_WORDS[action].format(2 * (step.before.offered or step.before.cube))
-            state = rules.decision(step.before, seat)
+            state = MatchState.of(step.before, seat)
             yield TimelineEntry(key(step, kind), kind, step, seat, words, state, seat, *analysed[:1])
         case Resign() as entry:
             yield from _resignation_entries(step, entry, analysed, key)
@@ -236,7 +235,7 @@ def _roll_entries(
         )
         not_doubled = None
     if roll.play is None:
-        state, words = rules.decision(step.after, roll.seat), "not played"
+        state, words = MatchState.of(step.after, roll.seat), "not played"
     else:
         made = played.decision if played else decisions(step)[-1]
         state, words = made.state, made.text
@@ -248,7 +247,7 @@ def _roll_entries(
 def _state_to_act(game: GameState) -> tuple[MatchState | None, Seat]:
     """Return the position as seen by the player who has to act, and that player."""
     seat = game.turn if game.answering is None else game.answering
-    return rules.decision(game, seat), seat
+    return MatchState.of(game, seat), seat
 
 
 def _ids(state: MatchState) -> dict[str, str]:

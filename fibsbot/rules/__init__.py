@@ -1,5 +1,6 @@
 """The rules core: short plain Python that a player can read beside the laws.
 
+    dice.py           rolls of two dice, and how likely each is
     laws.py           options, the named sets of options (1931, 1970, modern, fibs), and scoring
     ruleset.py        what makes one tables game different from another, declared in one value
     shared_laws.py    laws that several rulesets share

@@ -13,9 +13,9 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.evolve import evolve
-from fibsbot.match import Dice
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
+from fibsbot.rules.dice import Dice
 from fibsbot.rules.errors import (
     DiceError,
     DoublePendingError,

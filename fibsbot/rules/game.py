@@ -8,7 +8,6 @@ to the opponent or bring another roll, doubles and points that are named, and ga
 from __future__ import annotations
 
 from fibsbot.evolve import evolve
-from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules import general_plays
 from fibsbot.rules.backgammon import BACKGAMMON, Board, board_of, first_board, sides_of
@@ -35,7 +34,6 @@ from fibsbot.rules.permissions import (
     match_winner,
     may_reject_roll,
     raised_automatically,
-    redoubles_left,
     refusal_to_double,
     refusal_to_redouble,
 )
@@ -285,49 +283,3 @@ def reject_resignation(state: GameState, seat: Seat) -> GameState:
     """Reject the opponent's offer to resign: the game goes on."""
     check_resignation(state, seat)
     return evolve(state, resignation=None)
-
-
-# -- decisions ------------------------------------------------------------------------------------------------------
-
-
-def decision(state: GameState, seat: Seat) -> MatchState | None:
-    """Return the decision of a player as strategies see it; None if there is nothing to decide.
-
-    In every stage but OPENING and OVER exactly one of the two players has to decide.
-    """
-    phase = _phase(state, seat)
-    if phase is None:
-        return None
-    return MatchState(
-        position=state.position_for(seat),
-        length=state.length,
-        score=(state.scores[seat], state.scores[seat.other]),
-        cube=state.cube,
-        owner=state.owner_for(seat),
-        crawford=state.crawford,
-        post_crawford=state.post_crawford,
-        phase=phase,
-        dice=state.dice if phase is Phase.MOVE else None,
-        resignation=state.resignation.level if state.resignation else 0,
-        jacoby=state.laws.jacoby and not state.length,
-        redoubles=redoubles_left(state),
-        redoubled=state.turn is seat if phase is Phase.DOUBLED else None,
-        cubeless=not state.laws.cube,
-        triple=state.laws.triple,
-        point_game=state.laws.point_game,
-        may_reject=phase is Phase.MOVE and may_reject_roll(state),
-    )
-
-
-def _phase(state: GameState, seat: Seat) -> Phase | None:
-    if state.resignation:
-        return Phase.RESIGNED if seat is state.resignation.seat.other else None
-    match state.stage:
-        case Stage.DOUBLED:
-            return Phase.DOUBLED if seat is state.answering else None
-        case Stage.ROLL:
-            return Phase.ROLL if seat is state.turn else None
-        case Stage.MOVE:
-            return Phase.MOVE if seat is state.turn else None
-        case _:
-            return None

@@ -20,8 +20,8 @@ from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.match import ROLLS, Dice
 from fibsbot.position import BAR, OFF, Move, Play, Position
+from fibsbot.rules.dice import ROLLS, Dice
 from fibsbot.rules.errors import DiceError, IllegalPlayError, InvalidPlayError, Law
 
 Cells: TypeAlias = tuple[int, ...]

@@ -140,7 +140,7 @@ class Option:
     """The fields of the ruleset that are different, by name."""
 
 
-@frozen(slots=False, eq=False)
+@frozen(slots=False, eq=False, repr=False)
 class Ruleset:
     """A tables game."""
 
@@ -212,6 +212,10 @@ class Ruleset:
     def start(self) -> Sides:
         """Return the board before the first roll."""
         return Sides(side(self.setup), side(self.setup))
+
+    def __repr__(self) -> str:
+        """Return the same text in every process: records of what was analysed are known again by it."""
+        return f"<Ruleset {self.full_name}>"
 
     def __copy__(self) -> Ruleset:
         """Return the ruleset itself, as it cannot change and is compared by identity."""

@@ -7,7 +7,6 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.match import Owner
 from fibsbot.position import Position
 from fibsbot.rules.backgammon import BACKGAMMON, Board, sides_of
 from fibsbot.rules.errors import RollFirstError
@@ -30,6 +29,14 @@ class Seat(enum.IntEnum):
 
 _OTHERS: Final = (Seat.B, Seat.A)
 """The opponent of each seat."""
+
+
+class Owner(enum.Enum):
+    """Who may turn the cube."""
+
+    CENTRED = 0
+    PLAYER = 1
+    OPPONENT = -1
 
 
 class Stage(enum.Enum):

@@ -17,7 +17,7 @@ from fibsbot.games.backgammons import last_wins
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.game import choices, decision
+from fibsbot.rules.game import choices
 from fibsbot.rules.general_plays import outcome, resulting_tables
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
@@ -244,7 +244,7 @@ class BackgammonTableStrategy:
 def _decision(game: GameState) -> MatchState:
     """Return the decision as strategies for backgammon see it. Raises RuleError if there is none."""
     seat = game.decides
-    state = None if seat is None else decision(game, seat)
+    state = MatchState.of(game, seat)
     if state is None:
         raise RuleError("there is nothing to decide")
     return state

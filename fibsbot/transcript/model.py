@@ -14,14 +14,13 @@ from attrs import field, frozen
 
 from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice, MatchState, Phase
-from fibsbot.notation.play_notation import format_play
+from fibsbot.notation.decision_plays import format_play
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.backgammon import BACKGAMMON, first_board, is_backgammon
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import refusal_to_double
-from fibsbot.rules.plays import has_choice
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Result, Seat, Stage
 from fibsbot.text import plural
@@ -238,8 +237,8 @@ class Transcript:
         return hashlib.sha256("\0".join(known).encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 
 
-Answer: TypeAlias = Play | CubeAction | Level | bool
-"""A play; roll, double, take, pass or beaver; the level of a resignation; whether to accept a resignation."""
+Answer: TypeAlias = Play | CubeAction | Level | bool | Named
+"""A play; roll, double, take, pass or beaver; the level of a resignation; whether to accept one; a name."""
 
 
 class TranscriptError(ValueError):
@@ -287,16 +286,20 @@ class Decision:
 
     @property
     def forced(self) -> bool:
-        """Whether there was no choice: a dance, or the only play. A resignation is never forced."""
-        dice = self.state.dice if self.state.phase is Phase.MOVE and isinstance(self.answer, Play) else None
-        return dice is not None and not has_choice(self.state.position.points, dice)
+        """Whether there was no choice: a dance, or the only play or name. A resignation is never forced."""
+        state = self.state
+        if isinstance(self.answer, Named):
+            return len(state.names) < 2
+        return state.phase is Phase.MOVE and isinstance(self.answer, Play) and not state.has_choice
 
     @property
     def text(self) -> str:
         """The answer in the usual notation."""
         match self.answer:
             case Play():
-                return format_play(self.answer, self.state.position)
+                return format_play(self.answer, self.state)
+            case Named():
+                return f"name {self.answer.number}"
             case CubeAction():
                 return self.answer.value
             case Level():
@@ -365,10 +368,12 @@ def decisions(step: Step) -> tuple[Decision, ...]:
     match entry:
         case Throw(seat=seat):
             return (*_roll_decision(step, seat), *_play_decision(step, entry))
+        case Named(seat=seat):
+            return _decision(step, before, seat, entry)
         case RejectedRoll(seat=seat):
             return _roll_decision(step, seat)
-        case Cube(seat=seat, action=action):
-            return _decision(step, before, seat, action)
+        case Cube(seat=seat, action=answer) | Continuation(seat=seat, play=answer):
+            return _decision(step, before, seat, answer)
         case Resign(seat=seat):
             offered = rules.resign(before, seat, entry.level)
             offer = _decision(step, before, seat, entry.level)
@@ -400,5 +405,5 @@ def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
 
 
 def _decision(step: Step, before: GameState, seat: Seat, answer: Answer) -> tuple[Decision, ...]:
-    state = rules.decision(before, seat)
+    state = MatchState.of(before, seat)
     return () if state is None else (Decision(step, seat, state, answer),)

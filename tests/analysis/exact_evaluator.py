@@ -91,7 +91,7 @@ class ExactEvaluator:
         board = state.position.play(play)
         if board.off == CHECKERS:
             return self.stake(state, state.cube)
-        return -self._best(_bare(evolve(state.swapped(), position=board.swapped())))
+        return -self._best(_bare(evolve(state.swapped(), board=board.swapped())))
 
 
 def _bare(state: MatchState) -> MatchState:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from fibsbot.match import CubeAction, Phase
+from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS, Laws
@@ -41,11 +41,11 @@ def next_entry(strategy: Strategy, state: GameState, random: Random) -> Entry:
         thrown = rules.roll_opening(state, *((high, low) if seat is Seat.A else (low, high)))
         return Throw(seat=seat, dice=(high, low), play=chosen(strategy, thrown))
     if state.answering is not None:
-        asked = rules.decision(state, state.answering)
+        asked = MatchState.of(state, state.answering)
         assert asked is not None
         return Cube(seat=state.answering, action=strategy.answer_double(asked).action)
     seat = state.turn
-    asked = rules.decision(state, seat)
+    asked = MatchState.of(state, seat)
     assert asked is not None
     assert asked.phase is Phase.ROLL
     if not refusal_to_double(state, seat) and strategy.offer_double(asked).action is CubeAction.DOUBLE:
@@ -56,7 +56,7 @@ def next_entry(strategy: Strategy, state: GameState, random: Random) -> Entry:
 
 def chosen(strategy: Strategy, thrown: GameState) -> Play:
     """Return the strategy's play."""
-    asked = rules.decision(thrown, thrown.turn)
+    asked = MatchState.of(thrown, thrown.turn)
     assert asked is not None
     assert asked.dice is not None
     plays = legal_plays(asked.position, asked.dice)

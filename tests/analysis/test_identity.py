@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from fibsbot.analysis.match_analysis import analyse_match
 from fibsbot.match import MatchState
-from fibsbot.rules import game as rules
 from tests.analysis.exact_evaluator import ExactEvaluator, played_badly
 from tests.examples import examples
 
@@ -31,7 +30,7 @@ def test_result_is_start_plus_luck_minus_errors(seed: int) -> None:
     transcript = played_badly(seed)
     (game,) = transcript.games
     first = game.start.turn
-    start = rules.decision(game.start, first)
+    start = MatchState.of(game.start, first)
     assert start is not None
     assert game.result is not None
     total = (

@@ -7,9 +7,10 @@ import random
 import pytest
 
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.match import MatchState
 from fibsbot.position import Play, Position
 from fibsbot.rules.backgammon import is_another_set_up, is_backgammon, position_of
-from fibsbot.rules.game import decision, play, roll, roll_opening, start_match_of
+from fibsbot.rules.game import play, roll, roll_opening, start_match_of
 from fibsbot.rules.general_plays import resulting_tables
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Stage
@@ -46,7 +47,7 @@ def test_backgammon_finds_the_same_plays_and_ends(game: str) -> None:
 
 
 def _played(state: GameState, rng: random.Random) -> GameState:
-    seen = decision(state, state.turn)
+    seen = MatchState.of(state, state.turn)
     assert seen is not None
     plays = legal_plays(seen.position, seen.dice or (0, 0))
     found = {position_of(it) for it in resulting_tables(state.rules, state.sides, state.part)}

@@ -17,11 +17,11 @@ from fibsbot.draw.table_svg import table_svg
 from fibsbot.draw.table_text import draw_table
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.text import TableTextError, game_from_json, game_to_json, parse_table
+from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.errors import CubeRefusal
 from fibsbot.rules.game import (
     accept_resignation,
-    decision,
     double,
     drop,
     next_game,
@@ -109,7 +109,7 @@ def test_players_who_have_left_it_out_have_none_in_the_whole_match() -> None:
 def test_strategies_for_backgammon_see_it() -> None:
     states = [start_match_of(NACKGAMMON, 3, (2, 0), begins=Seat.B)]
     states.append(evolve(next_game(ended(states[0], Seat.B)), stage=Stage.ROLL, turn=Seat.B))
-    asked = [decision(state, state.turn) for state in states]
+    asked = [MatchState.of(state, state.turn) for state in states]
     assert [(True, False, False), (False, True, True)] == [
         (it.crawford, it.post_crawford, it.may_double) for it in asked if it is not None
     ]

@@ -270,8 +270,8 @@ def test_an_xgid_cannot_hold_a_resignation_or_a_cube_of_3() -> None:
         ({"length": -1}, "expected length and scores from 0 to 32767, got (-1, 0, 0)"),
         ({"length": 5, "score": (0, -1)}, "expected length and scores from 0 to 32767, got (5, 0, -1)"),
         ({"length": 5, "score": (5, 0)}, "expected scores below the match length 5, got (5, 0)"),
-        ({"position": Position.from_sides([16, *[0] * 24], [1, *[0] * 24])}, "got one with TOO_MANY_CHECKERS: (0, 16,"),
-        ({"position": Position([0] * 20)}, "expected a possible position, got one with WRONG_LENGTH: (0, 0,"),
+        ({"board": Position.from_sides([16, *[0] * 24], [1, *[0] * 24])}, "got one with TOO_MANY_CHECKERS: (0, 16,"),
+        ({"board": Position([0] * 20)}, "expected a possible position, got one with WRONG_LENGTH: (0, 0,"),
     ],
 )
 def test_what_does_not_exist_is_written_as_no_id(changes: dict[str, Any], message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from fibsbot.match import Owner
+from fibsbot.match import MatchState, Owner
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import AlreadyRolledError, CubeError, CubeRefusal, DiceError, NotYourTurnError
@@ -142,7 +142,7 @@ def test_a_first_double_of_a_raised_cube_is_no_beaver() -> None:
     """After an automatic double the cube is as after a double and a beaver: nobody owns it."""
     raised = evolve(b_to_roll(MODERN, 0), cube=2)
     doubled, beavered = rules.double(raised, B), rules.redouble(rules.double(b_to_roll(MODERN, 0), B), A)
-    first, second = rules.decision(doubled, A), rules.decision(beavered, B)
+    first, second = MatchState.of(doubled, A), MatchState.of(beavered, B)
     assert first
     assert second
     assert (2, Owner.CENTRED, False) == (first.cube, first.owner, first.redoubled)
@@ -180,7 +180,7 @@ def test_an_instant_redouble_is_refused_with_its_reason(laws: Laws, length: int,
     with pytest.raises(CubeError) as caught:
         rules.redouble(doubled, A)
     assert expected is caught.value.refusal
-    state = rules.decision(doubled, A)
+    state = MatchState.of(doubled, A)
     assert state is not None
     assert 0 == state.redoubles
 
@@ -190,7 +190,7 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
         state = rules.double(b_to_roll(evolve(FIBS, redoubles=most), 0), B)
         for used in range(most):
             assert state.answering is not None
-            seen = rules.decision(state, state.answering)
+            seen = MatchState.of(state, state.answering)
             assert seen is not None
             assert most - used == seen.redoubles
             state = rules.redouble(state, state.answering)
@@ -199,14 +199,14 @@ def test_the_number_of_instant_redoubles_is_the_agreed_one() -> None:
 
 def test_the_limit_of_the_cube_limits_the_redoubles_left() -> None:
     before = b_to_roll(evolve(FIBS, redoubles=UNLIMITED_REDOUBLES, cube_limit=16), 0)
-    seen = rules.decision(rules.double(before, B), A)
+    seen = MatchState.of(rules.double(before, B), A)
     assert seen is not None
     assert 3 == seen.redoubles == redoubles_left(before)
 
 
 @pytest.mark.parametrize(("jacoby", "length"), [(True, 0), (True, 5), (False, 0), (False, 5)])
 def test_a_decision_has_the_jacoby_rule_only_in_unlimited_matches(length: int, *, jacoby: bool) -> None:
-    seen = rules.decision(b_to_roll(evolve(FIBS, jacoby=jacoby), length), B)
+    seen = MatchState.of(b_to_roll(evolve(FIBS, jacoby=jacoby), length), B)
     assert seen is not None
     assert (jacoby and not length, 0) == (seen.jacoby, seen.resignation)
 

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from fibsbot.match import Owner, Phase
+from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
 from fibsbot.records.store.transcripts import read_state, write_state
 from fibsbot.rules import errors
 from fibsbot.rules.game import (
     accept_resignation,
-    decision,
     double,
     drop,
     next_game,
@@ -173,7 +172,7 @@ def test_no_action_is_allowed_before_the_opening_roll() -> None:
             roll(NEW, seat, (1, 2))
         with pytest.raises(errors.NotStartedError):
             double(NEW, seat)
-        assert decision(NEW, seat) is None
+        assert MatchState.of(NEW, seat) is None
 
 
 def test_each_refusal_names_its_reason() -> None:
@@ -250,25 +249,25 @@ def test_the_next_game_starts_afresh() -> None:
 
 
 def test_every_player_sees_a_decision_from_their_own_side() -> None:
-    state = decision(B_DOUBLED, A)
+    state = MatchState.of(B_DOUBLED, A)
     assert state is not None
-    assert decision(B_DOUBLED, B) is None
+    assert MatchState.of(B_DOUBLED, B) is None
     assert (Phase.DOUBLED, 1, Owner.CENTRED) == (state.phase, state.cube, state.owner)
     assert B_DOUBLED.position_for(A) == state.position
     owning = evolve(take(B_DOUBLED, A), scores=(3, 2))
-    theirs = decision(owning, B)
+    theirs = MatchState.of(owning, B)
     assert theirs is not None
     assert (Phase.ROLL, 2, Owner.OPPONENT, (2, 3)) == (theirs.phase, theirs.cube, theirs.owner, theirs.score)
-    mine = decision(OPENED, A)
+    mine = MatchState.of(OPENED, A)
     assert mine is not None
     assert (Phase.MOVE, (3, 1)) == (mine.phase, mine.dice)
-    offered = decision(resign(OPENED, A, Level.GAMMON), B)
+    offered = MatchState.of(resign(OPENED, A, Level.GAMMON), B)
     assert offered is not None
     assert (Phase.RESIGNED, 2, None) == (offered.phase, offered.resignation, offered.dice)
 
 
 def test_a_decision_shows_that_there_is_no_cube() -> None:
-    with_cube, without = decision(OPENED, A), decision(evolve(OPENED, laws=evolve(FIBS, cube=False)), A)
+    with_cube, without = MatchState.of(OPENED, A), MatchState.of(evolve(OPENED, laws=evolve(FIBS, cube=False)), A)
     assert with_cube is not None
     assert evolve(with_cube, cubeless=True) == without
 

@@ -45,7 +45,7 @@ class Match(RuleBasedStateMachine):
 
     def seen(self) -> dict[Seat, MatchState | None]:
         """Return the decision of each player."""
-        return {seat: rules.decision(self.state, seat) for seat in Seat}
+        return {seat: MatchState.of(self.state, seat) for seat in Seat}
 
     @property
     def decider(self) -> Seat:

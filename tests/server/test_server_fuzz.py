@@ -12,7 +12,7 @@ from fibs_protocol.commands import ShowTopic
 from fibs_protocol.grammar.commands import COMMAND_FORMS
 from fibs_protocol.words import Departure, Setting, Toggle
 from fibsbot.fibs_numbering import play_to_fibs
-from fibsbot.rules.game import decision
+from fibsbot.match import MatchState
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.connection import TelnetInput, as_ascii
@@ -86,7 +86,7 @@ class Lobby(FuzzedWorld):
             if match is None:
                 return
             assert match.game is None
-            seat = next((seat for seat in Seat if decision(match.state, seat)), None)
+            seat = next((seat for seat in Seat if MatchState.of(match.state, seat)), None)
             if seat is None:
                 self.say(match.names[0], "join")
                 self.say(match.names[1], "join")
@@ -139,7 +139,7 @@ class Lobby(FuzzedWorld):
         """A match waits for one player's decision, or for players to join the next game."""
         for user in self.simulation.world.users.values():
             if user.match is not None and not user.match.between_games:
-                assert 1 == sum(decision(user.match.state, seat) is not None for seat in Seat)
+                assert 1 == sum(MatchState.of(user.match.state, seat) is not None for seat in Seat)
 
     @invariant()
     def what_is_played_is_saved(self) -> None:

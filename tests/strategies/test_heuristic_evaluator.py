@@ -61,7 +61,7 @@ def test_it_says_that_it_looks_no_roll_ahead_and_what_the_chances_are(
         assert (0, True) == (it.plies, it.chances is not None)
         after = state.position.play(play)
         if it.chances is not None and not after.over:
-            left = evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
+            left = evolve(state, board=after, phase=Phase.ROLL, dice=None).swapped()
             theirs = STRATEGY.value_cube(left)
             assert theirs.plies == 0
             assert pytest.approx(reversed_chances(it.chances)) == theirs.chances
@@ -146,7 +146,7 @@ def test_to_win_a_single_game_is_1_and_to_lose_it_minus_1(state: MatchState) -> 
         (off,) = STRATEGY.value_plays(evolve(held, phase=Phase.MOVE, dice=(2, 1)), legal_plays(LAST_CHECKERS, (2, 1)))
         assert pytest.approx(1) == off
         assert pytest.approx(1) == STRATEGY.value(held)
-        assert pytest.approx(-1) == STRATEGY.value(evolve(held.swapped(), position=LOST))
+        assert pytest.approx(-1) == STRATEGY.value(evolve(held.swapped(), board=LOST))
 
 
 @pytest.mark.parametrize("state", EVERY_SCORE, ids=str)

@@ -260,7 +260,7 @@ class _GameInProgress:
 
 
 def _decision(state: GameState, seat: Seat) -> MatchState:
-    asked = rules.decision(state, seat)
+    asked = MatchState.of(state, seat)
     if asked is None:
         raise ValueError(f"expected a player who has to decide, got {seat.name} while it is {state.stage.value}")
     return asked

@@ -121,7 +121,7 @@ def play_candidates(state: MatchState, plays: Sequence[Play], names: Sequence[st
     return tuple(
         Candidate(
             name,
-            evolve(evolve(state, position=state.position.play(play)).swapped(), phase=Phase.ROLL, dice=None),
+            evolve(evolve(state, board=state.position.play(play)).swapped(), phase=Phase.ROLL, dice=None),
             mine=False,
         )
         for play, name in zip(plays, names, strict=True)

@@ -116,7 +116,7 @@ class GnubgValues:
         plies = self._options.chequer
         if has_won(after):
             return PlayValue(self._won(state, after), plies, _won_chances(after))
-        theirs = evolve(state, position=after, phase=Phase.ROLL, dice=None).swapped()
+        theirs = evolve(state, board=after, phase=Phase.ROLL, dice=None).swapped()
         value, chances = evaluate(theirs)
         equity = -(self._normalised(theirs, value) if state.length else value)
         return PlayValue(equity, plies, reversed_chances(chances))

@@ -113,7 +113,7 @@ def test_values_have_the_plies(gnubg: GnubgStrategy) -> None:
 @pytest.mark.parametrize("length", [0, 7])
 def test_values_have_the_chances(gnubg: GnubgStrategy, length: int) -> None:
     behind = Position((0, *(0,) * 17, 5, 5, 5, -5, -5, -5, *(0,) * 2))
-    state = evolve(START, position=behind, length=length)
+    state = evolve(START, board=behind, length=length)
     chances = gnubg.value_cube(state).chances
     assert chances is not None
     position = gnubg.value_position(state)

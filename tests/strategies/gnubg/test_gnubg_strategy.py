@@ -188,13 +188,13 @@ def test_a_beaver_of_our_own_double_is_taken_unless_the_double_was_absurd(gnubg:
     beavered = MatchState(Position.start(), cube=2, owner=Owner.PLAYER, phase=Phase.DOUBLED)
     assert CubeAction.TAKE is gnubg.answer_double(beavered).action
     lost = Position((0, *(0,) * 12, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0))
-    assert CubeAction.PASS is gnubg.answer_double(evolve(beavered, position=lost)).action
+    assert CubeAction.PASS is gnubg.answer_double(evolve(beavered, board=lost)).action
 
 
 @requires_gnubg
 def test_a_lost_game_is_resigned(gnubg: GnubgStrategy) -> None:
     lost = Position((0, *(0,) * 12, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0))
-    assert 2 == gnubg.resign(evolve(START, position=lost))
+    assert 2 == gnubg.resign(evolve(START, board=lost))
     assert 0 == gnubg.resign(START)
 
 
