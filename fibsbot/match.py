@@ -6,6 +6,7 @@ And what can be decided besides plays: CubeAction. It is made from a game of any
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import frozen
@@ -128,8 +129,8 @@ class MatchState:
     """In phase NAME, what has to be named."""
     names: tuple[int, ...] = ()
     """In phase NAME, what may be named."""
-    rolls_next: bool = False
-    """In phase NAME, whether the player rolls after a point was named, and not the opponent."""
+    on_turn: bool = True
+    """Whether it is the player's turn, and not the opponent's, who may wait for what is named, or resign."""
 
     @classmethod
     def of(cls, game: GameState, seat: Seat | None) -> MatchState | None:
@@ -165,7 +166,7 @@ class MatchState:
             passed=game.passed,
             naming=game.naming if phase is Phase.NAME else None,
             names=choices(game) if phase is Phase.NAME else (),
-            rolls_next=phase is Phase.NAME and seat is not game.turn,
+            on_turn=seat is game.turn,
         )
 
     @property
@@ -210,6 +211,15 @@ class MatchState:
         if isinstance(board, Position):
             return board.play(play)
         return general_plays.check_play(self.rules, board, self.part, play)[1]
+
+    def boards_after(self, plays: Sequence[Play]) -> list[Board]:
+        """Return the boards after plays of `plays`, which is faster than one after the other."""
+        board = self.board
+        if isinstance(board, Position):
+            return [board.play(play) for play in plays]
+        results = general_plays.resulting_tables(self.rules, board, self.part)
+        known: dict[Play, Board] = {Play(steps): after for after, steps in results.items()}
+        return [known[play] if play in known else self.board_after(play) for play in plays]
 
     @property
     def away(self) -> tuple[int, int]:

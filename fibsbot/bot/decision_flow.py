@@ -25,15 +25,14 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedComman
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
-from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
+from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, DecisionKey, TableKey
 from fibsbot.bot.recovery import Recovery, RecoveryStep
 from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.games.text import format_table
-from fibsbot.match import MatchState, Phase
+from fibsbot.match import Phase
 from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.questions import Question, StrategyAnswer, last_resort_answer
-from fibsbot.table_lines import game_from_state
+from fibsbot.strategies.questions import StrategyAnswer, last_resort_answer
 
 MAX_ATTEMPTS: Final = 5
 """Times that one decision is sent at most; then the match is left."""
@@ -344,19 +343,15 @@ class DecisionFlow:
             self._decisions.clear()
         closed = self._cube_closed == tracked.turn_count
         if isinstance(key, TableKey):
-            game = game_from_state(key.position)
-            decision = PendingDecision(key, 1, context.now, game)
-            answer = decisions.obvious_table_answer(game)
-            question: Question = decisions.table_question(
-                key, game, context.settings, cube_closed=closed, resign_from=self._resign_from
-            )
+            state = decisions.state_of_line(key)
+            direction, resigned_points = 1, state.resignation_points
+            closed = closed or not key.position.may_double
         else:
             state = tracked.decision_state(key.phase)
-            decision = PendingDecision(key, tracked.direction or -1, context.now, state)
-            answer = decisions.obvious_answer(state, tracked.resigned_points)
-            question = decisions.question_for(
-                state, context.settings, cube_closed=closed, resign_from=self._resign_from
-            )
+            direction, resigned_points = tracked.direction or -1, tracked.resigned_points
+        decision = PendingDecision(key, direction, context.now, state)
+        answer = decisions.obvious_answer(state, resigned_points)
+        question = decisions.question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
         self._decisions[key] = decision
         if answer is not None:
             decision.details = AnswerDetails(0.0, None, None)
@@ -423,7 +418,7 @@ class DecisionFlow:
             turn=key.turn,
             **(
                 {"xgid": decisions.xgid_of(decision.state)}
-                if isinstance(decision.state, MatchState)
+                if isinstance(key, DecisionKey)
                 else {"table": format_table(decision.state.sides), "rules": decision.state.rules.full_name}
             ),
             dice=key.dice,

@@ -27,23 +27,19 @@ from fibsbot.notation.table_plays import format_play as format_table_play
 from fibsbot.position import Play
 from fibsbot.rules import general_plays as table_plays
 from fibsbot.rules.errors import PlayError, RuleError
-from fibsbot.rules.game import choices
 from fibsbot.rules.laws import Level
-from fibsbot.rules.plays import check_play, has_choice, legal_plays
-from fibsbot.rules.state import GameState, Stage
+from fibsbot.rules.plays import check_play, legal_plays
+from fibsbot.rules.state import GameState
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
     NameAnswer,
-    PlayQuestion,
     Question,
     RejectRollAnswer,
     ResignAnswer,
-    ResignationQuestion,
     RollQuestion,
     StrategyAnswer,
-    TableQuestion,
-    TakeQuestion,
+    question_of,
 )
 from fibsbot.table_lines import game_from_state, moves_to_fibs
 
@@ -110,7 +106,7 @@ class PendingDecision:
     direction: int
     seen: float
     """On the agent's clock."""
-    state: MatchState | GameState
+    state: MatchState
     question: Question | None = None
     """None for a decision that has only one answer."""
     stage: DecisionStage = DecisionStage.SEEN
@@ -177,14 +173,14 @@ def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | 
 
     `resigned_points` is what an offered resignation is worth; 0 if that is not known.
     """
-    if state.phase is Phase.MOVE and state.dice and not state.may_reject:
-        if has_choice(state.position.points, state.dice):
-            return None
-        return PlayAnswer(next(iter(legal_plays(state.position, state.dice)), Play()))
-    if state.phase is Phase.RESIGNED:
-        if not resigned_points:
+    match state.phase:
+        case Phase.MOVE if not state.may_reject and not state.has_choice:
+            return PlayAnswer(next(iter(state.plays), Play()))
+        case Phase.NAME if len(state.names) == 1:
+            return NameAnswer(state.names[0])
+        case Phase.RESIGNED if not resigned_points:
             return AcceptAnswer(accepted=False)  # the line that says what is offered got lost
-        if state.length and state.score[0] + resigned_points >= state.length:
+        case Phase.RESIGNED if state.length and state.score[0] + resigned_points >= state.length:
             return AcceptAnswer(accepted=True)
     return None
 
@@ -192,25 +188,21 @@ def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | 
 def question_for(state: MatchState, settings: AgentSettings, *, cube_closed: bool, resign_from: int) -> Question:
     """Return the question to put to the strategy.
 
-    `cube_closed`: the server has refused a double on this turn. `resign_from` is the least level that may be offered.
+    `cube_closed`: the server takes no double on this turn. `resign_from` is the least level that may be offered.
     """
-    match state.phase:
-        case Phase.MOVE:
-            return PlayQuestion(state)
-        case Phase.DOUBLED:
-            return TakeQuestion(state)
-        case Phase.RESIGNED:
-            return ResignationQuestion(state)
-    return RollQuestion(state, not cube_closed and state.may_double, resign_from, _most_to_resign(state, settings))
+    if state.phase is Phase.ROLL:
+        return RollQuestion(state, not cube_closed and state.may_double, resign_from, _most_to_resign(state, settings))
+    return question_of(state)
 
 
 def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     """Return the highest level at which to resign, 0 for none; the match is resigned only if the settings say so."""
     if not settings.play.resign:
         return 0
-    if settings.play.resign_match or not state.length:
-        return max(Level)
-    return max((level for level in Level if level * state.cube < state.away[1]), default=0)
+    highest = Level.BACKGAMMON if state.triple else Level.GAMMON
+    levels = range(1, (highest if state.gammon else Level.SINGLE) + 1)
+    keeps_match = settings.play.resign_match or not state.length
+    return max((level for level in levels if keeps_match or level * state.cube < state.away[1]), default=0)
 
 
 def command_for(key: AnyDecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
@@ -257,11 +249,8 @@ def xgid_of(state: MatchState) -> str | None:
 
 
 def plays_of(decision: PendingDecision) -> tuple[Play, ...]:
-    """Return the legal plays of a decision about a play; in other games none if nothing is to be played."""
-    key, game = decision.key, decision.state
-    if isinstance(game, GameState):
-        return table_plays.legal_plays(game.rules, game.sides, game.part) if game.stage is Stage.MOVE else ()
-    return () if isinstance(key, TableKey) else legal_plays(key.position, key.dice or (1, 1))
+    """Return the legal plays of a decision about a play; none if nothing is to be played."""
+    return decision.state.plays if decision.state.phase is Phase.MOVE else ()
 
 
 # -- games other than backgammon --------------------------------------------------------------------------------------
@@ -279,30 +268,13 @@ def _open_table_key(tracked: TrackedMatch, line: TableState, state: State, resig
     return TableKey(tracked.match, tracked.game, tracked.turn_count, phase, line, offer)
 
 
-def obvious_table_answer(game: GameState) -> StrategyAnswer | None:
-    """Return the answer to a decision that needs no thought; None for any other."""
-    if game.resignation:
-        wins = game.length and game.scores[0] + game.resignation.points >= game.length
-        return AcceptAnswer(accepted=True) if wins else None
-    if game.stage is Stage.MOVE:
-        plays = table_plays.legal_plays(game.rules, game.sides, game.part)
-        return PlayAnswer(plays[0] if plays else Play()) if len(plays) < 2 else None
-    if game.stage is Stage.NAME and len(choices(game)) == 1:
-        return NameAnswer(choices(game)[0])
-    return None
-
-
-def table_question(
-    key: TableKey, game: GameState, settings: AgentSettings, *, cube_closed: bool, resign_from: int
-) -> TableQuestion:
-    """Return the question to put to the strategy; see `question_for`."""
-    may_double = key.phase is Phase.ROLL and key.position.may_double and not cube_closed
-    most = 0
-    if key.phase is Phase.ROLL and settings.play.resign:
-        levels = range(1, (max(Level) if game.laws.triple else 2) + 1) if game.laws.gammon else (1,)
-        keeps_match = not game.length or settings.play.resign_match
-        most = max((it for it in levels if keeps_match or game.scores[1] + it * game.cube < game.length), default=0)
-    return TableQuestion(game, may_double, resign_from, most)
+def state_of_line(key: TableKey) -> MatchState:
+    """Return the decision that a `table:` line asks us for. Raises ValueError if it asks for none."""
+    game = game_from_state(key.position)
+    state = MatchState.of(game, game.decides)
+    if state is None:
+        raise ValueError("expected a line with a decision of ours")
+    return state
 
 
 def _table_move(game: GameState, play: Play) -> DecisionCommand:

@@ -26,7 +26,7 @@ from fibsbot.cli.options import (
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS
-from fibsbot.strategies import DEFAULT_STRATEGY, DEFAULT_TABLE_STRATEGY, FALLBACK_STRATEGY
+from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 
 _OPTIONS: Final = {
     BACKGAMMON: LAWS_PARAMETERS | {"length", "strategy", "opponent_strategy"},
@@ -70,7 +70,7 @@ class _AnyGame(GameName):
 @click.option("--strategy", default=DEFAULT_STRATEGY, show_default=True, help="Strategy of the bot.")
 @click.option(
     "--opponent-strategy",
-    help=f"Strategy of its opponents.  [default: {FALLBACK_STRATEGY}; in other games {DEFAULT_TABLE_STRATEGY}]",
+    help=f"Strategy of its opponents.  [default: {FALLBACK_STRATEGY}; in other games {DEFAULT_STRATEGY}]",
 )
 @click.option(
     "--pause", type=FiniteRange(0, 60), help="Seconds before each command.  [default: 0.15 in a terminal, else 0]"

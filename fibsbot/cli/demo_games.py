@@ -26,16 +26,13 @@ from fibsbot.cli.output import typed_name
 from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.files import os_errors_as
 from fibsbot.games import load_ruleset
-from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Laws
 from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
-from fibsbot.strategies import DEFAULT_TABLE_STRATEGY, FALLBACK_STRATEGY, PORTABLE, base_name
-from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.loader import StrategyError, first_fault, load
+from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY, PORTABLE, base_name
+from fibsbot.strategies.base import Strategy, plays_game
+from fibsbot.strategies.loader import Seeded, StrategyError, first_fault, load
 from fibsbot.strategies.pool import close_strategy_in_time
-from fibsbot.strategies.questions import TablesOnlyStrategy
-from fibsbot.strategies.table_loader import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50
@@ -193,8 +190,8 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     log_path = _log_path(options)
     length = 1 if options.length is None else options.length
     display = TableDisplay(console, BOT, OPPONENT)
-    players = options.strategies(DEFAULT_TABLE_STRATEGY)
-    strategies = _table_player(players[0], options), _table_player(players[1], options)
+    players = options.strategies(DEFAULT_STRATEGY)
+    strategies = _player(players[0], options), _player(players[1], options)
     with closing_strategies(strategies):
         with console.status("The players get ready; the very first time that takes a while."):
             for name, strategy in zip(players, strategies, strict=True):
@@ -220,14 +217,16 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
     )
 
 
-def _table_player(name: str, options: DemoOptions) -> Strategy:
-    """Make a strategy for the game; where only the set-up differs, those for backgammon play it, too."""
-    if base_name(name) not in TABLE_STRATEGIES and is_backgammon(load_ruleset(options.game)):
-        return load_player(name)
-    try:
-        return TablesOnlyStrategy(load_table_strategy(name, seed=options.seed))
-    except UnknownTableStrategyError as error:
-        raise UserError(str(error)) from None
+def _player(name: str, options: DemoOptions) -> Strategy:
+    """Make a strategy that plays the game. Raises UserError for one that does not."""
+    strategy = load_player(name)
+    if not plays_game(strategy, load_ruleset(options.game)):
+        raise UserError(
+            f"expected a strategy that plays {options.game}, such as engine, pips, blots or random, got {name!r}"
+        )
+    if isinstance(strategy, Seeded) and options.seed is not None:
+        strategy.reseed(str(options.seed))
+    return strategy
 
 
 # -- all games ------------------------------------------------------------------------------------------------------

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from fibsbot.arena.duel.table_games import TableDuelPlan
 
 
-BOTH_KINDS: Final = "random"
-"""The name of a strategy for backgammon and of one for tables games."""
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""
 
@@ -151,16 +149,13 @@ def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
     game: str, names: tuple[str, str], seed: int, pairs: int, workers: WorkerOptions, *, as_json: bool
 ) -> None:
     """Play a duel in a tables game and exit, unless strategies for backgammon play it, as only its set-up differs."""
-    from fibsbot.arena.duel.table_games import TableDuelPlan  # noqa: PLC0415 - needed for --game only
+    from fibsbot.arena.duel.table_games import KINDS, PLAYERS, TableDuelPlan  # noqa: PLC0415 - needed for --game only
     from fibsbot.games import load_ruleset  # noqa: PLC0415
     from fibsbot.rules.backgammon import is_another_set_up  # noqa: PLC0415
-    from fibsbot.strategies.table_loader import SIMPLE_TABLE_STRATEGIES, TABLE_STRATEGIES  # noqa: PLC0415
 
     context = click.get_current_context()
-    simple = SIMPLE_TABLE_STRATEGIES.keys() & set(names)
-    if simple == {BOTH_KINDS} and not all(base_name(it) in TABLE_STRATEGIES for it in names):
-        simple = set()  # the strategy for backgammon is meant
-    if simple or not is_another_set_up(load_ruleset(game)):
+    compiled = all(base_name(name) in PLAYERS for name in names) and KINDS.keys() & set(names)
+    if compiled or not is_another_set_up(load_ruleset(game)):
         check_table_duel(context, *names)
         sys.exit(table_duel(TableDuelPlan(game, names, seed, pairs), workers, as_json=as_json))
     if context.params["mats"]:
@@ -367,15 +362,15 @@ _WITH_GAME: Final = frozenset({"strategy_a", "strategy_b", "game", "games", "see
 
 def check_table_duel(context: click.Context, *names: str) -> None:
     """Raise UsageError or UserError unless these strategies and options go with --game."""
-    from fibsbot.strategies.table_loader import TABLE_STRATEGIES, UnknownTableStrategyError, load_table_strategy  # noqa: PLC0415 - needed for --game only
+    from fibsbot.arena.duel.table_games import PLAYERS  # noqa: PLC0415 - needed for --game only
 
     check_options_with_game(context, _WITH_GAME)
     for name in names:
-        if base_name(name) not in TABLE_STRATEGIES:
-            raise UserError(f"expected one of {', '.join(TABLE_STRATEGIES)} with --game, got {name!r}")
+        if base_name(name) not in PLAYERS:
+            raise UserError(f"expected one of {', '.join(PLAYERS)} with --game, got {name!r}")
         try:
-            load_table_strategy(name)
-        except UnknownTableStrategyError as error:
+            load(name)
+        except StrategyError as error:
             raise UserError(str(error)) from None
 
 

@@ -3,19 +3,19 @@
 What a strategy is, and how it is asked:
 
     base.py             the interface, also of those that value positions; whether to reject the first roll
-    questions.py        questions and answers, in backgammon and in other games
+    questions.py        questions and answers
     loader.py           finds and loads strategies, and keeps them for piece after piece in a worker
     pool.py             asks them in threads, with deadlines and fallbacks
 
 The strategies, besides the packages `heuristic` and `gnubg`:
 
     engine_strategy.py  `engine`
+    backgammon_player.py  what it does in backgammon and games that are like it
+    network_player.py   what it does in other games
     engine_options.py   its options, and those of `gnubg`
+    simple_players.py   `pips` and `blots`
     random_play.py      `random`
     ubgi.py             `ubgi:COMMAND`
-    table_games.py      the interface for other games, and simple strategies
-    table_loader.py     makes them by their names
-    table_engine.py     `engine` for other games: the engine or the network of a game
 
 The package `child_process` runs engines as child processes.
 """
@@ -28,12 +28,10 @@ DEFAULT_STRATEGY: Final = "engine"
 """The strategy that plays and evaluates unless another one is named."""
 FALLBACK_STRATEGY: Final = "heuristic"
 """The strategy that decides if the chosen one fails: fast, and without files or programs that might be missing."""
-DEFAULT_TABLE_STRATEGY: Final = "engine"
-"""What plays other games for strategies that know backgammon only."""
 FAST_ENGINE: Final = "engine:0"
 """The engine without looking ahead."""
 
-PORTABLE: Final = frozenset({"engine", "heuristic", "random"})
+PORTABLE: Final = frozenset({"engine", "heuristic", "random", "pips", "blots"})
 """Strategies that decide the same on any machine: their code is ours, and they need no other program."""
 
 

@@ -17,6 +17,8 @@ from attrs import evolve, frozen
 from fibsbot.engine.match_equity import equity_scale, points_scale
 from fibsbot.match import ROLL_WAYS, ROLLS, CubeAction, MatchState
 from fibsbot.position import Play
+from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.text import describe_error
 
 __all__ = [
@@ -28,9 +30,11 @@ __all__ = [
     "CubeValues",
     "DetailedEvaluator",
     "Evaluator",
+    "NamesNumbers",
     "Opponent",
     "PlayAnswer",
     "PlayValue",
+    "PlaysGames",
     "PositionEvaluator",
     "PositionValue",
     "RejectsRolls",
@@ -38,6 +42,7 @@ __all__ = [
     "Strategy",
     "close_in_time",
     "gains_by_rejecting",
+    "plays_game",
     "reversed_chances",
     "six_chances",
     "try_to_close",
@@ -75,7 +80,8 @@ class Opponent:
 class Strategy(Protocol):
     """A player of backgammon. States are seen by the player who decides; every method may take seconds and may raise.
 
-    If a strategy is late, raises or answers nonsense, another strategy makes this one decision.
+    If a strategy is late, raises or answers nonsense, another strategy makes this one decision. A strategy that plays
+    other games as well says so by `PlaysGames`.
     """
 
     name: str
@@ -111,6 +117,32 @@ class Strategy(Protocol):
     def close(self) -> None:
         """Release what the strategy holds; it is not asked again."""
         ...
+
+
+@runtime_checkable
+class PlaysGames(Protocol):
+    """A strategy that plays more than backgammon, and games that are like it but for their set-up or what they count.
+
+    In games that it does not play, the engine decides in its place.
+    """
+
+    def plays_game(self, rules: Ruleset) -> bool:
+        """Return whether it plays this game, which is not like backgammon."""
+        ...
+
+
+@runtime_checkable
+class NamesNumbers(Protocol):
+    """A strategy that plays games in which a double to play, or a point to open, is named."""
+
+    def choose_name(self, state: MatchState) -> int:
+        """Return one of `state.names`; phase NAME."""
+        ...
+
+
+def plays_game(strategy: Strategy, rules: Ruleset) -> bool:
+    """Return whether a strategy plays a game."""
+    return is_backgammon(rules) or (isinstance(strategy, PlaysGames) and strategy.plays_game(rules))
 
 
 CLOSE_TIMEOUT: Final = 10.0

@@ -1,42 +1,31 @@
-"""The strategy `engine`, which plays by our own engine. It is an evaluator as well."""
+"""The strategy `engine`: our engine in backgammon and games that are like it, the network of the game in others.
+
+In backgammon it is an evaluator as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from functools import cached_property
+from pathlib import Path
 
-from attrs import evolve
-
-from fibsbot.engine import engine_details
-from fibsbot.engine.arrays import WIN, Outcomes
-from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.match_equity import chance_after_points, match_chance
-from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
-from fibsbot.engine.search import PlayComparison, SearchLimits
-from fibsbot.match import ROLLS, MatchState, Phase
+from fibsbot.games import GAMES
+from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.strategies.base import (
-    Chances,
-    CubeAnswer,
-    CubeValues,
-    Opponent,
-    PlayAnswer,
-    PlayValue,
-    PositionValue,
-    gains_by_rejecting,
-)
+from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.strategies.backgammon_player import BackgammonPlayer
+from fibsbot.strategies.base import CubeAnswer, CubeValues, Opponent, PlayAnswer, PlayValue, PositionValue
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.heuristic.strategy import is_beavered
-
-HOPELESS: Final = 0.02
-"""Chance to win, without looking ahead, above which resigning is not considered."""
+from fibsbot.strategies.network_player import NetworkPlayer
 
 
 class EngineStrategy:
     """Play by our own engine; `engine:2` looks 2 plies ahead, `engine:time=1.5` as far as that many seconds allow.
 
-    `engine:rollout` rolls out close decisions, `engine:rollout,time=3` as long as that many seconds allow.
+    `engine:rollout` rolls out close decisions, `engine:rollout,time=3` as long as that many seconds allow. Games that
+    are not like backgammon are played by the network of the game (`NetworkPlayer`).
     """
 
     knows_laws = True
@@ -54,60 +43,54 @@ class EngineStrategy:
         """
         self.name = f"engine:{options}" if options else "engine"
         parsed = EngineOptions.parse(options)
-        self._engine = engine or (Engine.load(parsed.networks) if parsed.networks else Engine.load())
-        self._deciding = self._engine
-        """The same engine or one that rolls out close decisions."""
-        if parsed.rollout:
-            limits = RolloutLimits(parsed.trials, seed=parsed.seed, threads=parsed.threads)
-            self._deciding = RolloutEngine.around(self._engine, limits)
-        self._playing = SearchLimits(parsed.chequer, parsed.time, stop_when_decided=True)
-        self._valuing = SearchLimits(parsed.chequer, parsed.time)
-        self._cube = SearchLimits(parsed.cube, parsed.time)
+        self._options, self._engine = parsed, engine
+        if engine is not None or not _has_other_games(parsed.networks):
+            _ = self._backgammon  # what is wrong with the networks is said at once
+        self._others = NetworkPlayer(parsed.chequer, parsed.networks)
+
+    @cached_property
+    def _backgammon(self) -> BackgammonPlayer:
+        return BackgammonPlayer(self._options, self._engine)
+
+    def _player(self, state: MatchState) -> BackgammonPlayer | NetworkPlayer:
+        return self._backgammon if is_backgammon(state.rules) else self._others
 
     @property
     def details(self) -> str:
         """Version and plies, and after a semicolon the networks."""
-        plays, cube = self._playing.plies, self._cube.plies
-        plies = f"{plays}-ply" if plays == cube else f"plays {plays}-ply, cube {cube}-ply"
-        rollouts = () if self._deciding is self._engine else ("rollouts",)
-        return engine_details(self._engine.name, plies, *rollouts)
+        return self._backgammon.details
+
+    def plays_game(self, rules: Ruleset) -> bool:  # noqa: ARG002 - the interface
+        """Play every game."""
+        return True
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
         """Choose the best play."""
-        best = self._deciding.rank(state, plays, self._playing).best
-        return PlayAnswer(best.play, best.equity)
+        return self._player(state).choose_play(state, plays)
 
     def reject_roll(self, state: MatchState) -> bool:
-        """Reject the roll if a new one at twice the cube is worth more, without looking ahead."""
-        return gains_by_rejecting(state, self._engine.equities_by_roll)
+        """Reject the roll if a new one at twice the cube is worth more; only in backgammon."""
+        return self._backgammon.reject_roll(state)
 
     def offer_double(self, state: MatchState) -> CubeAnswer:
         """Double if that gains."""
-        verdict = self._deciding.analyse_cube(state, self._cube).verdict
-        return CubeAnswer(verdict.action, verdict.best)
+        return self._player(state).offer_double(state)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take if that loses less than a pass, and beaver if it wins."""
-        if is_beavered(state):
-            take = self._deciding.analyse_cube(state, self._cube).double_take
-        else:
-            take = -self._deciding.analyse_cube(_opponents_roll(state), self._cube).double_take
-        passed = Stakes.of(state).loss_value if state.point_game else -1.0
-        answer = DoubleAnswer.of(take, beavers=state.redoubles > 0 and not state.length, passed=passed)
-        return CubeAnswer(answer.action, answer.best)
+        return self._player(state).answer_double(state)
 
     def accept_resignation(self, state: MatchState) -> bool:
-        """Accept if the offer is worth as much as playing on, even with the roll."""
-        return accepts_resignation(Stakes.of(state), state.owner, state.resignation, self.value(state))
+        """Accept if the offer is worth as much as playing on."""
+        return self._player(state).accept_resignation(state)
 
     def resign(self, state: MatchState) -> int:
-        """Resign a game that is certainly lost; it is searched only if it looks lost at once."""
-        if self._engine.evaluate([state.position])[0, WIN] > HOPELESS:
-            return 0
-        reading = self._engine.analyse_cube(state, self._cube)
-        return level_to_resign(
-            Stakes.of(state), state.owner, reading.outcomes, DEFAULT_EFFICIENCY.of_position(state.position)
-        )
+        """Resign a game of backgammon that is certainly lost, and no other game."""
+        return self._player(state).resign(state)
+
+    def choose_name(self, state: MatchState) -> int:
+        """Name the best number."""
+        return self._others.choose_name(state)
 
     def accept_invitation(self, opponent: Opponent, length: int) -> str | None:  # noqa: ARG002 - the interface
         """Accept every opponent and length that the policy accepts."""
@@ -115,7 +98,8 @@ class EngineStrategy:
 
     def forget(self) -> None:
         """Forget evaluated positions: it then answers as a new strategy, to the last digit."""
-        self._engine.forget()
+        if "_backgammon" in vars(self):
+            self._backgammon.forget()
 
     def close(self) -> None:
         """Release nothing."""
@@ -124,64 +108,33 @@ class EngineStrategy:
 
     def value(self, state: MatchState) -> float:
         """Return the value to the player on roll, with good cube play."""
-        return self._engine.analyse_cube(state, self._cube).equity
+        return self._backgammon.value(state)
 
     def value_position(self, state: MatchState) -> PositionValue:
         """Return the value to the player on roll, with plies and chances."""
-        reading = self._engine.analyse_cube(state, self._cube)
-        return PositionValue(reading.equity, reading.effort.plies, _chances(reading.outcomes))
+        return self._backgammon.value_position(state)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
-        """Return the value of each play.
-
-        Plays that were searched less deep may seem too good: none is valued higher than the best.
-        """
-        ranking = self._engine.rank(state, plays, self._valuing)
-        values = {ranked.play: min(ranked.equity, ranking.best.equity) for ranked in ranking.plays}
-        return [values[play] for play in plays]
+        """Return the value of each play."""
+        return self._backgammon.value_plays(state, plays)
 
     def value_rolls(self, state: MatchState) -> list[float]:
-        """Return the value of the best play of each of the 21 rolls; without looking ahead all are valued together."""
-        if not self._playing.plies:
-            return self._engine.equities_by_roll(state)
-        rolled = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
-        return [self._engine.rank(it, limits=self._valuing).best.equity for it in rolled]
+        """Return the value of the best play of each of the 21 rolls."""
+        return self._backgammon.value_rolls(state)
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return the value of each play; the one that was made is searched as deep as the best ones."""
-        ranking = self._deciding.rank(state, plays, self._valuing, PlayComparison(also=made))
-        most = ranking.best.equity
-        values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
-        return [values[play] for play in plays]
+        return self._backgammon.compare_plays(state, plays, made)
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return the values of doubling and not doubling."""
-        reading = self._deciding.analyse_cube(state, self._cube)
-        verdict = reading.verdict
-        return CubeValues(
-            verdict.no_double,
-            verdict.double_take,
-            verdict.double_pass,
-            reading.effort.plies,
-            _chances(reading.outcomes),
-        )
+        return self._backgammon.value_cube(state)
 
     def match_chance(self, state: MatchState, points: int) -> float:
-        """Return the chance to win the match after winning this game with `points`; negative if lost.
-
-        If a player needs only one point, this game is the Crawford game or a later one.
-        """
-        if state.point_game:
-            return chance_after_points(state.away, points)
-        own, theirs = state.away
-        return match_chance(own - max(points, 0), theirs - max(-points, 0), crawford_played=1 in state.away)
+        """Return the chance to win the match after winning this game with `points`; negative if lost."""
+        return self._backgammon.match_chance(state, points)
 
 
-def _chances(outcomes: Outcomes) -> Chances:
-    win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon = outcomes.tolist()
-    return (win, win_gammon, win_backgammon, lose, lose_gammon, lose_backgammon)
-
-
-def _opponents_roll(state: MatchState) -> MatchState:
-    """Return the state of the opponent, who has doubled and not rolled yet."""
-    return evolve(state.swapped(), phase=Phase.ROLL, dice=None)
+def _has_other_games(folder: Path | None) -> bool:
+    """Return whether a folder has networks of games that are not like backgammon, and so perhaps no others."""
+    return folder is not None and any((folder / f"{game}.npz").is_file() for game in GAMES)

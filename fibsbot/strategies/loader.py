@@ -38,7 +38,8 @@ from fibsbot.strategies.questions import (
     RollQuestion,
     StrategyFailedError,
     TakeQuestion,
-    first_questions,
+    first_decisions,
+    question_of,
 )
 from fibsbot.text import describe_error, one_line
 from fibsbot.workers.pool import WorkerPool
@@ -245,7 +246,11 @@ def first_fault(strategy: Strategy, games: Iterable[str] = ()) -> str | None:
 def _faults(strategy: Strategy, games: Iterable[str], deadline: float) -> Iterator[str]:
     from fibsbot.strategies.pool import StrategyWorker  # noqa: PLC0415 - slow to import
 
-    of_games = ((f"{game}, {it.game.stage.value}", it) for game in games for it in first_questions(load_ruleset(game)))
+    of_games = (
+        (f"{game}, {state.phase.value}", question_of(state))
+        for game in games
+        for state in first_decisions(load_ruleset(game))
+    )
     worker = StrategyWorker("check", instance=strategy)
     try:
         for name, question in itertools.chain(_questions(), of_games):

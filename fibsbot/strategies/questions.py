@@ -1,4 +1,4 @@
-"""Questions to a strategy in backgammon and in other games, their possible answers, and the answers of last resort.
+"""Questions to a strategy, their possible answers, and the answers of last resort.
 
 A plug-in may raise anything and return anything: every answer is checked here, by the question that it answers.
 """
@@ -9,24 +9,28 @@ import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from random import Random
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.match import MatchState
-from fibsbot.position import Play
-from fibsbot.rules import general_plays as table_plays
-from fibsbot.rules.backgammon import board_of, is_backgammon
-from fibsbot.rules.errors import PlayError
-from fibsbot.rules.game import choices, name, reach, roll, roll_opening, start_match_of
-from fibsbot.rules.laws import Level
-from fibsbot.rules.plays import legal_plays
+from fibsbot.match import MatchState, Phase
+from fibsbot.position import Play, Position
+from fibsbot.rules.backgammon import board_of
+from fibsbot.rules.game import name, reach, roll, roll_opening, start_match_of
+from fibsbot.rules.general_plays import resulting_tables
 from fibsbot.rules.ruleset import Ruleset
-from fibsbot.rules.state import GameState, Stage
-from fibsbot.strategies import DEFAULT_TABLE_STRATEGY
-from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, RejectsRolls, Strategy
-from fibsbot.strategies.table_games import BackgammonTableStrategy, TableStrategy
-from fibsbot.strategies.table_loader import load_table_strategy
+from fibsbot.rules.sides import OFF
+from fibsbot.rules.state import Stage
+from fibsbot.strategies.base import (
+    CubeAction,
+    CubeAnswer,
+    NamesNumbers,
+    Opponent,
+    PlayAnswer,
+    RejectsRolls,
+    Strategy,
+    plays_game,
+)
 from fibsbot.text import describe_error, one_line
 
 TAKE_LIMIT: Final = 1.12
@@ -82,7 +86,7 @@ class StrategyFailedError(Exception):
 
 
 class Question(Protocol):
-    """A decision for a strategy."""
+    """A decision for a strategy; in a game that it does not play, for the engine."""
 
     def put_to(self, strategy: Strategy) -> StrategyAnswer:
         """Ask the strategy, which may take long, and check its answer.
@@ -104,6 +108,19 @@ def ask_strategy(strategy: Strategy, question: Question) -> StrategyAnswer:
         raise StrategyFailedError(f"raised {describe_error(error)}") from error
 
 
+@lru_cache(1)
+def _engine() -> Strategy:
+    """Return the player of games that a strategy does not play."""
+    from fibsbot.strategies.engine_strategy import EngineStrategy  # noqa: PLC0415 - loads numpy
+
+    return EngineStrategy()
+
+
+def _player(strategy: Strategy, state: MatchState) -> Strategy:
+    """Return who decides: the strategy if it plays the game, else the engine."""
+    return strategy if plays_game(strategy, state.rules) else _engine()
+
+
 @frozen
 class PlayQuestion:
     """Which of the legal plays?"""
@@ -115,18 +132,19 @@ class PlayQuestion:
     @property
     def plays(self) -> tuple[Play, ...]:
         """The legal plays, at least two. They are generated in the strategy's thread: there may be thousands."""
-        return self.listed or legal_plays(self.state.position, self.state.dice or (0, 0))
+        return self.listed or self.state.plays
 
     def put_to(self, strategy: Strategy) -> PlayAnswer | RejectRollAnswer:
         """Ask whether to reject the roll, where that is allowed, then for a play."""
-        if self.state.may_reject and isinstance(strategy, RejectsRolls):
-            rejected: object = strategy.reject_roll(self.state)
+        player = _player(strategy, self.state)
+        if self.state.may_reject and isinstance(player, RejectsRolls):
+            rejected: object = player.reject_roll(self.state)
             if not isinstance(rejected, bool):
                 raise InvalidAnswerError(f"expected True or False, got {rejected!r}")
             if rejected:
                 return RejectRollAnswer()
         plays = self.plays
-        answer: object = strategy.choose_play(self.state, plays)
+        answer: object = player.choose_play(self.state, plays)
         if not isinstance(answer, PlayAnswer):
             raise InvalidAnswerError(f"expected a PlayAnswer, got {answer!r}")
         if answer.play not in plays and (plays or answer.play.moves):
@@ -147,15 +165,16 @@ class RollQuestion:
 
     def put_to(self, strategy: Strategy) -> CubeAnswer | ResignAnswer:
         """Ask whether to resign, then whether to double."""
+        player = _player(strategy, self.state)
         if self.resign_from <= self.resign_to:
-            level: object = strategy.resign(self.state)
+            level: object = player.resign(self.state)
             if not isinstance(level, int) or isinstance(level, bool) or level not in range(4):
                 raise InvalidAnswerError(f"expected 0, 1, 2 or 3, got {level!r}")
             if self.resign_from <= level <= self.resign_to:
                 return ResignAnswer(level)
         if not self.may_double:
             return CubeAnswer(CubeAction.ROLL)
-        return _checked_cube_answer(strategy.offer_double(self.state), CubeAction.ROLL, CubeAction.DOUBLE)
+        return _checked_cube_answer(player.offer_double(self.state), CubeAction.ROLL, CubeAction.DOUBLE)
 
 
 @frozen
@@ -167,7 +186,8 @@ class TakeQuestion:
     def put_to(self, strategy: Strategy) -> CubeAnswer:
         """Ask for the answer to a double."""
         beaver = (CubeAction.BEAVER,) if self.state.redoubles else ()
-        return _checked_cube_answer(strategy.answer_double(self.state), CubeAction.TAKE, CubeAction.PASS, *beaver)
+        answer = _player(strategy, self.state).answer_double(self.state)
+        return _checked_cube_answer(answer, CubeAction.TAKE, CubeAction.PASS, *beaver)
 
 
 @frozen
@@ -178,10 +198,27 @@ class ResignationQuestion:
 
     def put_to(self, strategy: Strategy) -> AcceptAnswer:
         """Ask for the answer to a resignation."""
-        accepted: object = strategy.accept_resignation(self.state)
+        accepted: object = _player(strategy, self.state).accept_resignation(self.state)
         if not isinstance(accepted, bool):
             raise InvalidAnswerError(f"expected True or False, got {accepted!r}")
         return AcceptAnswer(accepted)
+
+
+@frozen
+class NameQuestion:
+    """Which double to play, or which point to open?"""
+
+    state: MatchState
+
+    def put_to(self, strategy: Strategy) -> NameAnswer:
+        """Ask for one of the numbers that may be named."""
+        player = _player(strategy, self.state)
+        if not isinstance(player, NamesNumbers):
+            raise InvalidAnswerError(f"expected a method choose_name of a strategy for {self.state.rules.name}")
+        number: object = player.choose_name(self.state)
+        if not isinstance(number, int) or number not in self.state.names:
+            raise InvalidAnswerError(f"expected one of {', '.join(map(str, self.state.names))}, got {number!r}")
+        return NameAnswer(number)
 
 
 @frozen
@@ -218,18 +255,27 @@ class LastResort:
         """Choose the first legal play; no move at all where there is none."""
         return PlayAnswer(plays[0] if plays else Play())
 
+    def plays_game(self, rules: Ruleset) -> bool:  # noqa: ARG002 - the interface
+        """Play every game."""
+        return True
+
+    def choose_name(self, state: MatchState) -> int:
+        """Name the highest number."""
+        return state.names[-1]
+
     def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002 - the interface
         """Never double."""
         return CubeAnswer(CubeAction.ROLL)
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
-        """Take unless far behind in the race."""
-        close = state.position.pips <= TAKE_LIMIT * state.position.opponent_pips
+        """Take unless far behind in the race; in games in which pips mean something else, always."""
+        board = state.board
+        close = not isinstance(board, Position) or board.pips <= TAKE_LIMIT * board.opponent_pips
         return CubeAnswer(CubeAction.TAKE if close else CubeAction.PASS)
 
     def accept_resignation(self, state: MatchState) -> bool:
         """Accept if more than the offer can hardly be won."""
-        return state.resignation > 1 or state.position.opponent_off > 0
+        return state.resignation > 1 or not state.gammon or state.sides.opponent.row[OFF] > 0
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
         """Never resign."""
@@ -251,98 +297,21 @@ def last_resort_answer(question: Question) -> StrategyAnswer | None:
         return None
 
 
-@lru_cache(1)
-def default_table_strategy() -> TableStrategy:
-    """Return the player of tables games for strategies that know backgammon only."""
-    return load_table_strategy(DEFAULT_TABLE_STRATEGY)
+def question_of(state: MatchState) -> Question:
+    """Return the question of a decision, in which nothing but the rules limits what may be answered."""
+    match state.phase:
+        case Phase.MOVE:
+            return PlayQuestion(state)
+        case Phase.NAME:
+            return NameQuestion(state)
+        case Phase.DOUBLED:
+            return TakeQuestion(state)
+        case Phase.RESIGNED:
+            return ResignationQuestion(state)
+    return RollQuestion(state, state.may_double, resign_to=0)
 
 
-@runtime_checkable
-class PlaysTables(Protocol):
-    """A strategy for backgammon that includes one for other games."""
-
-    tables: TableStrategy
-
-
-class TablesOnlyStrategy(LastResort):
-    """A strategy for bots that play other games than backgammon only; it accepts every invitation."""
-
-    def __init__(self, tables: TableStrategy) -> None:
-        self.name = tables.name
-        self.tables = tables
-
-
-@frozen
-class TableQuestion:
-    """A decision in a game other than backgammon."""
-
-    game: GameState
-    """Seen by the seat that decides."""
-    may_double: bool = False
-    """Whether a double may be offered in ROLL."""
-    resign_from: int = 1
-    """The lowest level that may be offered; above `resign_to` the strategy is not asked whether to resign."""
-    resign_to: int = 0
-
-    def put_to(self, strategy: Strategy) -> StrategyAnswer:
-        """Ask the strategy that this one includes for these games, this one if it knows the game, or the default."""
-        candidate: object = strategy
-        player: TableStrategy
-        if isinstance(candidate, PlaysTables):
-            player = candidate.tables
-        elif isinstance(candidate, LastResort):
-            return self.last_resort()
-        elif is_backgammon(self.game.rules):
-            player = BackgammonTableStrategy(strategy)
-        else:
-            player = default_table_strategy()
-        if self.game.resignation:
-            return AcceptAnswer(_boolean(player.accept_resignation(self.game)))
-        if self.game.stage is Stage.MOVE:
-            return self._checked_play(player.choose_play(self.game))
-        if self.game.stage is Stage.NAME:
-            return self._checked_name(player.choose_name(self.game))
-        if self.game.stage is Stage.DOUBLED:
-            taken = _boolean(player.answer_double(self.game))
-            return CubeAnswer(CubeAction.TAKE if taken else CubeAction.PASS)
-        return self._before_roll(player)
-
-    def last_resort(self) -> StrategyAnswer:
-        """Return an answer that needs no thought and is always allowed."""
-        game = self.game
-        if game.resignation:
-            return AcceptAnswer(accepted=game.resignation.level > Level.SINGLE or not game.laws.gammon)
-        if game.stage is Stage.MOVE:
-            return PlayAnswer(next(iter(table_plays.legal_plays(game.rules, game.sides, game.part)), Play()))
-        if game.stage is Stage.NAME:
-            return NameAnswer(choices(game)[-1])
-        return CubeAnswer(CubeAction.TAKE if game.stage is Stage.DOUBLED else CubeAction.ROLL)
-
-    def _before_roll(self, player: TableStrategy) -> StrategyAnswer:
-        if self.resign_from <= self.resign_to:
-            level: object = player.resign(self.game)
-            if level is not None and not isinstance(level, Level):
-                raise InvalidAnswerError(f"expected a level to resign or None, got {level!r}")
-            if level is not None and self.resign_from <= level <= self.resign_to:
-                return ResignAnswer(int(level))
-        doubles = self.may_double and _boolean(player.offer_double(self.game))
-        return CubeAnswer(CubeAction.DOUBLE if doubles else CubeAction.ROLL)
-
-    def _checked_play(self, answer: object) -> PlayAnswer:
-        if not isinstance(answer, Play):
-            raise InvalidAnswerError(f"expected a Play, got {answer!r}")
-        try:
-            return PlayAnswer(table_plays.check_play(self.game.rules, self.game.sides, self.game.part, answer)[0])
-        except PlayError as error:
-            raise InvalidAnswerError(f"expected a legal play, got one that breaks a law: {error}") from error
-
-    def _checked_name(self, answer: object) -> NameAnswer:
-        if not isinstance(answer, int) or answer not in choices(self.game):
-            raise InvalidAnswerError(f"expected one of {', '.join(map(str, choices(self.game)))}, got {answer!r}")
-        return NameAnswer(answer)
-
-
-def first_questions(rules: Ruleset) -> Iterator[TableQuestion]:
+def first_decisions(rules: Ruleset) -> Iterator[MatchState]:
     """Yield the decisions of a game up to the first choice between plays; the rolls are the same every time.
 
     They are for the time before the first connection: the very first start compiles what the engine needs, which takes
@@ -350,26 +319,20 @@ def first_questions(rules: Ruleset) -> Iterator[TableQuestion]:
     """
     game, random = start_match_of(rules, 3), Random(1)
     while game.stage is not Stage.OVER:
+        state = MatchState.of(game, game.decides)
         dice = tuple(random.randint(1, 6) for _ in range(rules.dice))
-        if game.stage is Stage.OPENING:
+        if state is None:
             game = roll_opening(game, *dice[:2])
         elif game.stage is Stage.ROLL:
             if rules.laws.cube:
-                yield TableQuestion(game, may_double=True)
+                yield state
             game = roll(game, game.turn, dice)
         elif game.namer is not None:
-            yield TableQuestion(game)
-            game = name(game, game.namer, choices(game)[-1])
+            yield state
+            game = name(game, game.namer, state.names[-1])
+        elif state.has_choice:
+            yield state
+            return
         else:
-            plays = table_plays.resulting_tables(rules, game.sides, game.part)
-            if len(plays) > 1:
-                yield TableQuestion(game)
-                return
-            after, moves = next(iter(plays.items()), (game.sides, ()))
+            after, moves = next(iter(resulting_tables(rules, game.sides, game.part).items()), (game.sides, ()))
             game = reach(game, board_of(rules, after), len(moves))
-
-
-def _boolean(answer: object) -> bool:
-    if not isinstance(answer, bool):
-        raise InvalidAnswerError(f"expected True or False, got {answer!r}")
-    return answer

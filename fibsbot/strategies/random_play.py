@@ -8,6 +8,7 @@ from typing import Final
 
 from fibsbot.match import MatchState
 from fibsbot.position import Play
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer
 
 DOUBLES: Final = 0.05
@@ -36,6 +37,14 @@ class RandomStrategy:
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
         """Choose any play."""
         return PlayAnswer(self._random.choice(plays))
+
+    def plays_game(self, rules: Ruleset) -> bool:  # noqa: ARG002
+        """Play every game."""
+        return True
+
+    def choose_name(self, state: MatchState) -> int:
+        """Name any number."""
+        return self._random.choice(state.names)
 
     def offer_double(self, state: MatchState) -> CubeAnswer:  # noqa: ARG002
         """Double now and then."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ from fibsbot.engine.family.game_loop import new_game_buffers
 from fibsbot.engine.family.network import new_network, save_network
 from fibsbot.engine.family.parameters import start_of
 from fibsbot.games import load_ruleset
+from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import board_of
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import play, reach, roll, start_match_of
-from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.table_games import RandomTableStrategy
-from fibsbot.strategies.table_loader import load_table_strategy
+from fibsbot.rules.state import Seat, Stage
+from fibsbot.strategies.base import PlayAnswer
+from fibsbot.strategies.loader import load
+from fibsbot.strategies.random_play import RandomStrategy
+from tests.strategies.answers import chosen_play
 
 pytestmark = pytest.mark.compiles_games
 
@@ -95,7 +99,6 @@ def test_where_only_the_set_up_differs_strategies_for_backgammon_play(tmp_path: 
     (("--game", "porte", "pips", "blots"), "expected a game such as portes"),
     (("--game", "portes", "pips", "blots", "--length", "5"), "--length does not apply to --game"),
     (("--game", "portes", "pips", "blots", "--no-luck"), "--luck/--no-luck does not apply to --game"),
-    (("--game", "nackgammon", "pips", "heuristic"), "expected one of random, pips, blots, engine with --game"),
     (("--game", "portes", "pips", "blots", "-n", "5"), "expected an even number for --games"),
 ])  # fmt: skip
 def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], said: str) -> None:
@@ -109,24 +112,24 @@ def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], said: str
 def test_simple_players_against_the_engine_make_the_plays_of_the_strategies(name: str) -> None:
     rules = load_ruleset("nackgammon")
     buffers = new_game_buffers(start_of(rules), new_network(1, (1, 0, 0), 1))
-    player, strategy = make_player(rules, buffers, name, 1), load_table_strategy(name)
+    player, strategy = make_player(rules, buffers, name, 1), load(name)
     rng = random.Random(name)
     state = start_match_of(rules, 0, begins=Seat.A)
     for _ in range(40):
         state = roll(state, state.turn, (rng.randint(1, 6), rng.randint(1, 6)))
         if state.stage is not Stage.MOVE:
             continue
-        following = play(state, state.turn, strategy.choose_play(state))
+        following = play(state, state.turn, chosen_play(strategy, state))
         assert reach(state, board_of(rules, player(state)), len(state.part.numbers)) == following
         state = following
 
 
-class CheatingStrategy(RandomTableStrategy):
+class CheatingStrategy(RandomStrategy):
     """Moves a checker that is not there."""
 
-    def choose_play(self, game: GameState) -> Play:  # noqa: ARG002 - the interface
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:  # noqa: ARG002 - the interface
         """Return an illegal play."""
-        return Play.of((24, 1))
+        return PlayAnswer(Play.of((24, 1)))
 
 
 @pytest.mark.slow
@@ -151,7 +154,7 @@ def test_networks_of_folders_play_each_other_whatever_their_widths(tmp_path: Pat
 
 @pytest.mark.slow
 def test_an_illegal_play_of_a_strategy_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_games, "load_table_strategy", lambda *_, **__: CheatingStrategy())
+    monkeypatch.setattr(table_games, "load", lambda *_, **__: CheatingStrategy())
     rules = load_ruleset("nackgammon")
     player = make_player(rules, new_game_buffers(start_of(rules), new_network(1, (1, 0, 0), 1)), "engine", 1)
     with pytest.raises(RuleError, match="expected a legal play"):

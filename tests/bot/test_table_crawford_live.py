@@ -13,14 +13,14 @@ from fibs_protocol import messages as m
 from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End, Record
+from fibsbot.match import MatchState
 from fibsbot.policy import Policy
 from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
 from fibsbot.replay.events import TableGameBegan
 from fibsbot.replay.transcriber import events_of_capture
-from fibsbot.rules.state import GameState
 from fibsbot.server.server import Server
-from fibsbot.strategies.questions import TablesOnlyStrategy
-from fibsbot.strategies.table_games import BlotStrategy
+from fibsbot.strategies.base import CubeAction, CubeAnswer
+from fibsbot.strategies.simple_players import BlotPlayer
 from fibsbot.table_lines import game_from_state
 from tests.bot.live_bots import CHEAP, Watcher, play_session, replayed, settings
 from tests.patience import SOON
@@ -29,12 +29,12 @@ SEED = 3
 """With it the first game makes it 2-0, the Crawford game does not end the match, and another one follows."""
 
 
-class Doubler(BlotStrategy):
+class Doubler(BlotPlayer):
     """Doubles as soon as it is asked, once in a game, and takes."""
 
-    def offer_double(self, game: GameState) -> bool:
-        """Return whether nobody has doubled yet."""
-        return game.cube == 1
+    def offer_double(self, state: MatchState) -> CubeAnswer:
+        """Double if nobody has doubled yet."""
+        return CubeAnswer(CubeAction.DOUBLE if state.cube == 1 else CubeAction.ROLL)
 
 
 class InCrawford(Watcher):
@@ -82,20 +82,18 @@ async def test_bots_never_double_in_the_crawford_game_not_even_after_a_resume(tm
     logs = tmp_path / "ford.jsonl", tmp_path / "marvin.jsonl"
     async with Server(seed=SEED, limits=CHEAP) as server, asyncio.timeout(SOON):
         invites: dict[str, Any] = {"invite": "marvin", "invite_game": "nackgammon", "length": 3}
-        inviter = asyncio.create_task(
-            play_session(settings(server.port, "ford", logs[0], **invites), TablesOnlyStrategy(Doubler()))
-        )
+        inviter = asyncio.create_task(play_session(settings(server.port, "ford", logs[0], **invites), Doubler()))
         accepts = settings(server.port, "marvin", logs[1], policy=Policy(games=("any",)))
-        first = asyncio.create_task(play_session(accepts, TablesOnlyStrategy(Doubler()), observer=marvin))
+        first = asyncio.create_task(play_session(accepts, Doubler(), observer=marvin))
         await marvin.reached.wait()
         first.cancel()
         await asyncio.wait([first])
-        results = await asyncio.gather(inviter, play_session(accepts, TablesOnlyStrategy(Doubler()), observer=again))
+        results = await asyncio.gather(inviter, play_session(accepts, Doubler(), observer=again))
     for result in results:
         assert (End.FINISHED, 1, 0) == (result.end, result.counters.matches, result.counters.differences)
     assert ["nackgammon"] == [it["game"] for it in again.named("match_resumed")]
     assert again.decisions > 0
     assert [((0, 0), False), ((2, 0), True), ((2, 1), False)] == games(logs[0])
-    assert [[False], [False]] == [doubles(log) for log in logs]
+    assert [[], [False, False]] == [doubles(log) for log in logs]  # nobody turns a dead cube
     for replay in replayed(tmp_path):
         assert ("", "", 0) == (replay.error, replay.first_difference, replay.counts.differences)

@@ -16,15 +16,15 @@ from fibsbot.rules.game import name, play, roll, start_match_of
 from fibsbot.rules.sides import HAND, OFF
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
-from fibsbot.strategies.questions import AcceptAnswer, LastResort, TableQuestion, TablesOnlyStrategy
-from fibsbot.strategies.table_loader import load_table_strategy
+from fibsbot.strategies.questions import AcceptAnswer, LastResort, RollQuestion
+from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.table_lines import table_state
 from tests.bot.agent_script import Script
 from tests.games.random_games import advance
 from tests.marks import is_long, some_slow
 
 ANY = Policy(games=("any",))
-PLAYER = TablesOnlyStrategy(load_table_strategy("random", seed=1))
+PLAYER = RandomStrategy(1)
 INVITED = "ford wants to play a 1 point match of {} with you."
 
 
@@ -53,7 +53,6 @@ def to_match(game: str, policy: Policy = ANY) -> Script:
 def decide(script: Script, *, last_resort: bool = False) -> list[str]:
     """Let a random player answer the open question."""
     question = script.questions[0].question
-    assert isinstance(question, TableQuestion)
     return script.answer(question.put_to(LastResort() if last_resort else PLAYER))
 
 
@@ -168,13 +167,13 @@ def test_the_status_and_the_records_know_the_score_of_a_game() -> None:
     assert ("ford", 1) == (script.events("game_ended")[0]["winner"], script.events("game_ended")[0]["points"])
 
 
-@pytest.mark.parametrize(("scores", "crawford"), [((0, 2), True), ((2, 2), False)])
+@pytest.mark.parametrize(("scores", "crawford"), [((0, 2), True), ((1, 1), False)])
 def test_no_double_is_asked_for_in_the_crawford_game(scores: tuple[int, int], *, crawford: bool) -> None:
     script = to_match("nackgammon")
     script.server(line(start_match_of(load_ruleset("nackgammon"), 3, scores, begins=Seat.A)))
     question = script.questions[0].question
-    assert isinstance(question, TableQuestion)
-    assert (crawford, not crawford) == (question.game.crawford, question.may_double)
+    assert isinstance(question, RollQuestion)
+    assert (crawford, not crawford) == (question.state.crawford, question.may_double)
 
 
 @pytest.mark.parametrize(
@@ -192,5 +191,5 @@ def test_what_a_game_counts_may_be_resigned_but_not_the_match(game: str, scores:
     before = start_match_of(load_ruleset(game), 7, scores, begins=Seat.A)
     script.server(line(before))
     question = script.questions[0].question
-    assert isinstance(question, TableQuestion)
+    assert isinstance(question, RollQuestion)
     assert most == question.resign_to

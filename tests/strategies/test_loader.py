@@ -13,14 +13,12 @@ import pytest
 
 from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.rules.state import GameState
 from fibsbot.strategies import base, loader, split_name
 from fibsbot.strategies.base import CubeAction, CubeAnswer, Opponent, PlayAnswer, Strategy
 from fibsbot.strategies.child_process.engine_process import NotReadyError
 from fibsbot.strategies.loader import ENTRY_POINT_GROUP, ReusedStrategies, StrategyError, available, check, find, load
-from fibsbot.strategies.questions import TablesOnlyStrategy
 from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.strategies.table_games import PipStrategy
+from fibsbot.strategies.simple_players import PipPlayer
 from tests.patience import SOON
 
 Install = Callable[..., None]
@@ -115,11 +113,11 @@ class Starting(RandomStrategy):
         return super().choose_play(state, plays)
 
 
-class NonsenseAtTables(PipStrategy):
-    """Never moves."""
+class NonsenseInPlakoto(PipPlayer):
+    """Never moves there."""
 
-    def choose_play(self, game: GameState) -> Play:
-        return Play()
+    def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
+        return PlayAnswer(Play()) if state.rules.name == "plakoto" else super().choose_play(state, plays)
 
 
 @pytest.fixture
@@ -160,7 +158,7 @@ def test_options_go_to_the_constructor() -> None:
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         StrategyError,
-        match=r"no strategy is called 'gnu'; did you mean 'gnubg'\? installed are: .*gnubg, heuristic, random, ubgi",
+        match=r"no strategy is called 'gnu'; did you mean 'gnubg'\? installed are: .*gnubg, heuristic, pips, random, ubgi",
     ):
         load("gnu")
 
@@ -242,11 +240,11 @@ def test_strategies_that_cannot_be_closed_do_no_harm(
 
 
 def test_the_check_includes_the_games_that_are_named() -> None:
-    strategy = TablesOnlyStrategy(NonsenseAtTables())
+    strategy = NonsenseInPlakoto()
     assert () == check(strategy)
     (fault,) = check(strategy, ["plakoto:exception"])
-    assert fault.startswith("plakoto:exception, move: answered nonsense: expected a legal play")
-    assert () == check(TablesOnlyStrategy(PipStrategy()), ["plakoto", "acey-deucey", "nackgammon"])
+    assert fault.startswith("plakoto:exception, move: answered nonsense: expected one of the")
+    assert () == check(PipPlayer(), ["plakoto", "acey-deucey", "nackgammon"])
 
 
 CLASS = """

@@ -1,4 +1,4 @@
-"""Duels in tables games: two of the strategies of `fibsbot.strategies.table_games`, in compiled games.
+"""Duels in tables games: two of the strategies `engine`, `pips`, `blots` and `random`, in compiled games.
 
 Where the engine plays by the networks of backgammon (`fibsbot.games.backgammons.is_backgammon`), it is asked for each
 play, and the simple players are the compiled ones.
@@ -34,20 +34,24 @@ from fibsbot.engine.family.game_loop import (
 from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of, table_of
 from fibsbot.games import load_ruleset
+from fibsbot.match import MatchState
 from fibsbot.rules.backgammon import board_of, is_backgammon, position_of
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import reach, roll, roll_opening, start_match_of
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.strategies import DEFAULT_STRATEGY as ENGINE
 from fibsbot.strategies import base_name
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.table_loader import ENGINE, load_table_strategy
+from fibsbot.strategies.loader import Seeded, load
 from fibsbot.workers.pool import InProcessPool, LocalPool, Piece, ProgressCallback, WorkerPool
 from fibsbot.workers.processes import usable_cores
 
 KINDS: Final = {"random": RANDOM, "pips": PIPS, "blots": BLOTS}
 """The simple players of compiled games, by the names of the strategies."""
+PLAYERS: Final = (*KINDS, ENGINE)
+"""The names of the strategies that can play, the weakest first."""
 _UNUSED: Final = new_network(1, (1, 0, 0), 1)
 """The network of games in which nobody needs one."""
 BLOCK: Final = 20
@@ -212,7 +216,11 @@ def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> P
         return plays(game, KINDS[name])[0]
 
     def choose(game: GameState) -> Sides:
-        made = game.position.play(strategy.choose_play(game))
+        state = MatchState.of(game, game.turn)
+        options = state.plays if state is not None else ()
+        if state is None or not options:
+            return game.sides
+        made = game.position.play(options[0] if len(options) == 1 else strategy.choose_play(state, options).play)
         reached = next((it for it in plays(game, NETWORK) if position_of(it) == made), None)
         if reached is None:
             raise RuleError(f"expected a legal play, got one from {game.position} to {made}")
@@ -220,7 +228,9 @@ def make_player(rules: Ruleset, buffers: GameBuffers, name: str, seed: int) -> P
 
     if name in KINDS:
         return choose_simply
-    strategy = load_table_strategy(name, seed=seed)
+    strategy = load(name)
+    if isinstance(strategy, Seeded):
+        strategy.reseed(str(seed))
     return choose
 
 

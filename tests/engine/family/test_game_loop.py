@@ -14,8 +14,9 @@ from fibsbot.games import load_ruleset
 from fibsbot.games.text import parse_table
 from fibsbot.rules.game import name, play, roll, roll_contest, roll_opening, start_match_of
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.table_games import TableStrategy
-from fibsbot.strategies.table_loader import load_table_strategy
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import load
+from tests.strategies.answers import chosen_name, chosen_play
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiles_games]
 
@@ -40,7 +41,7 @@ def random_numbers(seed: int, pair: int) -> Iterator[int]:
             yield state >> 33
 
 
-def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numbers: Iterator[int]) -> GameState:
+def reference_game(game: str, players: tuple[Strategy, Strategy], numbers: Iterator[int]) -> GameState:
     def die() -> int:
         return next(numbers) % 6 + 1
 
@@ -55,9 +56,9 @@ def reference_game(game: str, players: tuple[TableStrategy, TableStrategy], numb
         elif seat is not None and state.stage is Stage.ROLL:
             state = roll(state, seat, tuple(die() for _ in range(state.rules.dice)))
         elif seat is not None and state.stage is Stage.NAME:
-            state = name(state, seat, players[seat].choose_name(state))
+            state = name(state, seat, chosen_name(players[seat], state))
         elif seat is not None:
-            state = play(state, seat, players[seat].choose_play(state))
+            state = play(state, seat, chosen_play(players[seat], state))
     return state
 
 
@@ -72,7 +73,7 @@ def compiled_pair(game: str, kind: int, network: GameNetwork, seed: int = SEED) 
 
 
 def reference_pair(game: str, strategy: str, seed: int = SEED) -> list[int]:
-    player, blots = load_table_strategy(strategy), load_table_strategy("blots")
+    player, blots = load(strategy), load("blots")
     first = reference_game(game, (player, blots), random_numbers(seed, 0))
     second = reference_game(game, (blots, player), random_numbers(seed, 0))
     return [first.scores[Seat.A] - first.scores[Seat.B], second.scores[Seat.B] - second.scores[Seat.A]]

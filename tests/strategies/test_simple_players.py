@@ -1,4 +1,4 @@
-"""Strategies for tables games finish games of every ruleset, and choose what they are said to choose."""
+"""Simple strategies finish games of every ruleset, and choose what they are said to choose."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ import pytest
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.text import parse_table
-from fibsbot.position import Play
+from fibsbot.match import Phase
 from fibsbot.rules.game import choices, name, play, roll, start_match_of
-from fibsbot.rules.general_plays import resulting_tables
 from fibsbot.rules.laws import Level
 from fibsbot.rules.sides import Sides, side
 from fibsbot.rules.state import GameState, Naming, Resignation, Seat, Stage
-from fibsbot.strategies.questions import first_questions
-from fibsbot.strategies.table_games import TableStrategy, blots
-from fibsbot.strategies.table_loader import UnknownTableStrategyError, load_table_strategy
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import load
+from fibsbot.strategies.questions import first_decisions
+from fibsbot.strategies.simple_players import blots
 from tests.games.random_games import rolled
 from tests.marks import is_long, some_slow
+from tests.strategies.answers import accepts, chosen_name, chosen_play, decision
 
-SIMPLE = ("random", "pips", "blots")
+CAUTIOUS = ("pips", "blots")
 A_LONG_GAME = 400
 """Turns, after which a game is no longer followed here; all games have been seen to end."""
 
 
-def advance(game: GameState, strategy: TableStrategy, rng: random.Random) -> GameState:
+def advance(game: GameState, strategy: Strategy, rng: random.Random) -> GameState:
     if game.stage is Stage.ROLL:
-        assert strategy.resign(game) is None
+        assert 0 == strategy.resign(decision(game))
     if (after := rolled(game, rng)) is not None:
         return after
     seat = game.decides
     assert seat is not None
     if game.stage is Stage.NAME:
-        return name(game, seat, strategy.choose_name(game))
-    return play(game, seat, strategy.choose_play(game))
+        return name(game, seat, chosen_name(strategy, game))
+    return play(game, seat, chosen_play(strategy, game))
 
 
 @pytest.mark.parametrize("game", some_slow([*GAMES, "irish:binding"], is_long))
 def test_every_answer_is_legal(game: str) -> None:
     rng = random.Random(game)
-    strategies = {seat: load_table_strategy(which, seed=1) for seat, which in zip(Seat, ("pips", "blots"), strict=True)}
+    strategies = {seat: load(which) for seat, which in zip(Seat, ("pips", "blots"), strict=True)}
     state = start_match_of(load_ruleset(game), 1)
     while state.stage is not Stage.OVER and state.turns < A_LONG_GAME:
         state = advance(state, strategies[state.decides or Seat.A], rng)
@@ -55,7 +56,7 @@ def playing(game: str, board: str, *dice: int) -> GameState:
 
 
 def after(state: GameState, strategy: str) -> Sides:
-    return play(state, Seat.A, load_table_strategy(strategy).choose_play(state)).sides_for(Seat.A)
+    return play(state, Seat.A, chosen_play(load(strategy), state)).sides_for(Seat.A)
 
 
 def test_the_pip_counter_hits_and_the_blot_minimiser_makes_a_point() -> None:
@@ -85,9 +86,9 @@ def test_blots_that_nobody_can_reach_do_not_count() -> None:
 
 def test_the_double_with_the_best_play_is_named() -> None:
     state = playing("acey-deucey", "6:2 5:2 / 6:15", 2, 1)
-    state = play(state, Seat.A, load_table_strategy("pips").choose_play(state))
+    state = play(state, Seat.A, chosen_play(load("pips"), state))
     assert state.naming is Naming.DOUBLE
-    chosen = load_table_strategy("pips").choose_name(state)
+    chosen = chosen_name(load("pips"), state)
     assert chosen in choices(state)
     assert chosen in {5, 6}
 
@@ -102,26 +103,16 @@ def test_a_resignation_is_accepted_unless_a_gammon_can_be_won(
 ) -> None:
     state = start_match_of(load_ruleset("portes"), 0, begins=Seat.A)
     state = evolve(state, board=Sides(side({1: 15}), side(row)), resignation=Resignation(Seat.B, level, int(level)))
-    assert all(accepted is load_table_strategy(it).accept_resignation(state) for it in SIMPLE)
-
-
-def test_no_play_is_the_empty_play() -> None:
-    state = playing("portes", "25 6:14 / 6:2 5:2 4:2 3:2 2:2 1:2 24:3", 6, 6)
-    assert not resulting_tables(state.rules, state.sides, state.part)
-    assert all(Play() == load_table_strategy(it).choose_play(state) for it in SIMPLE)
-
-
-def test_an_unknown_name_is_an_error_with_the_known_ones() -> None:
-    with pytest.raises(UnknownTableStrategyError, match="such as pips, got 'pip'"):
-        load_table_strategy("pip")
+    assert all(accepted is accepts(load(name), state) for name in CAUTIOUS)
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_first_decisions_of_a_game_end_with_a_choice_between_plays(game: str) -> None:
     rules = load_ruleset(game)
     for named in (game, *(f"{game}:{option.name}" for option in (*rules.options, *rules.common_options))):
-        *before, last = [it.game for it in first_questions(load_ruleset(named))]
-        assert Stage.MOVE is last.stage
-        assert len(resulting_tables(last.rules, last.sides, last.part)) > 1
-        assert not any(it.stage is Stage.MOVE for it in before)
-        assert last.laws.cube or not any(it.stage is Stage.ROLL for it in before)
+        *before, last = first_decisions(load_ruleset(named))
+        assert Phase.MOVE is last.phase
+        assert last.has_choice
+        assert len(last.plays) > 1
+        assert not any(state.phase is Phase.MOVE for state in before)
+        assert not last.cubeless or not any(state.phase is Phase.ROLL for state in before)
