@@ -15,7 +15,8 @@ from fibsbot.formats.checked_game import reading_laws
 from fibsbot.match import Dice
 from fibsbot.replay.board_view import board_shows_state
 from fibsbot.replay.events import DifferenceFound, EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
-from fibsbot.replay.game_builder import BOARD_LINES, STATE_LINES, GameBuilder, GameView, LineCodec
+from fibsbot.replay.game_builder import GameBuilder, GameView
+from fibsbot.replay.game_entries import BOARD_LINES, STATE_LINES, LineCodec
 from fibsbot.replay.state_view import StateView
 from fibsbot.rules import game as rules
 from fibsbot.rules.backgammon import BACKGAMMON
