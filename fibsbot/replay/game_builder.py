@@ -333,6 +333,8 @@ class GameBuilder(GameEntries):
 
     def _agrees(self, view: GameView, seen: GameState, at: dt.datetime | None) -> bool:
         """Add the user's play, and return whether a line then shows the state; report how it differs if not."""
+        if self.resumed:
+            return False  # it has gone on unseen
         if self.sent_play is not None and not self._try_sent_play():
             self._report(PlayWithoutRoll(self.state.turn, self.sent_play.play))
             self.drop_sent_play()
@@ -340,7 +342,7 @@ class GameBuilder(GameEntries):
             for entry in self._inferred_play(seen, at):
                 self._try_entry(entry)
         differences = view.differences(self.shown_state)
-        if differences and not self.resumed:  # else it has gone on unseen
+        if differences:
             self._differ(differences)
         return not differences
 
@@ -469,7 +471,7 @@ class GameBuilder(GameEntries):
     def _finish_certain_play(self) -> None:
         """Add the play with the dice on the board if it is certain: it was sent, a dance, or the only one."""
         rolled = self.rolled
-        if self._try_sent_play() or rolled is None:
+        if (self.sent_play is not None and self._try_sent_play()) or rolled is None:
             return
         play = self._missing.only_play(self.state)
         if play is not None:

@@ -140,7 +140,7 @@ class Transcriber:
                 handler(message, at)
             elif isinstance(message, Refusal) and (match := self._matches.current) and match.game:
                 match.game.drop_sent_play()
-        if differences or isinstance(message, m.Board):
+        if differences or type(message) is m.Board:
             self._compare_tracking(message, differences or ())
         return self._pop_events() if self._events else []
 
