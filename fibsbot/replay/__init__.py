@@ -10,12 +10,11 @@ From bytes to events:
     session_matches.py which match is on, which may be resumed
     match_builder.py   one match, game by game
     game_messages.py   what each message adds to a game
-    game_builder.py    one game, entry by entry
+    game_builder.py    one game, line by line
+    game_entries.py    its entries, checked by the rules
     logged_decisions.py  what a log says about the user's decisions
-    board_view.py      what a board shows of a game
-    table_match.py     one match of another game
-    table_transcript.py  its transcript, where that game is backgammon but for its set-up or its count
-    entry_recorder.py  the transcript of any other game
+    board_view.py      what a `board:` line or a drawn board shows of a game
+    state_view.py      what a `table:` line shows of a game
     chouette_games.py  the games of a chouette
     events.py          the events
     places.py          places among them

@@ -33,9 +33,6 @@ from fibsbot.replay.events import (
     GameEnded,
     MatchEnded,
     MatchEvent,
-    TableActionAdded,
-    TableGameEnded,
-    TableMatchEnded,
     events_from,
 )
 from fibsbot.replay.log_reading import CaptureError
@@ -227,14 +224,12 @@ def _counted(events: Iterator[MatchEvent], result: SourceResult, task: ReplayTas
                 if isinstance(step.entry, Gap):
                     counts.gaps += 1
                     _add_note(result, gap_text(event.match, step, step.entry))
-            case MatchEnded() | TableMatchEnded():
+            case MatchEnded():
                 counts.matches += 1
-            case TableActionAdded(decision=decision):
-                counts.decisions += decision
             case GameBegan(match=match, game=game) if not game.entries and (missing := missing_beginning_text(game)):
                 counts.gaps += 1
                 _add_note(result, f"match {match}, game {game.number}, turn {game.start.turns + 1}: {missing}")
-            case GameEnded() | TableGameEnded():
+            case GameEnded():
                 counts.games += 1
             case DifferenceFound():
                 _count_differences(event, result, task)

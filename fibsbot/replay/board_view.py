@@ -7,6 +7,7 @@ from typing import Final, Self
 from attrs import frozen
 
 from fibs_protocol.board import BoardState
+from fibsbot.bot.tracked_match import Difference
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import (
     cells_from_position,
@@ -82,6 +83,14 @@ class BoardView:
             dice=None if dice == (0, 0) else dice,
             owner=cube_owner(board),
         )
+
+    def shows(self, state: GameState) -> bool:
+        """Whether the board can show a state."""
+        return board_shows_state(self.board, self.seat, state)
+
+    def differences(self, _: GameState) -> tuple[Difference, ...]:
+        """Return nothing: the agent's tracking compares these boards (session_tracker.py)."""
+        return ()
 
     def position_for(self, seat: Seat) -> Position:
         """Return the position as one of the players sees it."""

@@ -13,6 +13,7 @@ from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan, MatchEvent
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
@@ -181,6 +182,8 @@ class StrategyComparison:
     def compare(self, event: MatchEvent) -> Iterator[ComparedDecision]:
         """Yield the compared decisions of an event."""
         match event:
+            case MatchBegan(rules=rules) if not is_backgammon(rules):
+                self._seats = ()
             case MatchBegan(transcript=transcript):
                 self._seats = self.selection.seats_in(transcript)
                 self._user = None if self.selection.both or self.selection.name else transcript.user
@@ -189,7 +192,7 @@ class StrategyComparison:
             case GameBegan():
                 self._resign_from = dict.fromkeys(Seat, 1)
             case EntryAdded(match=match, step=step):
-                for decision in event.decisions:
+                for decision in event.decisions if self._seats else ():
                     asked = decision.seat in self._seats and (event.own or decision.seat is not self._user)
                     compared = self._compared(match, decision) if asked else None
                     if compared is not None:

@@ -15,11 +15,26 @@ from attrs import define
 from fibsbot.bot.tracked_match import Difference
 from fibsbot.draw.markup import clean
 from fibsbot.match import CubeAction
-from fibsbot.notation import format_play
+from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
+from fibsbot.notation.table_plays import format_play as format_part
+from fibsbot.position import Play
 from fibsbot.replay import events
-from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.rules.state import Ending, GameState, Result, Seat
 from fibsbot.text import plural
-from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, Transcript
+from fibsbot.transcript import (
+    Continuation,
+    Cube,
+    Game,
+    Gap,
+    Named,
+    RejectedRoll,
+    Resign,
+    Step,
+    Throw,
+    Transcript,
+    after_roll,
+)
 
 LONGEST_NAME: Final = 20
 LONGEST_TEXT: Final = 200
@@ -29,9 +44,9 @@ COLUMN_WIDTH: Final = 40
 
 
 def shown_names(transcript: Transcript) -> tuple[str, str]:
-    """Return the players' names as `shown_player_names` does."""
-    first, second = transcript.players
-    return shown_player_names((first.name, second.name))
+    """Return the players' names, clipped and without control characters."""
+    first, second = (clean(player.name, LONGEST_NAME) or "?" for player in transcript.players)
+    return first, second
 
 
 def length_text(length: int) -> str:
@@ -40,8 +55,11 @@ def length_text(length: int) -> str:
 
 
 def kind_text(began: events.MatchBegan) -> str:
-    """Return the length of a match as text, or which game of a chouette it is."""
-    return length_text(began.transcript.length) if began.chouette is None else clean(str(began.chouette), 60)
+    """Return the length of a match and its game, unless that is backgammon, or which game of a chouette it is."""
+    if began.chouette is not None:
+        return clean(str(began.chouette), 60)
+    length = length_text(began.transcript.length)
+    return length if began.rules is BACKGAMMON else f"{length} of {began.rules.full_name}"
 
 
 def time_text(at: dt.datetime | None) -> str:
@@ -80,7 +98,7 @@ def gap_text(match: int, step: Step, gap: Gap) -> str:
 
 def missing_beginning_text(game: Game) -> str:
     """Return the note on a game that was first seen in its middle; empty for others."""
-    return "" if game.start.stage is Stage.OPENING else "the beginning of the game is missing"
+    return "" if game.has_beginning else "the beginning of the game is missing"
 
 
 def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
@@ -90,6 +108,10 @@ def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
     match entry:
         case Throw(seat=seat):
             yield seat, f"{_roll_text(step, entry)}{mark}"
+        case Continuation(seat=seat, play=play):
+            yield seat, f"{_part_text(step.before, play)}{mark}"
+        case Named(seat=seat, number=number):
+            yield seat, f"names {number}{mark}"
         case RejectedRoll(seat=seat, dice=dice):
             yield seat, f"{max(dice)}{min(dice)}: rejects the roll, the cube shows {step.after.cube}"
         case Cube(seat=seat, action=action):
@@ -101,8 +123,16 @@ def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
 
 def _roll_text(step: Step, entry: Throw) -> str:
     if entry.play is None:
-        return f"{entry.numbers}: not played"
-    return f"{entry.numbers}: {format_play(entry.play, step.before.position_for(entry.seat))}"
+        return f"{entry.numbers}: {CANNOT_MOVE if step.after.turn is not entry.seat else 'not played'}"
+    if step.before.rules is BACKGAMMON:
+        return f"{entry.numbers}: {format_play(entry.play, step.before.position_for(entry.seat))}"
+    return _part_text(step.rolled or after_roll(step.before, entry), entry.play)
+
+
+def _part_text(state: GameState, play: Play) -> str:
+    """Return the numbers of a part of a turn, and its play."""
+    part = state.part
+    return f"{''.join(map(str, part.numbers))}: {format_part(play, state.rules, state.sides, part)}"
 
 
 def _cube_text(step: Step, action: CubeAction) -> str:
@@ -115,15 +145,17 @@ def _cube_text(step: Step, action: CubeAction) -> str:
     return words[action]
 
 
-def result_text(result: Result | None, names: tuple[str, str]) -> str:
-    """Return the result of a game as a sentence."""
+def result_text(result: Result | None, end: GameState, names: tuple[str, str]) -> str:
+    """Return the result of a game, and the state in which it ended, as a sentence."""
     if result is None:
-        return "The game was not seen to its end."
+        drawn = f"The game is drawn ({clean(end.reason, LONGEST_TEXT)})."
+        return drawn if end.drawn else "The game was not seen to its end."
     kind = result.level.name.lower()
     how = {
         Ending.BORNE_OFF: kind,
         Ending.DROPPED: "double passed",
         Ending.RESIGNED: f"{kind}, resigned",
+        Ending.OTHER: clean(end.reason, LONGEST_TEXT),
     }[result.how]
     return f"{names[result.winner]} wins {plural(result.points, 'point')} ({how})."
 
@@ -138,37 +170,6 @@ def match_end_text(match: Transcript) -> str:
     return f"{names[match.winner]} wins the match, {scores[0]} to {scores[1]}."
 
 
-def shown_player_names(players: tuple[str, str]) -> tuple[str, str]:
-    """Return names, clipped and without control characters."""
-    first, second = (clean(name, LONGEST_NAME) or "?" for name in players)
-    return first, second
-
-
-def table_match_text(began: events.TableMatchBegan) -> str:
-    """Return the heading of a match of another game."""
-    a, b = shown_player_names(began.players)
-    length = "" if began.length is None else length_text(began.length)
-    facts = [f"{clean(began.game, LONGEST_TEXT)}", length, time_text(began.at)]
-    return f"Match {began.match}: {a} - {b}, {', '.join(filter(None, facts))}"
-
-
-def table_result_text(ended: events.TableGameEnded, names: tuple[str, str]) -> str:
-    """Return the result of a game of another kind as a sentence."""
-    reason = f" ({clean(ended.reason, LONGEST_TEXT)})" if ended.reason else ""
-    if ended.winner is None:
-        return f"The game is drawn{reason}." if ended.drawn else "The game was not seen to its end."
-    return f"{names[ended.winner]} wins {plural(ended.points, 'point')}{reason}."
-
-
-def table_match_end_text(ended: events.TableMatchEnded, names: tuple[str, str]) -> str:
-    """Return the result of a match of another game as a sentence."""
-    if ended.winner is not None and ended.scores is not None:
-        scores = sorted(ended.scores, reverse=True)
-        return f"{names[ended.winner]} wins the match, {scores[0]} to {scores[1]}."
-    a, b = ended.scores or ("?", "?")
-    return f"The match was not seen to its end. Score: {names[Seat.A]} {a}, {names[Seat.B]} {b}."
-
-
 @define
 class MoveList:
     """Writes events as a score sheet: a column per player, each action after the number of its turn."""
@@ -180,9 +181,6 @@ class MoveList:
 
     def lines_for(self, event: events.MatchEvent) -> Iterator[str]:
         """Yield the lines that an event completes."""
-        return self._table_lines(event) if isinstance(event, events.TableEvent) else self._backgammon_lines(event)
-
-    def _backgammon_lines(self, event: events.MatchEvent) -> Iterator[str]:
         if isinstance(event, events.EntryAdded) and not isinstance(event.step.entry, Gap):
             for seat, action in entry_actions(event.step):
                 yield from self._cell(seat, f"{event.step.turn:>3}  {action}")
@@ -205,27 +203,9 @@ class MoveList:
             case events.DifferenceFound(differences=differences):
                 yield from (f"  !!! byte {event.offset}: {difference_text(it)}" for it in differences)
             case events.GameEnded(game=game):
-                yield f"    {result_text(game.result, self._names)}"
+                yield f"    {result_text(game.result, event.end, self._names)}"
             case events.MatchEnded(transcript=transcript):
                 yield from ("", f"  {match_end_text(transcript)}")
-
-    def _table_lines(self, event: events.TableEvent) -> Iterator[str]:
-        if isinstance(event, events.TableActionAdded):
-            yield from self._cell(event.seat, f"{event.turn:>3}  {clean(event.text, LONGEST_TEXT)}")
-            return
-        yield from self.flush()
-        if isinstance(event, events.TableMatchBegan):
-            self._names = shown_player_names(event.players)
-            yield from (*[""][: self._begun], table_match_text(event))
-            self._begun = True
-        elif isinstance(event, events.TableGameBegan):
-            (a, b), (own, theirs) = self._names, event.scores or ("?", "?")
-            crawford = ", Crawford game" if event.crawford else ""
-            yield from ("", f"  Game {event.number}{crawford}", f"    {f'{a}: {own}':{COLUMN_WIDTH}}  {b}: {theirs}")
-        elif isinstance(event, events.TableGameEnded):
-            yield f"    {table_result_text(event, self._names)}"
-        elif isinstance(event, events.TableMatchEnded):
-            yield from ("", f"  {table_match_end_text(event, self._names)}")
 
     def flush(self) -> Iterator[str]:
         """Yield the unfinished line."""

@@ -11,7 +11,9 @@ from attrs import frozen
 
 from fibsbot.bot.tracked_match import Difference
 from fibsbot.replay.places import Place, PlaceError
-from fibsbot.rules.state import Seat
+from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.state import GameState
 from fibsbot.transcript import Decision, Game, Step, Transcript, decisions
 
 
@@ -40,6 +42,8 @@ class MatchBegan:
     transcript: Transcript
     """The players and the length as far as known, and the games so far of a resumed match."""
     at: dt.datetime | None = None
+    rules: Ruleset = BACKGAMMON
+    """The game that is played; the transcript may have no game yet."""
     chouette: ChouetteGame | None = None
 
 
@@ -86,6 +90,8 @@ class GameEnded:
 
     match: int
     game: Game
+    end: GameState
+    """The game after its last entry; it says whether the game was drawn."""
 
 
 @frozen
@@ -96,104 +102,16 @@ class MatchEnded:
     transcript: Transcript
 
 
-# -- games other than backgammon --------------------------------------------------------------------------------------
-
-
-@frozen
-class TableMatchBegan:
-    """A match of another game starts, is resumed, or is first seen."""
-
-    match: int
-    game: str
-    """The game's full name, with options after colons."""
-    players: tuple[str, str]
-    length: int | None
-    """Points, 0 for unlimited; None if it is not known."""
-    own: bool
-    """Whether the first player is the user."""
-    at: dt.datetime | None = None
-
-
-@frozen
-class TableGameBegan:
-    """A game starts, or is first seen."""
-
-    match: int
-    number: int
-    scores: tuple[int, int] | None
-    """None if they are not known."""
-    crawford: bool = False
-    """Whether its first line shows that it is the Crawford game."""
-
-    @property
-    def place(self) -> Place:
-        """Where it is in the replay."""
-        return Place(self.match, self.number)
-
-
-@frozen
-class TableActionAdded:
-    """A player acts: a part of a turn with its roll, a name, or an action with the cube."""
-
-    match: int
-    game: int
-    turn: int
-    """Number of the action in its game, from 1."""
-    seat: Seat
-    text: str
-    """A play as `32: 24/19`, or words."""
-    decision: bool
-    """Whether the player may have had a choice: not where no checker could move."""
-    at: dt.datetime | None = None
-
-    @property
-    def place(self) -> Place:
-        """Where it is in the replay."""
-        return Place(self.match, self.game, self.turn)
-
-
-@frozen
-class TableGameEnded:
-    """A game is over, or nothing more is seen of it."""
-
-    match: int
-    number: int
-    winner: Seat | None
-    points: int
-    reason: str
-    """How it ended, in the server's words; empty if that was not seen."""
-    drawn: bool
-    scores: tuple[int, int] | None
-    """After it; None if they are not known."""
-
-
-@frozen
-class TableMatchEnded:
-    """A match is over, or nothing more is seen of it."""
-
-    match: int
-    players: tuple[str, str]
-    scores: tuple[int, int] | None
-    winner: Seat | None
-    at: dt.datetime | None = None
-    transcript: Transcript | None = None
-    """The match, where the game is backgammon but for its set-up or its count."""
-
-
-TableEvent: TypeAlias = TableMatchBegan | TableGameBegan | TableActionAdded | TableGameEnded | TableMatchEnded
-"""The events of matches of other games, beside DifferenceFound."""
-MatchEvent: TypeAlias = MatchBegan | GameBegan | EntryAdded | DifferenceFound | GameEnded | MatchEnded | TableEvent
+MatchEvent: TypeAlias = MatchBegan | GameBegan | EntryAdded | DifferenceFound | GameEnded | MatchEnded
 
 
 def place_of(event: MatchEvent) -> Place | None:
     """Return the place of an event; None for an end, which belongs to the event before it."""
     match event:
-        case MatchBegan() | TableMatchBegan():
+        case MatchBegan():
             return Place(event.match)
         case GameBegan():
             return Place(event.match, event.game.number)
-        case TableGameBegan() | TableActionAdded():
-            return event.place
         case EntryAdded(step=step):
             return Place(event.match, step.game, step.turn)
         case DifferenceFound():
@@ -215,15 +133,15 @@ def _events_from(waiting: Iterator[MatchEvent], start: Place) -> Iterator[MatchE
     for event in waiting:
         place = place_of(event)
         if place is not None and place >= start:
-            yield from context if not isinstance(event, MatchBegan | TableMatchBegan) else ()
+            yield from context if not isinstance(event, MatchBegan) else ()
             yield event
             yield from waiting
             return
         last = place or last
-        if isinstance(event, MatchBegan | TableMatchBegan):
+        if isinstance(event, MatchBegan):
             context = [event]
-        elif isinstance(event, GameBegan | TableGameBegan):
+        elif isinstance(event, GameBegan):
             context = [*context[:1], event]
-        elif isinstance(event, GameEnded | TableGameEnded):
+        elif isinstance(event, GameEnded):
             context = context[:1]
     raise PlaceError(f"nothing happened at {start} or later; the last was at {last}" if last.match else "no match")

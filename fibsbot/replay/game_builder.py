@@ -2,112 +2,51 @@
 
 An entry is added once it is certain: a roll together with its play, an offer to resign together with its answer. A
 line that cannot follow from the entries so far means that another line is missing: later ones are then set aside
-until a board shows the game again, and transcript/reconstruction.py works out what happened in between.
+until a board shows the game again, and transcript/missing_parts.py works out what happened in between.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
-from typing import Any, Final
-
-from attrs import frozen
+from collections.abc import Callable
+from typing import TypeAlias
 
 from fibs_protocol.board import BoardState
+from fibsbot.bot.tracked_match import Difference
 from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import player_position
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import CHECKERS, Play
+from fibsbot.position import Play
 from fibsbot.replay.board_view import BoardView, board_shows_state
-from fibsbot.replay.logged_decisions import with_logged_details
+from fibsbot.replay.game_entries import MAX_SET_ASIDE, MISSING_END, GameEntries, PendingResignation
+from fibsbot.replay.state_view import StateView
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import redoubles_left
-from fibsbot.rules.plays import has_choice, resulting_positions
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Step, Throw, after_roll, apply, end_game
-from fibsbot.transcript.reconstruction import KnownEvent, PlayWithoutRoll, find_play, possible_rolls, reconstruct
+from fibsbot.transcript import (
+    Contest,
+    Continuation,
+    Cube,
+    Entry,
+    Gap,
+    Named,
+    RejectedRoll,
+    Resign,
+    Throw,
+    after_roll,
+    apply,
+    end_game,
+)
+from fibsbot.transcript.reconstruction import PlayWithoutRoll, find_play
 
-MAX_SET_ASIDE: Final = 8
-"""Events that are set aside while the state of the game is unknown; more of them become a gap in any case."""
-
-
-@frozen
-class SentPlay:
-    """A play that was sent or announced. It counts once something shows that it was made."""
-
-    play: Play
-    at: dt.datetime | None
-
-
-@frozen
-class PendingResignation:
-    """An offer to resign that has not been answered."""
-
-    seat: Seat
-    level: Level | None
-    """None if the points offered fit no level."""
+GameView: TypeAlias = BoardView | StateView
+"""What a line shows of a game: a `board:` line or a drawn board, or a `table:` line."""
 
 
-class GameBuilder:
-    """One game that is being built."""
-
-    def __init__(
-        self, number: int, start: GameState, on_step: Callable[[Step], None], silent_seat: Seat | None = None
-    ) -> None:
-        """Start in the state that was seen first; `on_step` is called with each entry before it is added."""
-        self.number = number
-        self.start = start
-        self.settled_state = start
-        """The game after the entries so far."""
-        self.entries: list[Entry] = []
-        self.rolled: Throw | None = None
-        """The roll on the board whose play is not known yet."""
-        self.sent_play: SentPlay | None = None
-        self.silent_seat = silent_seat
-        """The player whose plays only boards show: the user, in a capture without the user's own commands."""
-        self.resumed = False
-        """Whether the match was resumed and nothing has happened since; the server repeats a pending double then."""
-        self.decision_logs: dict[str, Mapping[str, Any]] = {}
-        """The log's records of the user's latest decisions, by phase."""
-        self._on_step = on_step
-        self._resignation: PendingResignation | None = None
-        self._set_aside: list[KnownEvent] | None = None
-        """The events since the state became unknown; None while it is known."""
-        self._reported_result: Result | None = None
-        self._before: GameState | None = None
-        """The game before the last entry."""
-        self._state: GameState | None = start
-
-    # -- the state ----------------------------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> GameState:
-        """The game with the dice on the board."""
-        if self._state is None:
-            self._state = self.settled_state if self.rolled is None else after_roll(self.settled_state, self.rolled)
-        return self._state
-
-    @property
-    def over(self) -> bool:
-        """Whether the game has ended."""
-        return self._reported_result is not None or self.settled_state.result is not None
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the game is running and its state is known."""
-        return self._set_aside is None and self._reported_result is None and self.settled_state.result is None
-
-    @property
-    def result(self) -> Result | None:
-        """How the game ended, as the server reported it or else as the entries show."""
-        return self._reported_result or self.settled_state.result
-
-    @property
-    def transcript(self) -> Game:
-        """The game as far as it is known."""
-        return Game(self.number, self.start, tuple(self.entries), self.result)
+class GameBuilder(GameEntries):
+    """One game that is being built from what lines report and show."""
 
     # -- rolls and plays ----------------------------------------------------------------------------------------------
 
@@ -134,13 +73,19 @@ class GameBuilder:
 
     def play(self, seat: Seat, play: Play, at: dt.datetime | None) -> None:
         """Add a play; one without moves means that the player cannot move."""
-        if self._board_came_first(seat, play):
+        if self._board_came_first(seat, play) or (not play.moves and self._rolled_nothing(seat)):
             return
         if self._set_aside is None and self.state.stage is Stage.MOVE and self.state.turn is not seat:
             self._finish_turn()
         entry = self._with_roll(seat, play, at)
         if self._set_aside is not None or entry is None or not self._try_entry(entry):
             self._defer(entry or PlayWithoutRoll(seat, play, at))
+
+    def _rolled_nothing(self, seat: Seat) -> bool:
+        """Whether the last roll has brought the player nothing to play, which ended the turn."""
+        last, state = self.entries[-1] if self.entries else None, self.state
+        plays = state.stage is Stage.MOVE and state.turn is seat
+        return isinstance(last, Throw) and last.seat is seat and last.play is None and not plays
 
     def _board_came_first(self, seat: Seat, play: Play) -> bool:
         """Whether a board has just shown this very play, as some servers send the board first."""
@@ -149,17 +94,20 @@ class GameBuilder:
             return False
         if not isinstance(last, Throw) or not last.rebuilt or last.seat is not seat or self.settled_state.turn is seat:
             return False
-        reported = evolve(last, play=Play(tuple(play.ordered)), rebuilt=False)
+        reported = evolve(last, play=self._missing.in_order(play), rebuilt=False)
         try:
-            matches = apply(before, reported).position == self.settled_state.position
+            matches = apply(before, reported).board == self.settled_state.board
         except RuleError:
             return False
         if matches:
             self.entries[-1] = reported
         return matches
 
-    def _with_roll(self, seat: Seat, play: Play, at: dt.datetime | None) -> Throw | None:
-        """Return a play together with its roll, where the dice are known or follow from the play."""
+    def _with_roll(self, seat: Seat, play: Play, at: dt.datetime | None) -> Throw | Continuation | None:
+        """Return a play together with its roll, where the dice are known or follow from the play.
+
+        In a further part of a turn the roll is that of its first part.
+        """
         if self._set_aside is not None:
             last = self._set_aside[-1] if self._set_aside else None
             if isinstance(last, Throw) and last.play is None and last.seat is seat:
@@ -167,23 +115,25 @@ class GameBuilder:
                 return evolve(last, play=play, at=at)
             return None
         if self.rolled is not None:
-            return _with_play(self.rolled, play, at) if self.rolled.seat is seat else None
-        possible = possible_rolls(self.state, PlayWithoutRoll(seat, play, at))
+            return self._with_play(self.rolled, play, at) if self.rolled.seat is seat else None
+        if self.settled_state.stage is Stage.MOVE and self.settled_state.turn is seat:
+            return Continuation(seat=seat, play=play, at=at)
+        possible = self._missing.possible_rolls(self.state, PlayWithoutRoll(seat, play, at))
         return possible[0] if len(possible) == 1 else None
 
-    def note_sent_play(self, play: Play, at: dt.datetime | None) -> None:
-        """Note a play that was sent or announced."""
-        self.sent_play = SentPlay(play, at)
+    def name(self, seat: Seat, number: int, at: dt.datetime | None) -> None:
+        """Add the double or the point that a player names."""
+        self._add_certain(Named(seat=seat, number=number, at=at))
 
-    def drop_sent_play(self) -> None:
-        """Forget the play that was sent, because the server refused it."""
-        self.sent_play = None
+    def roll_contest(self, totals: tuple[int, int], at: dt.datetime | None) -> None:
+        """Add the dice that both players roll for who names a point."""
+        self._add_certain(Contest(totals=totals, at=at))
 
-    def _sent_entry(self) -> Throw | None:
-        """Return the roll on the board together with the play that was sent."""
-        if self.rolled is None or self.sent_play is None:
-            return None
-        return _with_play(self.rolled, self.sent_play.play, self.sent_play.at)
+    def _add_certain(self, entry: Named | Contest) -> None:
+        if self._set_aside is None:
+            self._finish_certain_play()
+        if self._set_aside is not None or not self._try_entry(entry):
+            self._defer(entry)
 
     # -- the cube -----------------------------------------------------------------------------------------------------
 
@@ -212,7 +162,7 @@ class GameBuilder:
                 self._try_entry(Cube(seat=entry.seat.other, action=CubeAction.BEAVER, at=entry.at, rebuilt=True))
         if self._set_aside is None and doubling and state.stage is not Stage.DOUBLED:
             self._finish_turn()
-            if self.settled_state.crawford and entry.seat is self.settled_state.turn:
+            if self.settled_state.crawford and entry.seat is self.settled_state.turn and not self.codec.whole:
                 self._lift_crawford()
         if self._set_aside is not None or self.rolled is not None or not self._try_entry(entry):
             self._defer(entry)
@@ -222,23 +172,21 @@ class GameBuilder:
         self.start, self.settled_state = (evolve(state, crawford=False) for state in (self.start, self.settled_state))
         self._change_laws(crawford=False)
 
-    def allow_redouble(self) -> None:
-        """Note that the double that waits may be redoubled at once, which no drawn board shows."""
-        state = self.settled_state
-        if state.answering is not None and not state.length and state.redoubles >= state.laws.redoubles:
-            self._change_laws(redoubles=state.redoubles + 1)
-
-    def _change_laws(self, **changes: Any) -> None:
-        self.start, self.settled_state = (
-            evolve(state, laws=evolve(state.laws, **changes)) for state in (self.start, self.settled_state)
-        )
-        self._state = None
+    def note_crawford(self, view: StateView) -> None:
+        """Note whether a line shows the Crawford game, as the players may have left the rule out."""
+        shown, known = view.shown, self.settled_state
+        if (shown.crawford, shown.post_crawford) != (known.crawford, known.post_crawford):
+            self.start, self.settled_state = (
+                evolve(state, crawford=shown.crawford, post_crawford=shown.post_crawford)
+                for state in (self.start, self.settled_state)
+            )
+            self._state = None
 
     # -- resignations and ends ----------------------------------------------------------------------------------------
 
     def offer(self, seat: Seat, points: int) -> None:
         """Note an offer to resign."""
-        self._resignation = PendingResignation(seat, self._level(points))
+        self._resignation = PendingResignation(seat, self._level(points), points)
         if entry := self._sent_entry():
             self._try_entry(entry)
 
@@ -280,23 +228,33 @@ class GameBuilder:
             self._add_last_bear_off(at)
         self._end(winner, points, Ending.BORNE_OFF, at)
 
+    def draw(self, reason: str, at: dt.datetime | None) -> None:
+        """End a game that nobody has won."""
+        if self._set_aside is None:
+            self._try_sent_play()
+        state = self.settled_state
+        if not state.drawn:
+            if self._set_aside is None:
+                self._differ((Difference("result", None, "drawn"),))
+            self._set_aside = self.rolled = None
+            drawn = evolve(state, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason=reason, result=None)
+            self._try_entry(Gap(reason=MISSING_END, then=drawn, at=at))
+
     def _add_last_bear_off(self, at: dt.datetime | None) -> None:
-        """Add the last play, which was not reported, if only one play bears off all remaining checkers."""
-        rolled, state = self.rolled, self.state
-        if rolled is None or self._try_sent_play() or CHECKERS - state.position.off > 4:
+        """Add the last play, which was not reported, if only one play ends the game."""
+        rolled = self.rolled
+        if self._try_sent_play() or rolled is None:
             return
-        reached = resulting_positions(state.position.points, rolled.dice)
-        last = [steps for cells, steps in reached.items() if max(cells) <= 0]
-        if len(last) == 1:
-            play = Play.of(*sorted(last[0], reverse=True))
+        play = self._missing.last_play(self.state)
+        if play is not None:
             self._try_entry(evolve(rolled, play=play, at=at, rebuilt=rolled.seat is not self.silent_seat))
 
     def _level(self, points: int) -> Level | None:
         """Return the level of a resignation by its points, from which some servers leave out the cube.
 
-        In the Point Game all levels count the same, and the server does not say which one was offered.
+        Where checkers are counted, all levels count the same, and the server does not say which one was offered.
         """
-        if self.settled_state.laws.point_game:
+        if self.settled_state.laws.point_game or self.settled_state.rules.counts_checkers:
             return Level.SINGLE
         level, rest = divmod(points, self.settled_state.cube)
         if rest:
@@ -333,7 +291,7 @@ class GameBuilder:
         points: int,
         how: Ending,
         at: dt.datetime | None,
-        missing: str = "the end of the game is missing",
+        missing: str = MISSING_END,
     ) -> None:
         """Note the reported end, with a gap before it if the entries do not lead there."""
         known = self.settled_state.result
@@ -341,6 +299,9 @@ class GameBuilder:
             known is not None and (known.winner, known.points) == (winner, points)
         ):
             return
+        if self.codec.whole and self._set_aside is None and how is Ending.BORNE_OFF:
+            ours = (known.winner.name, known.points) if known else None
+            self._differ((Difference("result", ours, (winner.name, points)),))
         level = None if how is Ending.DROPPED else self._level(points)
         self._reported_result = Result(winner, points, level or Level.SINGLE, how)
         if known is None:
@@ -356,35 +317,53 @@ class GameBuilder:
     def add_missing_end(self) -> None:
         """Add a gap in place of the end, which was not seen although the match went on."""
         if self.entries and not self.over and not isinstance(self.entries[-1], Gap):
-            self._try_entry(Gap(reason="the end of the game is missing", then=self.settled_state))
+            self._try_entry(Gap(reason=MISSING_END, then=self.settled_state))
 
     # -- boards -------------------------------------------------------------------------------------------------------
 
-    def apply_board(self, view: BoardView, at: dt.datetime | None) -> None:
+    def apply_board(self, view: GameView, at: dt.datetime | None) -> None:
         """Compare a board of this game, with the same scores, with the entries, and reconstruct what is missing."""
-        if self._set_aside is None and (
-            board_shows_state(view.board, view.seat, self.state) or self.confirms_sent_play(view.board, view.seat)
-        ):
+        if self._set_aside is None and (view.shows(self.shown_state) or self._confirms_sent_play(view.shows)):
             return
         if self._shows_last_roll(view):
             return
         seen = view.state(self.state)
-        if seen is not None:
-            self.apply_state(seen, at)
+        if seen is not None and not (self.codec.whole and self._set_aside is None and self._agrees(view, seen, at)):
+            self._apply_state(seen, at)
 
-    def apply_state(self, seen: GameState, at: dt.datetime | None) -> None:
-        """Compare a state of this game that was seen with the entries, and reconstruct what is missing."""
-        if self._resignation is not None:
+    def _agrees(self, view: GameView, seen: GameState, at: dt.datetime | None) -> bool:
+        """Add the user's play, and return whether a line then shows the state; report how it differs if not."""
+        if self.resumed:
+            return False  # it has gone on unseen
+        if self.sent_play is not None and not self._try_sent_play():
+            self._report(PlayWithoutRoll(self.state.turn, self.sent_play.play))
+            self.drop_sent_play()
+        if self.state.turn is self.silent_seat:
+            for entry in self._inferred_play(seen, at):
+                self._try_entry(entry)
+        differences = view.differences(self.shown_state)
+        if differences:
+            self._differ(differences)
+        return not differences
+
+    def _apply_state(self, seen: GameState, at: dt.datetime | None) -> None:
+        """Go on from a state of this game that was seen, and reconstruct what is missing before it."""
+        offer = seen.resignation
+        if offer is not None:
+            seen = evolve(seen, resignation=None)
+        elif self._resignation is not None:
             self.reject(at, rebuilt=True)
         entries = self._final_play(seen) or self._inferred_play(seen, at) or self._reconstructed(seen, at)
         self._set_aside = self.rolled = None
         for entry in entries:
             self._try_entry(entry)
-        if seen.stage is Stage.MOVE and seen.dice is not None:
+        if seen.stage is Stage.MOVE and seen.dice is not None and not seen.passed:
             self.rolled = Throw(seat=seen.turn, dice=seen.dice, at=at)
         self._state = None
+        if offer is not None:
+            self.offer(offer.seat, offer.points)
 
-    def _shows_last_roll(self, view: BoardView) -> bool:
+    def _shows_last_roll(self, view: GameView) -> bool:
         """Whether a board is older than the last play, which was made from what it shows."""
         last, before = self.entries[-1] if self.entries else None, self._before
         if not isinstance(last, Throw) or last.play is None or before is None or self._set_aside is not None:
@@ -393,20 +372,25 @@ class GameBuilder:
             rolled = after_roll(before, last)
         except RuleError:
             return False
-        return board_shows_state(view.board, view.seat, rolled)
+        return view.shows(rolled)
 
     def confirms_sent_play(self, board: BoardState, seat: Seat) -> bool:
         """Add the play that was sent if the board shows just that, as most do; then no search is needed."""
+        if self.sent_play is None or board.double_pending:
+            return False
+        return self._confirms_sent_play(lambda state: board_shows_state(board, seat, state))
+
+    def _confirms_sent_play(self, shows: Callable[[GameState], bool]) -> bool:
         entry = self._sent_entry()
-        if entry is None or entry.play is None or board.double_pending or self._resignation is not None:
+        if entry is None or entry.play is None or self._resignation is not None:
             return False
-        if self.settled_state.stage is Stage.MOVE:  # seen first with the dice on the board: a search may find more
-            return False
+        if self.settled_state.stage is Stage.MOVE and isinstance(entry, Throw):
+            return False  # seen first with the dice on the board: a search may find more
         try:
             after = rules.play(self.state, entry.seat, entry.play)
         except RuleError:
             return False
-        if after.stage is not Stage.ROLL or not board_shows_state(board, seat, after):
+        if after.stage is Stage.OVER or not shows(after):
             return False
         self._append(entry, after)
         return True
@@ -437,49 +421,42 @@ class GameBuilder:
     def _final_play(self, seen: GameState) -> tuple[Entry, ...]:
         """Return the user's play that ended the game, if a board shows it before a line reports the end."""
         entry = self._sent_entry()
-        if entry is None or self._set_aside is not None or not seen.position.over:
+        if entry is None or self._set_aside is not None:
             return ()
         try:
             after = apply(self.settled_state, entry)
         except RuleError:
             return ()
-        return (entry,) if after.position_for(Seat.A) == seen.position_for(Seat.A) else ()
+        return (entry,) if after.stage is Stage.OVER and after.sides_for(Seat.A) == seen.sides_for(Seat.A) else ()
 
     def _inferred_play(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
         """Return the play with the dice on the board that leads to the board that was seen, if that explains it."""
         rolled, state = self.rolled, self.state
-        if rolled is None or self.sent_play is not None or self._set_aside is not None:
+        if state.stage is not Stage.MOVE or self.sent_play is not None or self._set_aside is not None:
             return ()
-        if seen.turn is not state.turn.other or seen.stage not in (Stage.ROLL, Stage.MOVE):
+        if seen.stage not in (Stage.ROLL, Stage.MOVE) or (seen.cube, seen.owner) != (state.cube, state.owner):
             return ()
-        if (seen.cube, seen.owner) != (state.cube, state.owner):
-            return ()
-        play = find_play(state.position.points, rolled.dice, seen.position_for(state.turn).points)
+        play = self._missing.play_to(state, seen)
         if play is None:
             return ()
-        return (evolve(rolled, play=play, at=at or rolled.at, rebuilt=rolled.seat is not self.silent_seat),)
+        rebuilt = state.turn is not self.silent_seat
+        if rolled is None:
+            return (Continuation(seat=state.turn, play=play, at=at, rebuilt=rebuilt),)
+        return (evolve(rolled, play=play, at=at or rolled.at, rebuilt=rebuilt),)
 
     def _reconstructed(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
         """Return what happened since the last entry, as far as that is certain."""
         aside = tuple(self._set_aside or ())
         if len(aside) > MAX_SET_ASIDE:
             return (Gap(reason="several turns are missing", then=seen, at=at),)
-        if entry := self._sent_entry():
-            entries = reconstruct(self.settled_state, seen, (entry, *aside), at=at)
+        find, known = self._missing.entries, self.settled_state
+        if isinstance(entry := self._sent_entry(), Throw):
+            entries = find(known, seen, (entry, *aside), at)
             if not any(isinstance(it, Gap) for it in entries):
                 return entries
-        return reconstruct(self.settled_state, seen, (self.rolled, *aside) if self.rolled else aside, at=at)
+        return find(known, seen, (self.rolled, *aside) if self.rolled else aside, at)
 
     # -- adding entries -----------------------------------------------------------------------------------------------
-
-    def _put_dice_on_board(self, entry: Throw) -> bool:
-        """Note a roll whose play is to come; return False if the rules forbid it."""
-        try:
-            self._state = after_roll(self.settled_state, entry)
-        except RuleError:
-            return False
-        self.rolled = entry
-        return True
 
     def _finish_turn(self) -> bool:
         """Add what must have happened before a new turn; return False if that is not certain."""
@@ -494,58 +471,8 @@ class GameBuilder:
     def _finish_certain_play(self) -> None:
         """Add the play with the dice on the board if it is certain: it was sent, a dance, or the only one."""
         rolled = self.rolled
-        if rolled is None or self._try_sent_play():
+        if (self.sent_play is not None and self._try_sent_play()) or rolled is None:
             return
-        cells = self.state.position.points
-        if not has_choice(cells, rolled.dice):
-            steps = next(iter(resulting_positions(cells, rolled.dice).values()), ())
-            self._try_entry(evolve(rolled, play=Play.of(*sorted(steps, reverse=True)), rebuilt=bool(steps)))
-
-    def _try_sent_play(self) -> bool:
-        entry = self._sent_entry()
-        return entry is not None and self._try_entry(entry)
-
-    def _try_entry(self, entry: Entry) -> bool:
-        """Add an entry; return False if the rules forbid it."""
-        rolled = self.rolled
-        if isinstance(entry, Cube) and entry.action is CubeAction.BEAVER:
-            self.allow_redouble()
-        try:
-            if rolled is not None and isinstance(entry, Throw) and entry.play is not None and entry.dice == rolled.dice:
-                after = rules.play(self.state, entry.seat, entry.play)  # the dice are on the board already
-            else:
-                after = apply(self.settled_state, entry)
-        except RuleError:
-            return False
-        self._append(entry, after)
-        return True
-
-    def _append(self, entry: Entry, after: GameState) -> None:
-        """Add an entry that the rules allow, and the state after it."""
-        if self.decision_logs:
-            entry = with_logged_details(entry, self.decision_logs)
-        rolled = self.rolled
-        on_board = isinstance(entry, Throw) and rolled is not None and entry.dice == rolled.dice
-        state = self._state if on_board else None
-        self._on_step(Step(self.number, len(self.entries), self.settled_state, entry, after, state))
-        self.entries.append(entry)
-        self._before = self.settled_state
-        self.settled_state = self._state = after
-        self.rolled = self.sent_play = None
-        self.resumed = False
-
-    def _defer(self, event: KnownEvent) -> None:
-        """Set an event aside until a board shows the game again."""
-        if self._set_aside is None:
-            self._set_aside = [self.rolled] if self.rolled else []
-            self.rolled = self._state = None
-        if len(self._set_aside) <= MAX_SET_ASIDE:
-            self._set_aside.append(event)
-
-
-def _with_play(rolled: Throw, play: Play, at: dt.datetime | None) -> Throw:
-    """Return a roll with its play, the moves in the usual order, and the seconds between the two."""
-    seconds = (at - rolled.at).total_seconds() if at and rolled.at and at > rolled.at else None
-    return Throw(
-        seat=rolled.seat, dice=rolled.dice, play=Play(tuple(play.ordered)), at=at or rolled.at, seconds=seconds
-    )
+        play = self._missing.only_play(self.state)
+        if play is not None:
+            self._try_entry(evolve(rolled, play=play, rebuilt=bool(play.moves)))

@@ -9,19 +9,18 @@ from typing import Any, Final, TypeAlias
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.fibs_numbering import play_of_server_moves
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.rules.state import Ending, Seat
 
 Time: TypeAlias = dt.datetime | None
-GameEnd: TypeAlias = m.GameWon | m.GaveUp | m.ResignAccepted
-"""The messages that end a game."""
+GameEnd: TypeAlias = m.GameWon | m.GameWonBy | m.GaveUp | m.ResignAccepted
+"""The messages that end a game that somebody has won."""
 
 
 def _on_play(game: GameBuilder, seat: Seat, message: m.Moves | m.OnlyMove, at: Time) -> None:
-    game.play(seat, play_of_server_moves(message.moves), at)
+    game.play(seat, game.codec.read_moves(message.moves), at)
 
 
 def _on_double(game: GameBuilder, seat: Seat, message: Message, at: Time) -> None:
@@ -45,12 +44,21 @@ def _on_take(game: GameBuilder, seat: Seat, _: Message, at: Time) -> None:
 
 
 def _on_bears_off(game: GameBuilder, _: Seat, message: m.BearsOff, at: Time) -> None:
-    game.note_sent_play(play_of_server_moves(FibsMove(point, None) for point in message.points), at)
+    game.note_sent_play(game.codec.read_moves(FibsMove(point or None, None) for point in message.points), at)
+
+
+def _on_named(game: GameBuilder, seat: Seat, message: m.NumberNamed, at: Time) -> None:
+    game.name(seat, message.number, at)
+
+
+def _on_contest(game: GameBuilder, seat: Seat, message: m.ContestRolls, at: Time) -> None:
+    own, theirs = sum(message.dice), sum(message.opponent_dice)
+    game.roll_contest((own, theirs) if seat is Seat.A else (theirs, own), at)
 
 
 _BY_PLAYER_ON_TURN: Final = (m.OnlyMove, m.BearsOff)
 ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, Time], None]]] = {
-    m.Rolls: lambda game, seat, message, at: game.roll(seat, message.dice, at),
+    **dict.fromkeys((m.Rolls, m.RollsThree), lambda game, seat, message, at: game.roll(seat, message.dice, at)),
     m.Moves: _on_play,
     m.OnlyMove: _on_play,
     m.BearsOff: _on_bears_off,
@@ -62,15 +70,17 @@ ENTRY_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, Any, T
     m.RollRejected: lambda game, seat, _, at: game.reject_roll(seat, at),
     m.ResignOffer: lambda game, seat, message, _: game.offer(seat, message.points),
     m.ResignRejected: lambda game, _, __, at: game.reject(at),
+    m.NumberNamed: _on_named,
+    m.ContestRolls: _on_contest,
 }
 """The messages about a running game, and how each is added to it."""
 END_HANDLERS: Final[Mapping[type[Message], Callable[[GameBuilder, Seat, int, Time], None]]] = {
-    m.GameWon: GameBuilder.won,
+    **dict.fromkeys((m.GameWon, m.GameWonBy), GameBuilder.won),
     m.GaveUp: GameBuilder.passed,
     m.ResignAccepted: GameBuilder.resigned,
 }
 ENDINGS: Final[Mapping[type[Message], Ending]] = {
-    m.GameWon: Ending.BORNE_OFF,
+    **dict.fromkeys((m.GameWon, m.GameWonBy), Ending.BORNE_OFF),
     m.GaveUp: Ending.DROPPED,
     m.ResignAccepted: Ending.RESIGNED,
 }

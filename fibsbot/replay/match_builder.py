@@ -10,14 +10,19 @@ from attrs import define, evolve, field
 
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
+from fibsbot.bot.tracked_match import Difference
 from fibsbot.formats.checked_game import reading_laws
 from fibsbot.match import Dice
-from fibsbot.replay.board_view import BoardView, board_shows_state
-from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
-from fibsbot.replay.game_builder import GameBuilder
-from fibsbot.rules.game import next_game, start_match
+from fibsbot.replay.board_view import board_shows_state
+from fibsbot.replay.events import DifferenceFound, EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
+from fibsbot.replay.game_builder import GameBuilder, GameView
+from fibsbot.replay.game_entries import BOARD_LINES, STATE_LINES, LineCodec
+from fibsbot.replay.state_view import StateView
+from fibsbot.rules import game as rules
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.laws import AutomaticRaise, Laws
 from fibsbot.rules.permissions import match_winner
+from fibsbot.rules.ruleset import Opening, Ruleset
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Step, Throw, Transcript, add_points
 
@@ -53,7 +58,7 @@ class GameOpening:
 class MatchBuilder:
     """One match that is being built."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a match is, and who hears of it
         self,
         next_number: Callable[[], int],
         players: tuple[Player, Player],
@@ -61,8 +66,12 @@ class MatchBuilder:
         *,
         own: bool,
         site: str,
+        line_place: Callable[[], tuple[int, Time]] = lambda: (0, None),
     ) -> None:
-        """Start without games; seat A is the user or the player who is watched. Events go to `emit`."""
+        """Start without games; seat A is the user or the player who is watched. Events go to `emit`.
+
+        `line_place` returns the offset and the time of the present line.
+        """
         self._next_number = next_number
         self._number: int | None = None
         self.players = players
@@ -71,7 +80,9 @@ class MatchBuilder:
         self.site = site
         self.length: int | None = None
         self.laws: Laws | None = None
-        """The laws of the match, if they are other ones than those of FIBS."""
+        """The laws of the match, if they are other ones than those of FIBS; another ruleset has its own."""
+        self.ruleset: Ruleset | None = None
+        """The game that is played; None until a line names or shows it."""
         self.is_new = False
         """Whether its start was seen, so that the score was 0-0 then."""
         self.game: GameBuilder | None = None
@@ -82,6 +93,7 @@ class MatchBuilder:
         self.at: dt.datetime | None = None
         """When it was last seen."""
         self._emit = emit
+        self._line_place = line_place
         self._started: dt.datetime | None = None
         self._games: list[Game] = []
         self._last: GameState | None = None
@@ -94,6 +106,16 @@ class MatchBuilder:
         self._game_start_emitted = False
 
     # -- the state ----------------------------------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> Ruleset:
+        """The game that is played: backgammon, unless another one is known."""
+        return self.ruleset or BACKGAMMON
+
+    @property
+    def codec(self) -> LineCodec:
+        """How its lines say what happens."""
+        return BOARD_LINES if self.rules is BACKGAMMON else STATE_LINES
 
     @property
     def number(self) -> int:
@@ -196,13 +218,13 @@ class MatchBuilder:
 
     def current_game(self) -> GameBuilder | None:
         """Return the game that messages are about; None if its start is not known yet."""
-        if self.opening is not None and self.opening.roll is not None:
+        if self.opening is not None and (self.opening.roll is not None or self.rules.winner_begins):
             self._start_game(None)
         if self.opening is not None:
             return None
         return self.game
 
-    def contradicts(self, view: BoardView) -> bool:
+    def contradicts(self, view: GameView) -> bool:
         """Whether a board must be of another match: its length differs, or its score is lower."""
         if self.length not in (None, view.length):
             return True
@@ -231,7 +253,21 @@ class MatchBuilder:
         game.add_silent_play(*after, at)
         return True
 
-    def apply_board(self, view: BoardView, at: dt.datetime | None) -> None:
+    def apply_line(self, view: StateView, at: dt.datetime | None) -> None:
+        """Apply a line that shows the whole state of a game of this match."""
+        self.apply_board(view, at)
+        state = self._last if self.game is None else self.game.state if self.game.is_known else None
+        if view.turn is not None and self.game is not None:
+            self.game.note_crawford(view)
+        elif view.shown.stage is Stage.OVER and state is not None and (found := view.differences(state)):
+            self.report(found)
+
+    def report(self, differences: tuple[Difference, ...]) -> None:
+        """Emit what contradicts the match."""
+        self._emit_match_start()
+        self._emit(DifferenceFound(self.number, *self.place, differences, *self._line_place()))
+
+    def apply_board(self, view: GameView, at: dt.datetime | None) -> None:
         """Apply a board of this match."""
         self.length = view.length
         game = self.game
@@ -244,62 +280,90 @@ class MatchBuilder:
         elif self.opening is not None or not self._is_copy(view):
             self._start_game(view, at)
 
-    def _is_copy(self, view: BoardView) -> bool:
+    def _is_copy(self, view: GameView) -> bool:
         """Whether a board is a copy of one of the last game, and not the first of a game whose start was not seen."""
         if self.game is not None:
             return self.game.over and view.scores == self.game.start.scores
         last = self._games[-1] if self._games else None
         return last is not None and last.result is not None and view.scores == last.start.scores
 
-    def _start_game(self, view: BoardView | None, at: dt.datetime | None = None) -> None:
+    def _start_game(self, view: GameView | None, at: dt.datetime | None = None) -> None:
         """Start to build a game that begins or is first seen."""
-        opening = self.opening or GameOpening()
         self._finish_game(view.scores if view else self._scores)
-        roll, start = opening.roll, None
-        if view is not None and view.shows_opening_roll and view.turn is not None and view.dice is not None:
-            start = view.opening_state()
-            shown = Throw(seat=view.turn, dice=view.dice, at=opening.at or at)
-            roll = roll if roll and _is_same_roll(roll, shown) else shown
-        elif roll is not None:
-            start = view.opening_state() if view else self._expected_start()
-            start = start and _with_raised_cube(self._by_laws(start), opening.cube)
-        elif view is not None:
-            start = view.state()
-            if start is not None and start.stage is Stage.MOVE and start.dice is not None:
-                roll = Throw(seat=start.turn, dice=start.dice, at=at)
-        if start is None:
+        start, roll = self._beginning(view, self.opening or GameOpening(), at)
+        if start is None or (start.stage is Stage.OPENING and roll is None):
             return
         start = self._by_laws(start)
+        if roll is not None and start.stage is Stage.OPENING and start.rules.opening is Opening.RETHROW:
+            a, b = roll.dice if roll.seat is Seat.A else roll.dice[::-1]
+            start, roll = rules.roll_opening(start, a, b), None
         self.opening = None
         game = self._new_game(start)
         if roll is not None:
             game.roll_opening(roll)
-        if view is not None and not board_shows_state(view.board, view.seat, game.state):
+        if view is not None and not view.shows(game.state):
             game.apply_board(view, at)
         if start.stage is Stage.OPENING:
             self._emit_starts(game)
 
+    def _beginning(
+        self, view: GameView | None, opening: GameOpening, at: dt.datetime | None
+    ) -> tuple[GameState | None, Throw | None]:
+        """Return the first known state of a game, None if that is not known, and the roll that is to be played then."""
+        roll = opening.roll
+        if view is not None and view.shows_opening_roll and view.turn is not None and view.dice is not None:
+            shown = Throw(seat=view.turn, dice=(view.dice[0], view.dice[1]), at=opening.at or at)
+            return self._opening_state(view), roll if roll and _is_same_roll(roll, shown) else shown
+        if roll is not None:
+            start = self._opening_state(view)
+            return start and _with_raised_cube(self._by_laws(start), opening.cube), roll
+        start = view.state() if view is not None else self._expected_start()
+        if start is not None and start.stage is Stage.MOVE and start.dice is not None and not start.passed:
+            roll = Throw(seat=start.turn, dice=start.dice, at=at)
+        return start, roll
+
     def _by_laws(self, start: GameState) -> GameState:
         """Return a game that a board shows, by the laws of the match, which no board does."""
         laws = self.laws
-        if laws is None or start.laws is laws:
+        if laws is None or start.laws is laws or self.codec.whole:
             return start
         crawford, past = start.crawford and laws.crawford, start.post_crawford and laws.crawford
         return evolve(start, laws=laws, crawford=crawford, post_crawford=past)
 
     def _new_game(self, start: GameState) -> GameBuilder:
-        self.game = GameBuilder(len(self._games) + 1, start, self._emit_step, self.silent_seat)
+        number, silent = len(self._games) + 1, self.silent_seat
+        if self.codec.whole:  # a line shows each play before the next can be sent
+            silent = Seat.A if self.own else None
+        self.game = GameBuilder(number, start, self._emit_step, silent, self.codec, self.report)
         self._game_start_emitted = False
         return self.game
 
     def _expected_start(self) -> GameState | None:
         """Return the start of the next game; None if the score or the length is unknown."""
         if self._last is not None and match_winner(self._last) is None:
-            return next_game(self._last)
+            following = rules.next_game(self._last)
+            if following.crawford and self.codec.whole:  # only a line shows whether the players have left it out
+                following = evolve(following, crawford=False, post_crawford=True)
+            return following
         scores = self._scores or ((0, 0) if self.is_new and not self._games else None)
         if self.length is None or scores is None or (self.length and max(scores) >= self.length):
             return None
-        return start_match(self.laws or reading_laws(self.length), self.length, scores)
+        return self._first_game(self.length, scores)
+
+    def _opening_state(self, view: GameView | None) -> GameState | None:
+        """Return the game before its opening roll, if it is known; a board need not show it."""
+        if view is None:
+            return self._expected_start()
+        shown, expected = view.opening_state(), self._expected_start() if self.codec.whole else None
+        if expected is None or expected.stage is not Stage.OPENING or expected.scores != shown.scores:
+            return shown
+        return evolve(expected, crawford=shown.crawford, post_crawford=shown.post_crawford)
+
+    def _first_game(self, length: int, scores: tuple[int, int]) -> GameState:
+        """Return the first game at these scores."""
+        if self.codec.whole:
+            return rules.start_match_of(self.rules, length, scores)
+        return rules.start_match(self.laws or reading_laws(length), length, scores)
 
     def _finish_game(self, scores: tuple[int, int] | None = None, *, last: bool = False) -> None:
         """Finish the game. `scores` are those reported after it; `last`: nothing more is seen of the match."""
@@ -314,10 +378,10 @@ class MatchBuilder:
             return  # only one board was seen
         transcript, end = game.transcript, game.settled_state
         self._last = end if end.stage is Stage.OVER and end.scores == transcript.scores else None
-        self._scores = transcript.scores if transcript.result else None
+        self._scores = transcript.scores if game.over else None
         self._emit_starts(game)
         self._games.append(transcript)
-        self._emit(GameEnded(self.number, transcript))
+        self._emit(GameEnded(self.number, transcript, end))
 
     def interrupt(self) -> None:
         """Note that the match broke off."""
@@ -341,12 +405,12 @@ class MatchBuilder:
         before = add_points(scores, winner, -points)
         if before != (self._scores or before) or min(before) < 0 or (self.length and max(before) >= self.length):
             return
-        self._new_game(start_match(self.laws or reading_laws(self.length), self.length, before)).end_unseen(
-            winner, points, how
-        )
+        self._new_game(self._first_game(self.length, before)).end_unseen(winner, points, how)
 
     def apply_score(self, scores: tuple[int, int]) -> None:
         """Apply the score reported after a game."""
+        if self.codec.whole and self.scores not in {None, scores}:
+            self.report((Difference("score", self.scores, scores),))
         if self.opening is None:
             self._add_unseen_game(scores)
             self._finish_game(scores)
@@ -367,7 +431,7 @@ class MatchBuilder:
         if self.game is not None:
             self.game.flush_roll()
         self._finish_game(last=True)
-        if self._games:
+        if self._games or self._start_emitted:
             self._emit_match_start()
             self._emit(MatchEnded(self.number, self.transcript))
 
@@ -387,7 +451,7 @@ class MatchBuilder:
         if not self._start_emitted:
             self._start_emitted = True
             known = evolve(self.transcript, games=tuple(self._games))
-            self._emit(MatchBegan(self.number, known, self.at))
+            self._emit(MatchBegan(self.number, known, self.at, self.rules))
 
 
 def _is_same_roll(one: Throw, other: Throw) -> bool:

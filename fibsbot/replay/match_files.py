@@ -182,11 +182,11 @@ def only_backgammon(found: Iterable[Transcript]) -> Iterator[Transcript]:
 
 def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:
     """Yield the matches in a capture."""
-    from fibsbot.replay.events import MatchEnded, TableMatchEnded  # noqa: PLC0415 - slow to import: every message
+    from fibsbot.replay.events import MatchEnded  # noqa: PLC0415 - slow to import: every message
     from fibsbot.replay.transcriber import events_of_capture  # noqa: PLC0415 - likewise
 
     for event in events_of_capture(capture):
-        if isinstance(event, MatchEnded | TableMatchEnded) and event.transcript is not None:
+        if isinstance(event, MatchEnded) and event.transcript.games:
             yield event.transcript
 
 
@@ -302,11 +302,14 @@ def events_of_transcript(match: int, transcript: Transcript) -> Iterator[MatchEv
         MatchEnded,
     )
 
-    yield MatchBegan(match, evolve(transcript, games=(), ended=None), transcript.started)
+    yield MatchBegan(match, evolve(transcript, games=(), ended=None), transcript.started, transcript.rules)
     for game in transcript.games:
         yield GameBegan(match, evolve(game, entries=(), result=None))
-        yield from (EntryAdded(match, step) for step in walk(game))
-        yield GameEnded(match, game)
+        end = game.start
+        for step in walk(game):
+            yield EntryAdded(match, step)
+            end = step.after
+        yield GameEnded(match, game, end)
     yield MatchEnded(match, transcript)
 
 

@@ -22,6 +22,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.replay import event_text, events
 from fibsbot.replay.keys import Key, KeyReader
 from fibsbot.replay.places import Place
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Gap, Step
 
@@ -66,16 +67,10 @@ def board_frames(replayed: Iterable[events.MatchEvent]) -> Iterator[BoardFrame]:
     for event in replayed:
         if isinstance(event, events.MatchBegan):
             frame = _first_frame(event)
-        elif isinstance(event, events.TableMatchBegan):
-            names = event_text.shown_player_names(event.players)
-            frame = BoardFrame(event_text.table_match_text(event), names, Seat.A, Place(event.match), (), at=event.at)
         elif frame is None:
             continue
         else:
-            frame = evolve(frame, lines=(), begins_game=False)
-            frame = (
-                _next_table_frame(frame, event) if isinstance(event, events.TableEvent) else _next_frame(frame, event)
-            )
+            frame = _next_frame(evolve(frame, lines=(), begins_game=False), event)
         yield frame
 
 
@@ -103,30 +98,10 @@ def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
                 f"! byte {event.offset}: {event_text.difference_text(it)}" for it in islice(differences, MAX_LAST_LINES)
             )
             return evolve(frame, lines=tuple(shown), at=event.at or frame.at)
-        case events.GameEnded(game=game):
-            return evolve(frame, lines=(f"  {event_text.result_text(game.result, frame.names)}",))
+        case events.GameEnded(game=game, end=end):
+            return evolve(frame, lines=(f"  {event_text.result_text(game.result, end, frame.names)}",))
         case events.MatchEnded(transcript=transcript):
             return evolve(frame, lines=(f"  {event_text.match_end_text(transcript)}",), at=transcript.ended or frame.at)
-    return frame
-
-
-def _next_table_frame(frame: BoardFrame, event: events.TableEvent) -> BoardFrame:
-    """Return the frame for an event of a match of another game, whose board is not drawn."""
-    match event:
-        case events.TableGameBegan(number=number):
-            line = f"  Game {number}{', Crawford game' if event.crawford else ''}"
-            return evolve(frame, place=event.place, lines=(line,), begins_game=True)
-        case events.TableActionAdded(seat=seat):
-            line = f"  {event.turn:>3}  {frame.names[seat]:{max(map(len, frame.names))}}  "
-            return evolve(
-                frame, place=event.place, at=event.at, lines=(line + clean(event.text, event_text.LONGEST_TEXT),)
-            )
-        case events.TableGameEnded():
-            return evolve(frame, lines=(f"  {event_text.table_result_text(event, frame.names)}",))
-        case events.TableMatchEnded():
-            return evolve(
-                frame, lines=(f"  {event_text.table_match_end_text(event, frame.names)}",), at=event.at or frame.at
-            )
     return frame
 
 
@@ -244,7 +219,7 @@ def _heading(frame: BoardFrame) -> Iterator[Text]:
 
 def _board(frame: BoardFrame) -> Iterator[Text]:
     state = frame.state
-    if state is None:
+    if state is None or not is_backgammon(state.rules):
         return
     yield styled_board(draw_game(state, frame.bottom_seat, frame.names))
     position = state.position_for(frame.bottom_seat)

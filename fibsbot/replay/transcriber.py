@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU
-from fibsbot.fibs_numbering import length_from_fibs, play_of_server_moves
+from fibsbot.bot.tracked_match import Difference
+from fibsbot.fibs_numbering import length_from_fibs
+from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.replay.board_view import BoardView
 from fibsbot.replay.captures import (
     CaptureEvent,
@@ -40,13 +42,16 @@ from fibsbot.replay.game_messages import (
 )
 from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_builder import MatchBuilder
-from fibsbot.replay.session_matches import ENTERED, SessionMatches, TableMatches, match_key
+from fibsbot.replay.session_matches import SessionMatches, match_key
 from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
+from fibsbot.replay.state_view import StateView
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Player
 
+_Joined: TypeAlias = m.OpponentJoined | m.YouJoined | m.OpponentJoinedGame | m.YouJoinedGame
 MAX_RATINGS: Final = 5000
 """Users whose ratings are kept."""
 
@@ -60,7 +65,7 @@ class Transcriber:
         self._account_number = 1
         self._site = site
         self._tracker = SessionTracker(self._user)
-        self._matches: SessionMatches[MatchBuilder] = SessionMatches()
+        self._matches = SessionMatches()
         self._match_count = 0
         self._watched: str | None = None
         self._watched_laws: Laws | None = None
@@ -71,14 +76,14 @@ class Transcriber:
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
         self._events: list[MatchEvent] = []
-        self._tables = TableMatches(self._events.append, self._next_number, self._player)
-        self._tables.site = site
         self._chouettes = ChouetteGames(self._events.append, self._next_number)
         self._line_position: tuple[int, Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
-        self._handlers: Mapping[type[Message], Callable[[Any, Time], None]] = {
-            m.OpponentJoined: self._on_joined,
-            m.YouJoined: self._on_joined,
+        self._handlers: Mapping[type[Message], Callable[[Any, Time], object]] = {
+            m.OpponentJoined: self._join,
+            m.YouJoined: self._join,
+            m.OpponentJoinedGame: self._on_joined_game,
+            m.YouJoinedGame: self._on_joined_game,
             m.OpponentResumed: self._on_resumed,
             m.YouResumed: self._on_resumed,
             m.YouWatch: self._on_watch,
@@ -92,6 +97,8 @@ class Transcriber:
             m.MatchLaws: self._on_match_laws,
             m.FirstMove: self._on_first_move,
             m.Board: self._on_board,
+            m.TableBoard: self._on_line,
+            m.GameDrawn: self._on_drawn,
             m.Score: self._on_score,
             m.MatchWon: self._on_match_won,
             m.YouLeft: self._on_left,
@@ -113,8 +120,7 @@ class Transcriber:
 
     def receive(self, message: Message, at: Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
-        other = self._chouettes.seated or self._tables.current or type(message) in ENTERED
-        if other and self._is_of_other_game(message, at, offset):
+        if (self._chouettes.seated or type(message) is m.ChouetteSeat) and self._is_of_chouette(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
         regular = tracker.regular
@@ -134,13 +140,19 @@ class Transcriber:
                 handler(message, at)
             elif isinstance(message, Refusal) and (match := self._matches.current) and match.game:
                 match.game.drop_sent_play()
-        match = self._matches.current
-        if match is not None and differences:
-            game, turn = match.place
-            self._events.append(DifferenceFound(match.number, game, turn, differences, *self._line_position))
-        elif match is not None and match.own and match.game and isinstance(message, m.Board):
-            tracker.begin_regular_turns(message.state, match.game)
+        if differences or type(message) is m.Board:
+            self._compare_tracking(message, differences or ())
         return self._pop_events() if self._events else []
+
+    def _compare_tracking(self, message: Message, differences: tuple[Difference, ...]) -> None:
+        """Report how the agent's tracking of backgammon differs; while it does not, it may wait."""
+        match = self._matches.current
+        if match is None or match.codec.whole:
+            return
+        if differences:
+            self._events.append(DifferenceFound(match.number, *match.place, differences, *self._line_position))
+        elif match.own and match.game and isinstance(message, m.Board):
+            self._tracker.begin_regular_turns(message.state, match.game)
 
     def _receive_regular(self, regular: RegularTurns, message: Message, at: Time) -> bool:
         """Build the game on by a message; return whether it belongs to a regular turn, so that tracking can wait."""
@@ -157,34 +169,25 @@ class Transcriber:
             self._on_game_message(message, at)
         return regular.take(message, entries)
 
-    def _is_of_other_game(self, message: Message, at: Time, offset: int) -> bool:
-        """Process a message of a match of a game other than backgammon, or of a chouette; return whether it was one."""
-        if isinstance(message, m.ChouetteSeat) and not self._chouettes.seated:
-            self._tables.interrupt()
+    def _is_of_chouette(self, message: Message, at: Time, offset: int) -> bool:
+        """Process a message of a chouette; return whether it was one."""
+        if not self._chouettes.seated:
             self._matches.interrupt()
-        if self._chouettes.receive(message, at, offset, self._user, self._site):
-            return True
-        tables = self._tables
-        if tables.receive(message, at, offset):
-            self._tracker.receive(message)
-            return True
-        if not tables.enter(message, self._user, self._account_number, self._watched):
-            return False
-        self._matches.interrupt()
-        return self._is_of_other_game(message, at, offset)
+        return self._chouettes.receive(message, at, offset, self._user, self._site)
 
     def send(self, command: Command, at: Time = None) -> list[MatchEvent]:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
-        self._tables.send(command)
         self._chouettes.send(command, at)
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
             match, game = self._matches.current, self._running_game()
             if game is not None and match and match.own:
-                match.silent_seat = game.silent_seat = None
-                game.note_sent_play(play_of_server_moves(command.moves), at)
+                match.silent_seat = None
+                if not game.codec.whole:
+                    game.silent_seat = None
+                game.note_sent_play(game.codec.read_moves(command.moves), at)
         return self._pop_events()
 
     def log_event(self, name: str, fields: Mapping[str, Any]) -> list[MatchEvent]:
@@ -193,8 +196,6 @@ class Transcriber:
             match, game = self._matches.current, self._running_game()
             if game is not None and match and match.own:
                 game.decision_logs[str(fields.get("phase", ""))] = fields
-            elif table := self._tables.current:
-                table.log_decision(fields)
         elif name == "chouette_decision":
             self._chouettes.log_decision(fields)
         elif name == "logged_in" and isinstance(fields.get("name"), str):
@@ -203,13 +204,12 @@ class Transcriber:
 
     def set_user(self, user: str, site: str = "") -> None:
         """Set whose session it is, and on which server."""
-        self._site = self._tables.site = site or self._site
+        self._site = site or self._site
         if not user or user == self._user:
             return
         if self._user:
             self._account_number += 1
             self._chouettes.close()
-            self._tables.interrupt()
             self._matches.interrupt()
         elif (match := self._matches.current) and match.own:
             match.rename(user)
@@ -225,7 +225,6 @@ class Transcriber:
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
         self._chouettes.close()
-        self._tables.close()
         self._matches.close()
         return self._pop_events()
 
@@ -249,7 +248,7 @@ class Transcriber:
         if not own:
             match.laws = match.laws or self._watched_laws
         match.silent_seat = Seat.A if own and not self._tracker.sees_own_moves else None
-        if match.game is not None:
+        if match.game is not None and not match.codec.whole:
             match.game.silent_seat = match.silent_seat
         return match
 
@@ -260,7 +259,14 @@ class Transcriber:
     def _new_match(self, player: str, opponent: str) -> MatchBuilder:
         names = ((self._user or YOU) if player == YOU else player, opponent)
         players = (self._player(names[0]), self._player(names[1]))
-        return MatchBuilder(self._next_number, players, self._events.append, own=player == YOU, site=self._site)
+        return MatchBuilder(
+            self._next_number,
+            players,
+            self._events.append,
+            own=player == YOU,
+            site=self._site,
+            line_place=lambda: self._line_position,
+        )
 
     def _player(self, name: str) -> Player:
         return Player(name, *self._ratings.get(name, (None, None)))
@@ -276,10 +282,25 @@ class Transcriber:
 
     # -- messages about a match ---------------------------------------------------------------------------------------
 
-    def _on_joined(self, message: m.OpponentJoined | m.YouJoined, at: Time) -> None:
+    def _join(self, message: _Joined, at: Time) -> MatchBuilder:
         match = self._select_match(YOU, message.name, new=True)
         match.length, match.is_new = length_from_fibs(message.length), True
         match.touch(at)
+        return match
+
+    def _on_joined_game(self, message: m.OpponentJoinedGame | m.YouJoinedGame, at: Time) -> None:
+        match = self._join(message, at)
+        try:
+            ruleset = load_ruleset(message.game)
+        except UnknownGameError as error:
+            self._differ(match, "game", error)
+            match.length, match.is_new = None, False  # nothing of it can be followed
+        else:
+            match.ruleset = ruleset
+
+    def _differ(self, match: MatchBuilder, what: str, error: ValueError) -> None:
+        difference = Difference(what, None, str(error))
+        self._events.append(DifferenceFound(match.number, *match.place, (difference,), *self._line_position))
 
     def _on_resumed(self, message: m.OpponentResumed | m.YouResumed, at: Time) -> None:
         self._select_match(YOU, message.name).touch(at)
@@ -358,11 +379,34 @@ class Transcriber:
             match.touch(at)
             return
         view = BoardView.from_board(board, seat)
-        if match.contradicts(view):
+        if match.codec.whole or match.contradicts(view):
             match = self._select_match(board.player, board.opponent, new=True)
             view = BoardView.from_board(board, Seat.A)
+        match.ruleset = BACKGAMMON
         match.touch(at)
         match.apply_board(view, at)
+
+    def _on_line(self, message: m.TableBoard, at: Time) -> None:
+        """Take the line of a game other than backgammon, which shows its whole state."""
+        line, match = message.state, self._matches.current
+        if line.player not in {YOU, self._watched}:
+            return  # of another match: the answer to `look`
+        if match is None or match.is_full or not match.is_of(line.player, line.opponent):
+            match = self._select_match(line.player, line.opponent)
+        try:
+            view = StateView.from_line(line)
+        except ValueError as error:
+            self._differ(match, "table", error)
+            if match.game is not None:
+                match.game.lose_track()
+            return
+        known = match.ruleset if match.game is None else match.rules
+        other_game = known not in {None, view.shown.rules}
+        if other_game or match.seat_of(line.player) is not Seat.A or match.contradicts(view):
+            match = self._select_match(line.player, line.opponent, new=True)
+        match.ruleset = view.shown.rules
+        match.touch(at)
+        match.apply_line(view, at)
 
     def _on_score(self, message: m.Score, at: Time) -> None:
         names = (message.player1, message.player2)
@@ -416,7 +460,6 @@ class Transcriber:
     # -- messages about the session -----------------------------------------------------------------------------------
 
     def _on_disconnect(self, *_: object) -> None:
-        self._tables.interrupt()
         self._matches.interrupt()
         self._watched = self._match_report = None
         self._tracker.disconnect()
@@ -447,6 +490,12 @@ class Transcriber:
         match.touch(at)
         END_HANDLERS[type(message)](game, winner, message.points, at)
         match.end_game()
+
+    def _on_drawn(self, message: m.GameDrawn, at: Time) -> None:
+        if (match := self._matches.current) and (game := match.current_game()):
+            match.touch(at)
+            game.draw(message.reason, at)
+            match.end_game()
 
     def _on_game_message(self, message: Message, at: Time) -> None:
         match, game = self._matches.current, self._running_game()

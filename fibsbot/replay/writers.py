@@ -21,9 +21,10 @@ from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, format_gnubg_id
 from fibsbot.replay import events
 from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, StrategyComparison
-from fibsbot.replay.event_text import MoveList, match_text, shown_names
+from fibsbot.replay.event_text import MoveList, entry_actions, match_text, shown_names
 from fibsbot.replay.places import Place
-from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.rules.backgammon import BACKGAMMON, is_backgammon
+from fibsbot.rules.state import GameState
 from fibsbot.text import plural
 from fibsbot.transcript import Decision, Entry, Gap, Step, Throw
 
@@ -48,7 +49,7 @@ class JsonRows:
             case events.GameBegan(match=match, game=game):
                 start = game.start
                 row = {"game": game.number, "turn": start.turns + 1, "scores": start.scores, "crawford": start.crawford}
-                yield self._row("game", match) | row | {"begun": start.stage is Stage.OPENING}
+                yield self._row("game", match) | row | {"begun": game.has_beginning}
             case events.EntryAdded():
                 yield from self._entry_rows(event, names)
             case events.DifferenceFound(match=match):
@@ -64,41 +65,15 @@ class JsonRows:
                 if result:
                     counted = {"points": result.points, "level": int(result.level), "how": result.how.value}
                     row |= {"winner": _clipped(names[result.winner]), **counted}
+                if event.end.rules is not BACKGAMMON:
+                    reason = _clipped(event.end.reason) or None
+                    row |= {"drawn": event.end.drawn, "reason": reason, "scores": game.scores}
                 yield self._row("game_end", match) | row
             case events.MatchEnded(match=match, transcript=transcript):
                 winner = transcript.winner
                 row = {"winner": None if winner is None else _clipped(names[winner]), "scores": transcript.scores}
                 ids = {"match_id": _clipped(transcript.match_id), "time": _time(transcript.ended)}
                 yield self._row("match_end", match) | row | ids
-            case _:
-                yield self._table_row(event, names)
-
-    def _table_row(self, event: events.TableEvent, names: tuple[str, str]) -> Row:
-        """Return the object for an event of a match of another game."""
-        match event:
-            case events.TableMatchBegan():
-                row: Row = {"game": event.game, "players": [_clipped(it) for it in names], "length": event.length}
-                user = _clipped(names[0]) if event.own else None
-                return self._row("table_match", event.match) | row | {"user": user, "time": _time(event.at)}
-            case events.TableGameBegan(number=number, scores=scores):
-                row = {"game": number, "scores": scores} | ({"crawford": True} if event.crawford else {})
-                return self._row("table_game", event.match) | row
-            case events.TableActionAdded(seat=seat):
-                row = {"game": event.game, "turn": event.turn, "who": _clipped(names[seat]), "seat": seat.name}
-                row |= {"action": _clipped(event.text), "time": _time(event.at)}
-                return self._row("table_action", event.match) | row
-            case events.TableGameEnded(winner=winner):
-                row = {"game": event.number, "winner": None if winner is None else _clipped(names[winner])}
-                row |= {
-                    "points": event.points,
-                    "drawn": event.drawn,
-                    "reason": _clipped(event.reason),
-                    "scores": event.scores,
-                }
-                return self._row("table_game_end", event.match) | row
-            case events.TableMatchEnded(winner=winner):
-                row = {"winner": None if winner is None else _clipped(names[winner]), "scores": event.scores}
-                return self._row("table_match_end", event.match) | row | {"time": _time(event.at)}
 
     def decision_row(self, match: int, decision: Decision, names: tuple[str, str]) -> Row:
         """Return the object for a decision."""
@@ -143,9 +118,14 @@ class JsonRows:
     def _entry_rows(self, event: events.EntryAdded, names: tuple[str, str]) -> Iterator[Row]:
         match, step = event.match, event.step
         entry = step.entry
-        for decision in event.decisions:
+        decided = is_backgammon(step.before.rules)
+        for decision in event.decisions if decided else ():
             yield self.decision_row(match, decision, names)
-        if isinstance(entry, Throw) and entry.play is None:
+        for seat, action in entry_actions(step) if not decided else ():
+            told: Row = {"who": _clipped(names[seat]), "seat": seat.name, "action": _clipped(action)}
+            details = {"equity": entry.equity, "seconds": entry.seconds}
+            yield self._row("action", match) | self._place(step) | told | details | _entry_facts(entry)
+        if isinstance(entry, Throw) and entry.play is None and decided:
             row = {"who": _clipped(names[entry.seat]), "seat": entry.seat.name, "dice": entry.dice}
             yield self._row("throw", match) | self._place(step) | row | _entry_facts(entry)
         elif isinstance(entry, Gap):
@@ -197,6 +177,8 @@ def _match_facts(began: events.MatchBegan) -> Row:
         "site": _clipped(transcript.site),
         "time": _time(transcript.started or began.at),
     }
+    if began.rules is not BACKGAMMON:
+        facts["ruleset"] = began.rules.full_name
     if chouette is None:
         return facts
     played = {"host": _clipped(chouette.host), "game": chouette.number}
@@ -214,9 +196,8 @@ def _position_ids(state: MatchState | None) -> Row:
 
 
 def _decision_state(state: GameState) -> MatchState | None:
-    """Return a state as the player sees it who has to decide; None if neither has."""
-    seen = (MatchState.of(state, seat) for seat in Seat)
-    return next((it for it in seen if it is not None), None)
+    """Return a state of backgammon as the player sees it who has to decide; None if neither has."""
+    return MatchState.of(state, state.decides) if is_backgammon(state.rules) else None
 
 
 def _entry_facts(entry: Entry) -> Row:
@@ -275,8 +256,6 @@ class JsonWriter:
         """Yield an object per line."""
         if isinstance(event, events.MatchBegan):
             self._names = _player_names(event)
-        elif isinstance(event, events.TableMatchBegan):
-            self._names = event.players
         for row in self.rows.rows_for(event, self._names):
             yield json_line(row)
 

@@ -19,9 +19,11 @@ from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store.transcripts import write_play, write_state
 from fibsbot.replay import events
+from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.transcriber import Transcriber
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.transcript import Cube, Entry, Gap, RejectedRoll, Resign, Throw, Transcript
+from fibsbot.transcript import Cube, Entry, Gap, RejectedRoll, Resign, Step, Throw, Transcript
 
 RecordSink: TypeAlias = Callable[[str, Mapping[str, Any], dt.datetime], None]
 """Stores a record: name, fields, time."""
@@ -64,10 +66,8 @@ class MatchRecorder:
         self._match: events.MatchBegan | None = None
         """The transcriber's current match."""
         self._game: _RecordedGame | None = None
-        self._table_opponent: str | None = None
-        """The opponent in the transcriber's current match of another game, if it is the account's."""
-        self._table_scores: tuple[int, int] | None = None
-        """The scores before the current game of that match."""
+        self._actions = 0
+        """Number of the actions in the current game, if it is not backgammon."""
         self._chouette_game: int | None = None
         """The number of the last game at a chouette whose result the store has."""
         self._decided: list[tuple[str, Mapping[str, Any]]] = []
@@ -132,7 +132,10 @@ class MatchRecorder:
             case events.GameBegan(game=begun):
                 self._game = None
                 if not begun.entries:
+                    self._actions = 0
                     self._open(begun.start, now)
+            case events.EntryAdded(step=step) if self._match and self._match.rules is not BACKGAMMON:
+                self._write_actions(step, now)
             case events.EntryAdded(step=step):
                 game = self._game
                 if game is None or game.state != step.before:
@@ -146,8 +149,6 @@ class MatchRecorder:
                 self._game = None
             case events.MatchEnded(transcript=transcript):
                 self._write_of_chouette(transcript, now)
-            case events.TableMatchBegan() | events.TableGameBegan() | events.TableActionAdded():
-                self._write_of_table(event, now)
 
     def _write_of_chouette(self, transcript: Transcript, now: dt.datetime) -> None:
         """Record a game of a chouette once its result is stored, if the account moved its side's checkers."""
@@ -162,37 +163,30 @@ class MatchRecorder:
         for count, entry in enumerate(game.entries, 1):
             self._store_record("entry", {"sheet": key, "number": count, **_fields(entry)}, entry.at or now)
 
-    def _write_of_table(
-        self, event: events.TableMatchBegan | events.TableGameBegan | events.TableActionAdded, now: dt.datetime
-    ) -> None:
-        """Record the actions in a match of a game other than backgammon, if it is one of the agent's."""
-        match event:
-            case events.TableMatchBegan(match=number, players=players, own=own):
-                self._newest = max(self._newest, number)
-                self._table_opponent = players[1] if own else None
-            case events.TableGameBegan(scores=scores):
-                self._table_scores = scores
-            case events.TableActionAdded() if self._opponent is not None and self._is_on_table(event.match):
-                fields = {"opponent": self._opponent, "score": self._table_scores, "own": event.seat is Seat.A}
-                self._store_record("action", {**fields, "number": event.turn, "text": event.text}, event.at or now)
+    def _write_actions(self, step: Step, now: dt.datetime) -> None:
+        """Record the actions of an entry in a match of a game other than backgammon, if it is one of the agent's."""
+        if not self._is_on():
+            return
+        for seat, text in entry_actions(step):
+            self._actions += 1
+            fields = {"opponent": self._opponent, "score": step.before.scores, "own": seat is Seat.A}
+            self._store_record("action", {**fields, "number": self._actions, "text": text}, step.entry.at or now)
 
     def _open(self, state: GameState, now: dt.datetime) -> _RecordedGame | None:
         """Begin a recording, if the game is one of the agent's."""
-        match = self._match
-        if match is None or match.match < self._since or not self._is_on(match.transcript):
+        if not self._is_on() or (self._match and self._match.rules is not BACKGAMMON):
             return None
         self._game = _RecordedGame(uuid.uuid4().hex, state)
         fields = {"sheet": self._game.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
         self._store_record("sheet", {**fields, "state": write_state(state)}, now)
         return self._game
 
-    def _is_on_table(self, match: int) -> bool:
-        """Whether a match of another game is the one that the agent plays."""
-        return match >= self._since and self._table_opponent == self._opponent
-
-    def _is_on(self, transcript: Transcript) -> bool:
-        """Whether a match can be the one that the agent plays."""
-        return transcript.user is Seat.A and transcript.players[Seat.B].name == self._opponent
+    def _is_on(self) -> bool:
+        """Whether the transcriber's current match can be the one that the agent plays."""
+        began = self._match
+        if began is None or began.match < self._since or began.transcript.user is not Seat.A:
+            return False
+        return began.transcript.players[Seat.B].name == self._opponent
 
 
 def _fields(entry: Entry) -> dict[str, Any]:

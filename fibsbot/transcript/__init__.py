@@ -4,7 +4,8 @@ Every source of matches (a session log, a capture, a store, a file of another pr
 every output (a file, a page, a replay) is made from one.
 
     model.py          transcripts, and the states before and after each entry
-    reconstruction.py what happened between two views of a game
+    missing_parts.py  what must have happened where something was not seen, by the kind of board
+    reconstruction.py what happened between two views of a game of backgammon
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from attrs import field, frozen
 from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice, MatchState, Phase
 from fibsbot.notation.decision_plays import format_play
-from fibsbot.position import Play, Position
+from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.backgammon import BACKGAMMON, first_board, is_backgammon
 from fibsbot.rules.errors import RuleError
@@ -148,10 +148,15 @@ class Game:
     @property
     def whole(self) -> bool:
         """Whether it was seen from its opening roll, without a gap."""
+        return self.has_beginning and not any(isinstance(it, Gap) for it in self.entries)
+
+    @property
+    def has_beginning(self) -> bool:
+        """Whether it was seen from its opening roll, or from the first roll where that is not the opening roll."""
         start = self.start
-        first = start.stage is Stage.ROLL and not start.turns and start.board == first_board(start.rules)
-        opens = start.stage is Stage.OPENING or (first and not isinstance(start.board, Position))
-        return opens and not any(isinstance(it, Gap) for it in self.entries)
+        if start.stage is not Stage.ROLL or start.rules is BACKGAMMON:
+            return start.stage is Stage.OPENING
+        return not start.turns and start.board == first_board(start.rules)
 
     @property
     def scores(self) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.plays import Cells, Steps, can_move, check_play, has_choice, play_between, resulting_positions_via
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript.model import Cube, Entry, Gap, Throw, apply
+from fibsbot.transcript.model import Contest, Continuation, Cube, Entry, Gap, Named, Throw, apply
 
 MAX_UNKNOWN: Final = 2
 """Unknown plays (with their rolls), doubles and responses that are tried at once."""
@@ -48,6 +48,8 @@ class PlayWithoutRoll:
 
 KnownEvent: TypeAlias = Throw | Cube | PlayWithoutRoll
 """An event reported between two views: a roll (without its play if that was not reported), a cube action, a play."""
+ReportedEvent: TypeAlias = KnownEvent | Continuation | Named | Contest
+"""An event of any game."""
 
 
 def reconstruct(

@@ -16,7 +16,7 @@ from fibsbot.bot.events_and_actions import End, Record
 from fibsbot.match import MatchState
 from fibsbot.policy import Policy
 from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
-from fibsbot.replay.events import TableGameBegan
+from fibsbot.replay.events import GameBegan
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import CubeAction, CubeAnswer
@@ -70,10 +70,11 @@ def doubles(log: Path) -> list[bool]:
     return found
 
 
-def games(log: Path) -> list[tuple[tuple[int, int] | None, bool]]:
+def games(log: Path) -> list[tuple[tuple[int, int], bool]]:
     """Return the scores before each game that a replay lists, and whether it names it as the Crawford game."""
     events = events_of_capture(read_capture(log))
-    return [(it.scores, it.crawford) for it in events if isinstance(it, TableGameBegan)]
+    begun = {it.game.number: it.game.start for it in events if isinstance(it, GameBegan)}  # again when it is resumed
+    return [(start.scores, start.crawford) for start in begun.values()]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from attrs import evolve
 from fibs_protocol import messages as m
 from fibsbot.games import load_ruleset
 from fibsbot.replay.event_text import MoveList
-from fibsbot.replay.events import MatchEvent, TableGameBegan
+from fibsbot.replay.events import GameBegan, MatchEvent
 from fibsbot.replay.terminal import board_frames
 from fibsbot.replay.writers import JsonRows
 from fibsbot.rules.errors import CubeRefusal
@@ -39,7 +39,7 @@ def second_game(change: Callable[[GameState], GameState] = lambda state: state) 
 
 def games(events: list[MatchEvent]) -> list[tuple[int, bool]]:
     """Return the numbers of the games, and which is the Crawford game."""
-    return [(event.number, event.crawford) for event in events if isinstance(event, TableGameBegan)]
+    return [(event.game.number, event.game.start.crawford) for event in events if isinstance(event, GameBegan)]
 
 
 def test_the_crawford_game_is_named_in_the_list_and_in_objects() -> None:
@@ -51,8 +51,8 @@ def test_the_crawford_game_is_named_in_the_list_and_in_objects() -> None:
     frames = [line for frame in board_frames(events) for line in frame.lines if line.startswith("  Game")]
     assert ["  Game 1", "  Game 2, Crawford game"] == frames
     rows = [row for event in events for row in JsonRows("log").rows_for(event, ("marvin", "ford"))]
-    begun = [json.loads(json.dumps(row)) for row in rows if row["kind"] == "table_game"]
-    assert [None, True] == [row.get("crawford") for row in begun]
+    begun = [json.loads(json.dumps(row)) for row in rows if row["kind"] == "game"]
+    assert [False, True] == [row["crawford"] for row in begun]
 
 
 def test_a_double_in_the_crawford_game_is_a_difference() -> None:
@@ -99,4 +99,4 @@ def test_a_line_between_two_rolls_of_a_turn_does_not_make_it_the_crawford_game_f
     events = list(replay([*lines, DOUBLES]))
     assert "double" not in [what for what, _, _ in differences(events)]
     assert [(1, False)] == games(events)
-    assert [(1, False)] == games(list(replay([*lines[:2], shown(between)])))
+    assert [(1, False)] == games(list(replay([*lines[:2], shown(between), m.Rolls("You", (3, 1))])))

@@ -18,7 +18,7 @@ from fibsbot.formats import Format
 from fibsbot.formats.conversion import read_matches
 from fibsbot.formats.transcript_json import write_json
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.replay.events import MatchEvent, TableMatchEnded
+from fibsbot.replay.events import MatchEnded, MatchEvent
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import double, next_game, start_match_of, take
 from fibsbot.rules.permissions import match_winner, refusal_to_double
@@ -56,9 +56,9 @@ def match_lines(game: str, seed: int, length: int) -> tuple[list[Line], list[Gam
     return lines, ends
 
 
-def transcript_of(lines: Iterable[Line]) -> Transcript | None:
+def transcript_of(lines: Iterable[Line]) -> Transcript:
     """Return the transcript of the only match in a session."""
-    (ended,) = (event for event in replay(lines) if isinstance(event, TableMatchEnded))
+    (ended,) = (event for event in replay(lines) if isinstance(event, MatchEnded))
     return ended.transcript
 
 
@@ -71,7 +71,6 @@ def results(games: Iterable[GameState | Game]) -> list[Result]:
 def test_a_match_is_known_from_its_first_roll_to_its_last_play(game: str) -> None:
     lines, ends = match_lines(game, 3, 3)
     match = transcript_of(lines)
-    assert match is not None
     assert ["marvin", "ford"] == [player.name for player in match.players]
     assert [(it.winner, it.points) for it in results(ends)] == [(it.winner, it.points) for it in results(match.games)]
     for state, game_seen in zip(ends, match.games, strict=True):
@@ -91,7 +90,6 @@ def test_a_match_is_known_from_its_first_roll_to_its_last_play(game: str) -> Non
 def test_a_match_of_any_game_is_known_from_its_first_roll_to_its_last_play(game: str) -> None:
     lines, ends = match_lines(game, 3, 1)
     match = transcript_of(lines)
-    assert match is not None
     assert len(ends) == len(match.games)
     for state, game_seen in zip(ends, match.games, strict=True):
         steps = list(walk(game_seen))
@@ -112,7 +110,6 @@ def test_a_refused_resignation_and_one_that_ends_the_game_are_entries() -> None:
     accepted = m.ResignAccepted("You", 1)
     session = [*lines[:at], offer, m.ResignRejected("You"), lines[at - 1], offer, accepted]
     match = transcript_of(session)
-    assert match is not None
     offers = [it.accepted for it in match.games[0].entries if isinstance(it, Resign)]
     assert [False, True] == offers
     assert [(Seat.A, 1)] == [(it.winner, it.points) for it in results(match.games)]
@@ -124,7 +121,6 @@ def test_a_line_that_is_lost_is_reconstructed_or_a_gap_and_no_exception() -> Non
     for _ in range(10):
         kept = [it for it in lines if isinstance(it, m.YouJoinedGame | m.MatchWon) or rng.random() < 0.8]
         match = transcript_of(kept)
-        assert match is not None
         assert len(match.games) <= len(ends) + 1
         assert all(list(walk(game)) for game in match.games if game.entries)
 
@@ -146,8 +142,7 @@ def test_equities_of_the_log_are_in_the_transcript() -> None:
         elif isinstance(line, m.OpeningRoll):
             dice = (line.player_die, line.opponent_die)
         events += transcriber.receive(line)
-    (ended,) = (event for event in events if isinstance(event, TableMatchEnded))
-    assert ended.transcript is not None
+    (ended,) = (event for event in events if isinstance(event, MatchEnded))
     own = [it for it in ended.transcript.games[0].entries if isinstance(it, Throw) and it.seat is Seat.A]
     assert {0.25} == {it.equity for it in own if it.play and it.play.moves}
 

@@ -339,7 +339,7 @@ def test_a_resumed_game_shows_its_earlier_moves_and_gaps() -> None:
         {"turn": 1, "own": True, "text": "31: 8/5 6/5"},
         {"turn": 2, "text": "missing: lines got lost"},
     ] == found["moves"]
-    feed.on_match_event(GameEnded(1, evolve(game, result=Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF))))
+    feed.on_match_event(GameEnded(1, evolve(game, result=Result(Seat.B, 2, Level.GAMMON, Ending.BORNE_OFF)), before))
     (end,) = json.loads(feed.part(FeedPart.GAMES))["games"]
     assert ("1-4", False, "ford wins 2 points (gammon).") == (end["score"], end["won"], end["said"])
 

@@ -97,7 +97,7 @@ class Told:
                 self.record("game_ended", winner=winner, points=game.result.points, how=how, cube=cube, score=score)
             self.happen(EntryAdded(1, step))
         if until is None:
-            self.happen(GameEnded(1, game))
+            self.happen(GameEnded(1, game, steps[-1].after if steps else game.start))
 
     def end(self) -> None:
         """End the match; an unlimited one may be a draw, which is none."""

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from fibs_protocol.commands import Command
 from fibs_protocol.words import Colour
@@ -15,13 +16,14 @@ from fibsbot.games import GAMES, load_ruleset
 from fibsbot.policy import Policy
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
-from fibsbot.replay.events import TableGameBegan, TableGameEnded, TableMatchBegan
+from fibsbot.replay.events import GameBegan, GameEnded, MatchBegan
 from fibsbot.replay.transcriber import Transcriber
 from fibsbot.rules.game import roll, start_match_of
-from fibsbot.rules.state import Seat
+from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.server import Server
 from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
 from fibsbot.table_lines import table_state
+from fibsbot.transcript import Game, Player, Transcript
 from tests.bot.live_bots import CHEAP
 from tests.draw.svg_checks import parsed
 from tests.patience import SOON
@@ -60,17 +62,22 @@ async def test_a_match_of_another_game_is_played_stored_and_shown(tmp_path: Path
 
 def test_the_live_page_lists_a_draw_as_neither_won_nor_lost() -> None:
     feed = AccountFeed("marvin")
-    feed.on_match_event(TableMatchBegan(1, "greek", ("marvin", "ford"), 3, own=True))
-    feed.on_match_event(TableGameEnded(1, 1, None, 0, "both are pinned", drawn=True, scores=(0, 0)))
+    start = start_match_of(load_ruleset("greek"), 3)
+    match = Transcript((Player("marvin"), Player("ford")), 3, user=Seat.A)
+    feed.on_match_event(MatchBegan(1, match, rules=start.rules))
+    drawn = evolve(start, stage=Stage.OVER, drawn=True, reason="both are pinned")
+    feed.on_match_event(GameEnded(1, Game(1, start), drawn))
     (game,) = json.loads(feed.part(FeedPart.GAMES))["games"]
     assert (None, "0-0") == (game["won"], game["score"])
 
 
 def test_the_live_page_names_the_crawford_game_of_another_game() -> None:
     feed = AccountFeed("marvin")
-    feed.on_match_event(TableMatchBegan(1, "nackgammon", ("marvin", "ford"), 3, own=True))
+    start = start_match_of(load_ruleset("nackgammon"), 3, (2, 0))
+    match = Transcript((Player("marvin"), Player("ford")), 3, user=Seat.A)
+    feed.on_match_event(MatchBegan(1, match, rules=start.rules))
     for crawford in (True, False):
-        feed.on_match_event(TableGameBegan(1, 2, (2, 0), crawford=crawford))
+        feed.on_match_event(GameBegan(1, Game(2, evolve(start, crawford=crawford))))
         assert crawford is json.loads(feed.part(FeedPart.MOVES))["crawford"]
 
 

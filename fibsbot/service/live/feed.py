@@ -30,6 +30,7 @@ from fibsbot.position import Position
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
 from fibsbot.replay import event_text, events
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.state import Seat
 from fibsbot.table_lines import game_from_state
 from fibsbot.transcript import Gap, Step, Throw, walk
@@ -186,9 +187,6 @@ class AccountFeed:
 
     def on_match_event(self, event: events.MatchEvent) -> None:
         """Handle an event of a match."""
-        if isinstance(event, events.TableEvent):
-            self._on_table_event(event)
-            return
         match event:
             case events.MatchBegan(transcript=transcript):
                 self._names = event_text.shown_names(transcript)
@@ -204,38 +202,12 @@ class AccountFeed:
                 self._changed(FeedPart.MOVES)
             case events.EntryAdded(step=step):
                 self._enter(step)
-            case events.GameEnded(game=game) if game.result:
-                result = game.result
-                a, b = game.start.scores
-                scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
-                self._finish(event_text.result_text(result, self._names), scores, won=result.winner is self._own)
+            case events.GameEnded(game=game, end=end) if game.result or end.drawn:
+                won = None if game.result is None else game.result.winner is self._own
+                self._finish(event_text.result_text(game.result, end, self._names), game.scores, won=won)
             case events.MatchEnded(transcript=transcript) if transcript.winner is not None:
                 won = transcript.winner is self._own
                 self._finish(event_text.match_end_text(transcript), transcript.scores, won=won, match=True)
-
-    def _on_table_event(self, event: events.TableEvent) -> None:
-        """Handle an event of a match of a game other than backgammon; we are its first player."""
-        match event:
-            case events.TableMatchBegan(length=length):
-                self._names, self._own = event_text.shown_player_names(event.players), Seat.A
-                self._length = (
-                    f"{'' if length is None else event_text.length_text(length)} of {safe_text(event.game)}".strip()
-                )
-            case events.TableGameBegan(number=number, scores=scores):
-                self._moves.clear()
-                self._game = {"game": number, "scores": scores or (0, 0), "crawford": event.crawford}
-                self._last = None
-                self._changed(FeedPart.MOVES)
-            case events.TableActionAdded(seat=seat):
-                self._moves.append({"turn": event.turn, "own": seat is Seat.A, "text": safe_text(event.text)})
-                self._changed(FeedPart.MOVES)
-            case events.TableGameEnded(winner=winner, scores=scores) if scores is not None:
-                if winner is not None or event.drawn:
-                    won = None if winner is None else winner is Seat.A
-                    self._finish(event_text.table_result_text(event, self._names), scores, won=won)
-            case events.TableMatchEnded(winner=winner, scores=scores) if winner is not None and scores is not None:
-                said = event_text.table_match_end_text(event, self._names)
-                self._finish(said, scores, won=winner is Seat.A, match=True)
 
     def _enter(self, step: Step) -> None:
         """Add an entry to the list of moves."""
@@ -244,7 +216,7 @@ class AccountFeed:
             self._moves.append({"turn": step.turn, "text": f"missing: {clean(entry.reason, LONGEST)}"})
         for seat, deed in event_text.entry_actions(step):
             self._moves.append({"turn": step.turn, "own": seat is self._own, "text": deed})
-        if isinstance(entry, Throw) and entry.play is not None:
+        if isinstance(entry, Throw) and entry.play is not None and is_backgammon(step.before.rules):
             before, below = step.before.position_for(entry.seat), entry.seat is self._own
             after = before.play(entry.play)
             self._last = LastPlay(show_play(entry.play, before, below=below), after if below else after.swapped())
