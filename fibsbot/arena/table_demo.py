@@ -23,7 +23,7 @@ from fibsbot.bot.agent import Agent
 from fibsbot.draw.table_text import draw_table
 from fibsbot.evolve import evolve as fast_evolve
 from fibsbot.games import load_ruleset
-from fibsbot.notation.table_plays import format_play
+from fibsbot.notation.play_notation import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.general_plays import check_play
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -223,7 +223,7 @@ def _played(game: GameState, moves: tuple[FibsMove, ...]) -> tuple[str, GameStat
     except PlayError:
         return " ".join(map(str, play.moves)), game
     numbers = "-".join(map(str, game.part.numbers))
-    text = f"{numbers}: {format_play(made, game.rules, game.sides, game.part)}"
+    text = f"{numbers}: {format_play(made, game)}"
     return text, fast_evolve(game, board=table, stage=Stage.OVER, dice=None, todo=())
 
 

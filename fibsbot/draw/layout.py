@@ -8,14 +8,13 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
+from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF
 
 XY: TypeAlias = tuple[float, float]
 """x from the left, y from above."""
 Facing: TypeAlias = Callable[[int], int]
 """Takes a point as one side counts; returns what the other side calls it."""
-IN_HAND: Final = 26
-"""Where checkers are that have not entered yet, in games that distinguish them from those on the bar."""
 
 POINT: Final = 40
 """Width of a point."""

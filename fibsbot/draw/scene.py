@@ -7,11 +7,11 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from fibsbot.draw.board_text import describe_state, dice_text, draw_game, draw_state, situation
-from fibsbot.draw.layout import IN_HAND, Facing, contrary
+from fibsbot.draw.layout import Facing, contrary
 from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import Theme
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation.play_notation import CANNOT_MOVE, Path, format_play, paths_of
+from fibsbot.notation.play_notation import CANNOT_MOVE, IN_HAND, Path, format_play, paths_of
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage

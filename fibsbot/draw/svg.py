@@ -11,7 +11,6 @@ from attrs import field, frozen
 from fibsbot.draw.arrows import draw_arrows
 from fibsbot.draw.layout import (
     EDGE,
-    IN_HAND,
     LEFT,
     LIFT,
     MARGIN,
@@ -33,6 +32,7 @@ from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, scene_of_game, scene_of_state
 from fibsbot.draw.themes import ColourRole, Theme, paint
 from fibsbot.match import MatchState, Owner
+from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_dice

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fibsbot.draw.board_text import dice_text
-from fibsbot.draw.layout import IN_HAND
 from fibsbot.draw.markup import clean
 from fibsbot.draw.scene import NAME, DrawnSide, Scene, ShownPlay, ViewOptions, as_viewed
 from fibsbot.draw.svg import scene_svg
 from fibsbot.draw.table_text import describe_game, draw_table, table_situation
-from fibsbot.notation.table_plays import format_play, paths_of, touches_of
+from fibsbot.notation.play_notation import format_play, paths_of, touches_of
 from fibsbot.position import Play
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.sides import HAND, START, Side
@@ -44,7 +43,7 @@ def scene_of_table(
     owner = game.owner_for(seat)
     title = table_situation(game, shown_names)
     if play is not None:
-        text = format_play(play, game.rules, game.sides, game.part)
+        text = format_play(play, game)
         title = f"{shown_names[game.turn]} plays{dice_text(game.dice)}: {text}"
     facts = [f"{name}: {fact}" for name, fact in describe_game(game, shown_names)]
     scene = Scene(
@@ -87,9 +86,6 @@ def _row(rules: Ruleset, checkers: Side) -> tuple[int, ...]:
 def _shown_play(game: GameState, play: Play, *, below: bool) -> ShownPlay:
     """Return the arrows of a play; checkers on the bar enter before those in hand."""
     row = _row(game.rules, game.sides.own)
-    paths = paths_of(play, game.rules, game.sides)
-    named = [
-        (IN_HAND, *path[1:]) if path[0] == HAND and entered >= row[HAND] else path for entered, path in enumerate(paths)
-    ]
-    touches = touches_of(play, game.rules, game.sides)
-    return ShownPlay(tuple(named), row, tuple(sorted(touches.hits | touches.pins, reverse=True)), below)
+    paths = paths_of(play, game)
+    touches = touches_of(play, game)
+    return ShownPlay(tuple(paths), row, tuple(sorted(touches.hits | touches.pins, reverse=True)), below)

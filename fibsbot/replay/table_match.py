@@ -23,8 +23,7 @@ from fibsbot.evolve import evolve
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.match import CubeAction
-from fibsbot.notation.play_notation import CANNOT_MOVE
-from fibsbot.notation.table_plays import format_play
+from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
 from fibsbot.position import Play
 from fibsbot.replay import events
 from fibsbot.replay.entry_recorder import EntryRecorder
@@ -253,7 +252,7 @@ class TableMatch:
         if state is not None and state.stage is Stage.MOVE and state.turn is seat:
             numbers = "".join(map(str, state.part.numbers))
             try:
-                text = f"{numbers}: {format_play(made, state.rules, state.sides, state.part)}"
+                text = f"{numbers}: {format_play(made, state)}"
             except RuleError:
                 text = f"{numbers}: {text}"
         self._add(seat, text, decision=bool(made.moves))

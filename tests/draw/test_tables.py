@@ -23,7 +23,7 @@ from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.text import parse_table
 from fibsbot.match import MatchState
-from fibsbot.notation.table_plays import parse_play
+from fibsbot.notation import parse_play
 from fibsbot.position import Position
 from fibsbot.rules.game import play, start_at
 from fibsbot.rules.general_plays import legal_plays
@@ -136,7 +136,7 @@ def test_hand_and_bar_are_apart_where_the_game_distinguishes_them() -> None:
 def test_the_rest_of_a_turn_is_written_below_the_board() -> None:
     rules = load_ruleset("gioul")
     stopped = start_at(rules, parse_table("24 2:14 / 24:14 11", rules), (5, 5))
-    passed = play(stopped, Seat.A, parse_play("24/19", rules, stopped.sides, stopped.part))
+    passed = play(stopped, Seat.A, parse_play("24/19", stopped))
     lines = draw_table(passed, Seat.A, NAMES)
     assert "   ford to play: 5 5 5, then 6 6 6 6." in lines
     assert "marvin rolled 5 5." in lines[-2]
