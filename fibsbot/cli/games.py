@@ -12,8 +12,9 @@ import click
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
 from fibsbot.draw.backgammon_rules import PAGES
+from fibsbot.draw.board_text import draw_game
 from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
-from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
+from fibsbot.draw.sentences import describe_game, describe_turn
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
 from fibsbot.games.text import TableTextError, format_table, game_to_json, parse_table
 from fibsbot.notation.play_notation import format_play, parse_play
@@ -159,7 +160,7 @@ def print_game(game: GameState, *, as_json: bool) -> None:
         pips = [game.sides.own.pips, game.sides.opponent.pips]
         click.echo(json.dumps(game_to_json(game) | {"pips": pips}))
         return
-    print_board(draw_table(game, Seat.A, NAMES))
+    print_board(draw_game(game, Seat.A, NAMES))
     for name, value in [*describe_game(game, NAMES), ("table", format_table(game.sides))]:
         click.echo(f"   {name:9} {value}")
 

@@ -11,8 +11,7 @@ from attrs import evolve
 
 from fibsbot.draw.axes import Scale, seconds
 from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg
-from fibsbot.draw.table_svg import table_svg
+from fibsbot.draw.svg import Theme, ViewOptions, board_svg, game_svg
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid, parse_play
 from fibsbot.position import Position
@@ -73,7 +72,7 @@ def _dice() -> str:
 def _table(name: str, play: str) -> str:
     game = board_of(name)
     made = parse_play(play, game)
-    return table_svg(game, Seat.A, names=NAMES, play=made)
+    return game_svg(game, Seat.A, names=NAMES, play=made)
 
 
 GALLERY: Final[Mapping[str, Callable[[], str]]] = {
