@@ -20,10 +20,10 @@ from fibs_protocol.words import YOU, FibsMove
 from fibsbot.arena.demo import BothSides, PlayerCommentator
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
-from fibsbot.draw.table_text import draw_table
+from fibsbot.draw.board_text import draw_game
 from fibsbot.evolve import evolve as fast_evolve
 from fibsbot.games import load_ruleset
-from fibsbot.notation.table_plays import format_play
+from fibsbot.notation.play_notation import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.general_plays import check_play
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -117,7 +117,7 @@ class TableDisplay:
         self._turns = 0
 
     def _drawing(self, game: GameState) -> list[str]:
-        return draw_table(game, Seat.A, (self.player, self.opponent))
+        return draw_game(game, Seat.A, (self.player, self.opponent))
 
     def sheet(self) -> Table:
         """Return the results as a table."""
@@ -223,7 +223,7 @@ def _played(game: GameState, moves: tuple[FibsMove, ...]) -> tuple[str, GameStat
     except PlayError:
         return " ".join(map(str, play.moves)), game
     numbers = "-".join(map(str, game.part.numbers))
-    text = f"{numbers}: {format_play(made, game.rules, game.sides, game.part)}"
+    text = f"{numbers}: {format_play(made, game)}"
     return text, fast_evolve(game, board=table, stage=Stage.OVER, dice=None, todo=())
 
 

@@ -23,7 +23,6 @@ from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
-from fibsbot.notation.table_plays import format_play as format_table_play
 from fibsbot.position import Play
 from fibsbot.rules import general_plays as table_plays
 from fibsbot.rules.errors import PlayError, RuleError
@@ -282,6 +281,4 @@ def _table_move(game: GameState, play: Play) -> DecisionCommand:
         play = table_plays.check_play(game.rules, game.sides, game.part, play)[0]
     except PlayError:
         play = next(iter(table_plays.legal_plays(game.rules, game.sides, game.part)), Play())
-    return DecisionCommand(
-        c.Move(moves_to_fibs(play)), format_table_play(play, game.rules, game.sides, game.part), play
-    )
+    return DecisionCommand(c.Move(moves_to_fibs(play)), format_play(play, game), play)

@@ -12,11 +12,12 @@ import click
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
 from fibsbot.draw.backgammon_rules import PAGES
+from fibsbot.draw.board_text import draw_game
 from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
-from fibsbot.draw.table_text import describe_game, describe_turn, draw_table
+from fibsbot.draw.sentences import describe_game, describe_turn
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
 from fibsbot.games.text import TableTextError, format_table, game_to_json, parse_table
-from fibsbot.notation.table_plays import format_play, parse_play
+from fibsbot.notation.play_notation import format_play, parse_play
 from fibsbot.position import Play
 from fibsbot.rules import game as games
 from fibsbot.rules.errors import PlayError, RuleError
@@ -79,8 +80,9 @@ def _dice(text: str | None, ruleset: Ruleset) -> tuple[int, ...] | None:
 
 def read_play(text: str, game: GameState) -> Play:
     """Parse a play of the player on turn; raise UserError with the law that forbids it."""
+    _part(game)  # an error if there are no dice
     try:
-        return parse_play(text, game.rules, game.sides, _part(game))
+        return parse_play(text, game)
     except PlayError as error:
         raise UserError(f"--play: {error}") from error
 
@@ -131,7 +133,7 @@ def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
     plays = legal_plays(game.rules, game.sides, part) if play is None else [read_play(play, game)]
     rows = [
         {
-            "play": format_play(it, game.rules, game.sides, part),
+            "play": format_play(it, game),
             "moves": [[move.source, move.target] for move in it.moves],
             "table": format_table(check_play(game.rules, game.sides, part, it)[1]),
         }
@@ -158,7 +160,7 @@ def print_game(game: GameState, *, as_json: bool) -> None:
         pips = [game.sides.own.pips, game.sides.opponent.pips]
         click.echo(json.dumps(game_to_json(game) | {"pips": pips}))
         return
-    print_board(draw_table(game, Seat.A, NAMES))
+    print_board(draw_game(game, Seat.A, NAMES))
     for name, value in [*describe_game(game, NAMES), ("table", format_table(game.sides))]:
         click.echo(f"   {name:9} {value}")
 

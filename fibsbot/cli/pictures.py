@@ -8,7 +8,7 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.positions import read_play
-from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions
+from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions, game_svg
 from fibsbot.files import os_errors_as
 from fibsbot.match import MatchState
 from fibsbot.rules.state import GameState, Seat
@@ -32,10 +32,9 @@ def write_picture(  # noqa: PLR0913 - one argument per option
         drawn = SvgBoard(shown, play=read_play(play, shown) if play else None, names=names, view=view).svg()
     else:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need them
-        from fibsbot.draw.table_svg import table_svg  # noqa: PLC0415
 
         made = games.read_play(play, shown) if play else None
-        drawn = table_svg(shown, Seat.A, view=view, names=names or games.NAMES, play=made)
+        drawn = game_svg(shown, Seat.A, view=view, names=names or games.NAMES, play=made)
     if output is None or str(output) == "-":
         click.echo(drawn, nl=False)
         return

@@ -10,7 +10,8 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
-from fibsbot.draw.board_text import describe_state, draw_state
+from fibsbot.draw.board_text import draw_state
+from fibsbot.draw.sentences import describe_state
 from fibsbot.files import os_errors_as
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state

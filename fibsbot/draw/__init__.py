@@ -1,15 +1,14 @@
 """Pictures of boards and charts, as SVG and as text.
 
-Boards of backgammon, and as far as `table_` says of other games:
+Boards of every game:
 
-    scene.py            what a picture shows
-    layout.py           where it is
-    svg.py              the picture
-    arrows.py           the arrows of a play
-    board_text.py       the board as text, and sentences about it
+    scene.py            what a board shows
+    sentences.py        who has to do what, and what a drawing leaves out
+    board_text.py       the board as text
     coloured_board.py   its colours in a terminal
-    table_svg.py        the picture of another game
-    table_text.py       its board as text
+    svg.py              the board as a picture
+    layout.py           where everything is in it
+    arrows.py           the arrows of a play
 
 Charts:
 

@@ -1,102 +1,96 @@
-"""Boards as text, as FIBS draws them, and sentences about who has to do what."""
+"""Boards of every game as text, as FIBS draws that of backgammon: board styles 1 and 2."""
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Final
 
-from attrs import evolve
+from fibs_protocol.drawing import LOWER, UPPER, Half, draw_frame, draw_stack
+from fibsbot.draw.scene import DrawnSide, Scene, scene_of_game, scene_of_state
+from fibsbot.match import MatchState, Owner
+from fibsbot.notation.play_notation import IN_HAND
+from fibsbot.position import BAR, OFF
+from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.rules.sides import HAND, START, Course
+from fibsbot.rules.state import GameState, Seat
 
-from fibs_protocol.drawing import draw
-from fibs_protocol.words import Colour
-from fibsbot.fibs_numbering import board_of, dice_to_fibs
-from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.rules.laws import Level
-from fibsbot.rules.state import GameState, Seat, Stage
+COLOURS: Final = ("O", "X")
 
 
 def draw_state(state: MatchState, player: str = "player", opponent: str = "opponent") -> list[str]:
     """Draw the board of a decision, seen by the player who has to make it: O, whose home is below on the right."""
-    return draw(board_of(state, player, opponent))
+    return draw_scene(scene_of_state(state, (player, opponent)))
 
 
-def draw_game(state: GameState, seat: Seat, names: tuple[str, str]) -> list[str]:
-    """Draw the current state of a game, always seen from the same seat: O, whose home is below on the right."""
-    seen = MatchState(
-        board=state.position_for(seat),
-        length=state.length,
-        score=(state.scores[seat], state.scores[seat.other]),
-        cube=state.cube,
-        owner=state.owner_for(seat),
+def draw_game(
+    game: GameState, seat: Seat, names: tuple[str, str], *, style: int = 1, own_colour: str = "O"
+) -> list[str]:
+    """Draw the current state of a game, seen by one player: home below on the right, points as the player counts them.
+
+    A checker that lies under one of the other side is a small letter. Below the board are the checkers in hand, on the
+    bar and off, the dice, what of the turn is still to be played, and how the courses meet unless they are contrary.
+
+    Args:
+        game: the game, in any stage.
+        seat: the player who sees it.
+        names: names of seat A and seat B.
+        style: 1, or 2 with the point numbers outside the frame.
+        own_colour: the player's letter, O or X.
+    """
+    return draw_scene(scene_of_game(game, seat, names), style=style, own_colour=own_colour)
+
+
+def draw_scene(scene: Scene, *, style: int = 1, own_colour: str = "O") -> list[str]:
+    """Draw a scene; the player below has `own_colour`."""
+    letters = (own_colour, COLOURS[own_colour == COLOURS[0]])
+    upper, lower = (
+        Half(
+            numbers,
+            [draw_stack(_column(scene, point, letters)) for point in numbers],
+            draw_stack(letter * side.row[BAR]),
+            f"{letter}: {name} - score: {side.score}",
+        )
+        for numbers, side, letter, name in (
+            (UPPER, scene.above, letters[1], scene.names[1]),
+            (LOWER, scene.below, letters[0], scene.names[0]),
+        )
     )
-    board = board_of(seen, names[seat], names[seat.other])
-    if state.stage in {Stage.OPENING, Stage.OVER}:
-        return draw(evolve(board, turn=None))
-    if state.turn is seat:
-        return draw(evolve(board, dice=dice_to_fibs(state.dice)))
-    return draw(evolve(board, turn=Colour.X, opponent_dice=dice_to_fibs(state.dice)))
-
-
-def describe_state(state: MatchState) -> list[tuple[str, str]]:
-    """Return the facts that the drawing leaves out or abbreviates, each with its name."""
-    own, theirs = state.position.pips, state.position.opponent_pips
+    note = f"{scene.length}-point match" if scene.length else "unlimited match"
+    if scene.rules is not BACKGAMMON:
+        note += f", {scene.rules.full_name}"
+    remarks = list(scene.remarks)
+    if scene.course is not Course.CONTRARY:
+        start, end = scene.course.facing(START), scene.course.facing(1)
+        remarks.append(f"{letters[0]} moves from 24 down to 1, {letters[1]} the same way from {start} to {end}.")
     return [
-        ("decision", _decision(state)),
-        ("pips", f"{own} to {theirs}"),
-        ("score", _score(state)),
-        ("cube", f"{state.cube}, {_OWNERS[state.owner]}"),
+        *draw_frame(upper, lower, note, style),
+        _counts(scene, letters),
+        *(f"   {remark}" for remark in remarks),
     ]
 
 
-_OWNERS: Final = {
-    Owner.CENTRED: "in the middle",
-    Owner.PLAYER: "owned by the player",
-    Owner.OPPONENT: "owned by the opponent",
-}
+def _column(scene: Scene, point: int, letters: tuple[str, str]) -> str:
+    """Return the checkers on a point from below to the top."""
+    places = ((scene.below, point, letters[0]), (scene.above, scene.course.facing(point), letters[1]))
+    stacks = (letter.lower() if at in side.pinned else letter * side.row[at] for side, at, letter in places)
+    return "".join(sorted(stacks, key=str.isupper))
 
 
-def _decision(state: MatchState) -> str:
-    match state.phase:
-        case Phase.ROLL:
-            return "double or roll" if state.may_double else "roll"
-        case Phase.MOVE:
-            return "play " + "-".join(map(str, state.dice or ()))
-        case Phase.DOUBLED:
-            beaver = ", pass or redouble" if state.redoubles else " or pass"
-            return f"the opponent doubles to {2 * state.cube}: take{beaver}"
-        case Phase.RESIGNED:
-            return f"the opponent resigns {Level(state.resignation).words}: accept or reject"
-        case Phase.NAME:
-            return f"name {state.naming.value if state.naming else 'a number'}"
-
-
-def _score(state: MatchState) -> str:
-    score = f"{state.score[0]} to {state.score[1]}"
-    if state.length:
-        game = ", Crawford game" if state.crawford else ", after the Crawford game" if state.post_crawford else ""
-        return f"{score} in a match to {state.length}{game}"
-    rules = [name for name, holds in (("Jacoby", state.jacoby), ("beavers", state.redoubles)) if holds]
-    return f"{score} in an unlimited match" + (f" with {' and '.join(rules)}" if rules else "")
-
-
-def situation(state: GameState, names: tuple[str, str]) -> str:
-    """Return who has to do what in a game, or who has won; names are those of seat A and seat B."""
-    if state.resignation:
-        offer = state.resignation
-        return f"{names[offer.seat]} resigns ({offer.level.name.lower()}), {names[offer.seat.other]} to answer"
-    match state.stage:
-        case Stage.OPENING:
-            return "the game begins"
-        case Stage.OVER if state.result:
-            points = "a point" if state.result.points == 1 else f"{state.result.points} points"
-            return f"{names[state.result.winner]} wins {points}"
-        case Stage.DOUBLED if state.answering is not None:
-            seat = state.answering
-            return f"{names[seat.other]} doubles to {state.offered}, {names[seat]} to answer"
-        case Stage.MOVE if state.dice:
-            return f"{names[state.turn]} to play{dice_text(state.dice)}"
-    return f"{names[state.turn]} to roll"
-
-
-def dice_text(dice: tuple[int, ...] | None) -> str:
-    """Return dice after a blank, the highest first; nothing if there are none."""
-    return f" {'-'.join(map(str, sorted(dice, reverse=True)))}" if dice else ""
+def _counts(scene: Scene, letters: tuple[str, str]) -> str:
+    sides: list[tuple[str, DrawnSide]] = sorted(
+        zip(letters, (scene.below, scene.above), strict=True), key=itemgetter(0)
+    )
+    places = {"HAND": IN_HAND, "BAR": BAR, "OFF": OFF}
+    if not scene.rules.setup.get(HAND):
+        del places["HAND"]
+    words = [
+        f"{name}: " + " ".join(f"{letter}-{side.row[place]}" for letter, side in sides)
+        for name, place in places.items()
+    ]
+    if scene.has_cube:
+        owned = scene.cube > 1 and scene.owner is not Owner.CENTRED
+        owner = f" (owned by {scene.names[scene.owner is Owner.OPPONENT]})" if owned else ""
+        words.append(f"Cube: {scene.cube}{' (Crawford game)' if scene.crawford else owner}")
+    elif scene.cube:
+        words.append(f"Stake: {scene.cube}")
+    return f"   {'   '.join(words)}  {scene.turn}".rstrip()

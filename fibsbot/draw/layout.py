@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from attrs import frozen
 
+from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF
+from fibsbot.rules.sides import Course
 
 XY: TypeAlias = tuple[float, float]
 """x from the left, y from above."""
-Facing: TypeAlias = Callable[[int], int]
-"""Takes a point as one side counts; returns what the other side calls it."""
-IN_HAND: Final = 26
-"""Where checkers are that have not entered yet, in games that distinguish them from those on the bar."""
 
 POINT: Final = 40
 """Width of a point."""
@@ -43,15 +40,8 @@ LEFT: Final = MARGIN + EDGE + TRAY + EDGE
 """Left edge of the left half of the points."""
 RIGHT: Final = LEFT + SIX + BAR_WIDTH
 WIDTH: Final = RIGHT + SIX + EDGE + TRAY + EDGE + MARGIN
-START: Final = 24
-"""The first point of a course."""
 LIFT: Final = 16
 """How much higher a stack is drawn that stands on a checker of the other side."""
-
-
-def contrary(point: int) -> int:
-    """Return what the other side calls a point in games like backgammon."""
-    return BAR - point
 
 
 @frozen
@@ -61,7 +51,7 @@ class Layout:
     left: bool
     """Whether home is on the left."""
     board_only: bool
-    facing: Facing = contrary
+    course: Course = Course.CONTRARY
 
     @cached_property
     def frame_top(self) -> float:
@@ -104,7 +94,7 @@ class Layout:
 
     def off_of(self, *, below: bool) -> float:
         """Return the middle of the tray for a side's checkers that are off: the one beside the end of its course."""
-        return self.off if below or self.facing(1) in {1, 24} else self.cube
+        return self.off if below or self.course.facing(1) in {1, 24} else self.cube
 
     @cached_property
     def cube(self) -> float:
@@ -140,6 +130,6 @@ class Layout:
             away = (index + 0.5) * SLAB + 2
             x = self.off_of(below=below) if point == OFF else self.cube
             return x, self.bottom - away if below else self.top + away
-        seen = point if below else self.facing(point)
+        seen = point if below else self.course.facing(point)
         away = RADIUS + 2 + min(index, STACK - 1) * PITCH
         return self.column(seen), self.bottom - away if seen <= 12 else self.top + away

@@ -10,8 +10,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from fibsbot.draw.backgammon_rules import PAGES, Page
-from fibsbot.draw.board_text import draw_state
-from fibsbot.draw.table_text import draw_table
+from fibsbot.draw.board_text import draw_game, draw_state
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.match import MatchState
 from fibsbot.position import Position
@@ -44,7 +43,7 @@ def describe_page(page: Page, width: int = 80) -> list[str]:
 def describe_rules(rules: Ruleset, width: int = 80) -> list[str]:
     """Return the rules of a game in lines."""
     lines = [rules.title, "", *_paragraphs(rules.text, width), ""]
-    board = draw_table(start_match_of(rules, 1), Seat.A, ("player", "opponent"))
+    board = draw_game(start_match_of(rules, 1), Seat.A, ("player", "opponent"))
     lines += map(_without_score, board)
     lines += ["", *_wrapped(_facts(rules), width), "", *textwrap.wrap(f"Source: {rules.source}.", width)]
     if rules.readings:

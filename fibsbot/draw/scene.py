@@ -1,4 +1,7 @@
-"""Content of a picture of a board, without coordinates: both sides, the cube, and a play."""
+"""Content of a picture of a board, without coordinates: both sides, the cube, and a play. It is the same in every game.
+
+Boards as text and as SVG are drawn from it.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,34 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.draw.board_text import describe_state, dice_text, draw_game, draw_state, situation
-from fibsbot.draw.layout import IN_HAND, Facing, contrary
 from fibsbot.draw.markup import clean
+from fibsbot.draw.sentences import (
+    decision_title,
+    describe_game,
+    describe_state,
+    describe_turn,
+    dice_text,
+    is_over,
+    is_plain,
+    situation,
+)
 from fibsbot.draw.themes import Theme
-from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation.play_notation import CANNOT_MOVE, Path, format_play, paths_of
-from fibsbot.position import BAR, OFF, Play, Position
-from fibsbot.rules.laws import Level
+from fibsbot.match import Dice, MatchState, Owner, Phase
+from fibsbot.notation.play_notation import (
+    CANNOT_MOVE,
+    IN_HAND,
+    Path,
+    PlayedOn,
+    format_play,
+    paths_of,
+    touches_of,
+)
+from fibsbot.position import BAR, Play, Position
+from fibsbot.rules.backgammon import BACKGAMMON, sides_of
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.sides import HAND, START, Course, Side
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.transcript import Step, Throw
+from fibsbot.transcript import Continuation, Step, Throw, after_roll
 
 NAME: Final = 24
 """Maximum length of a name; FIBS itself allows 20."""
@@ -69,9 +90,13 @@ class DrawnSide:
         return sum(point * count for point, count in enumerate(self.row[: BAR + 1])) + BAR * self.row[IN_HAND]
 
 
-def row_of(position: Position) -> tuple[int, ...]:
-    """Return the row of the player on roll."""
-    return (position.off, *(max(count, 0) for count in position.points[1:]), 0)
+def _pinned(checkers: Side) -> frozenset[int]:
+    return frozenset(point for point in range(1, START + 1) if checkers.pinned >> point & 1)
+
+
+def _row(rules: Ruleset, checkers: Side) -> tuple[int, ...]:
+    in_hand = rules.in_hand(checkers)
+    return (*checkers.row[:HAND], checkers.row[HAND] - in_hand, in_hand)
 
 
 @frozen
@@ -88,11 +113,16 @@ class ShownPlay:
     """Whether the side below made it."""
 
 
-def show_play(play: Play, before: Position, *, below: bool) -> ShownPlay:
-    """Return the arrows of a play; `before` is the position before it, seen by the player who made it."""
-    touched = {move.target for move in play.moves if move.target != OFF}
-    hits = (point for point in sorted(touched, reverse=True) if before.points[point] == -1)
-    return ShownPlay(tuple(paths_of(play, before)), row_of(before), tuple(hits), below)
+def show_play(play: Play, before: PlayedOn, *, below: bool) -> ShownPlay:
+    """Return the arrows of a play; `before` is the board before it, seen by the player who made it."""
+    if isinstance(before, Position):
+        row = _row(BACKGAMMON, sides_of(before).own)
+    else:
+        row = _row(before.rules, before.sides.own)
+    touches = touches_of(play, before)
+    return ShownPlay(
+        tuple(paths_of(play, before)), row, tuple(sorted(touches.hits | touches.pins, reverse=True)), below
+    )
 
 
 @frozen
@@ -101,22 +131,37 @@ class Scene:
 
     below: DrawnSide
     above: DrawnSide
+    names: tuple[str, str]
+    """What the players below and above are called in sentences."""
+    turn: str
+    """The dice, or who is on turn, in words."""
     numbers_below: bool
     """Whether the points are numbered as the side below counts them."""
+    rules: Ruleset
     length: int
     """Match length in points; 0 is unlimited."""
     cube: int
     """The value of the cube, or what the game is played for; 0: no cube is shown."""
+    has_cube: bool
     owner: Owner
     """Owner of the cube; PLAYER is the side below."""
     crawford: bool
-    shown: ShownPlay | None
     title: str
-    text: str
-    """The board in ASCII and all facts, for screen readers."""
-    facing: Facing = contrary
-    marks_starts: bool = False
-    """Whether it is marked where each side starts, and in which direction."""
+    facts: tuple[tuple[str, str], ...]
+    """What a drawing leaves out or abbreviates, each fact with its name."""
+    remarks: tuple[str, ...] = ()
+    """What has to be said below a drawing."""
+    shown: ShownPlay | None = None
+
+    @property
+    def course(self) -> Course:
+        """How the courses of the two sides meet."""
+        return self.rules.course
+
+    @property
+    def marks_starts(self) -> bool:
+        """Whether it is marked where each side starts, and in which direction; in backgammon everybody knows it."""
+        return self.rules is not BACKGAMMON
 
     @property
     def offered(self) -> bool:
@@ -124,121 +169,141 @@ class Scene:
         return bool(self.below.doubles or self.above.doubles)
 
 
-def scene_of_state(state: MatchState, view: ViewOptions, play: Play | None, names: tuple[str, str] | None) -> Scene:
-    """Return the scene of a decision, and of a play if given."""
+def scene_of_state(
+    state: MatchState, names: tuple[str, str] | None = None, *, dark: bool = True, play: Play | None = None
+) -> Scene:
+    """Return the scene of a decision, and of a play if given; the player is below."""
     own, other = names or ("", "")
-    shown_names = (_name(own) or "player", _name(other) or "opponent")
-    over = state.position.over
+    shown_names = _name(own) or "player", _name(other) or "opponent"
+    sides, rules = state.sides, state.rules
+    doubled = state.phase is Phase.DOUBLED
     player = DrawnSide(
         own,
-        view.dark,
+        dark,
         state.score[0],
-        row_of(state.position),
+        _row(rules, sides.own),
+        _pinned(sides.own),
         dice=state.dice if state.phase is Phase.MOVE else None,
-        on_turn=not over,
+        on_turn=not is_over(state),
     )
     opponent = DrawnSide(
         other,
-        not view.dark,
+        not dark,
         state.score[1],
-        row_of(state.position.swapped()),
-        doubles=2 * state.cube if state.phase is Phase.DOUBLED else 0,
+        _row(rules, sides.opponent),
+        _pinned(sides.opponent),
+        doubles=2 * state.cube if doubled else 0,
         resigns=state.resignation if state.phase is Phase.RESIGNED else 0,
     )
-    facts = [f"{name}: {fact}" for name, fact in describe_state(state)]
-    scene = Scene(
+    title = decision_title(state, shown_names)
+    if play is not None and not is_over(state):
+        title = f"{shown_names[0]} plays{dice_text(state.dice)}: {format_play(play, state)}"
+    return Scene(
         below=player,
         above=opponent,
+        names=shown_names,
+        turn=_rolled(shown_names[0], state.dice) if state.dice else f"turn: {shown_names[doubled]}",
         numbers_below=True,
+        rules=rules,
         length=state.length,
         cube=state.cube,
+        has_cube=isinstance(state.board, Position) or not state.cubeless,
         owner=state.owner,
         crawford=state.crawford,
-        shown=show_play(play, state.position, below=True) if play else None,
-        title=_title(state, play, shown_names),
-        text="\n".join([*draw_state(state, *shown_names), *facts]),
+        title=title,
+        facts=tuple(describe_state(state)),
+        shown=show_play(play, state, below=True) if play else None,
     )
-    return as_viewed(scene, view)
 
 
-def _title(state: MatchState, play: Play | None, names: tuple[str, str]) -> str:
-    player, opponent = names
-    if state.position.over:
-        return f"{player if state.position.off > state.position.opponent_off else opponent} has borne off"
+def _rolled(name: str, dice: Dice) -> str:
+    return f"{name} rolled {' '.join(map(str, dice))}."
+
+
+def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
+    game: GameState,
+    seat: Seat,
+    names: tuple[str, str] = ("", ""),
+    *,
+    dark: bool = True,
+    play: Play | None = None,
+    last: Step | None = None,
+) -> Scene:
+    """Return the scene of a game with a seat below, and of a play if given, or of the last one."""
+    shown_names = _name(names[Seat.A]) or "A", _name(names[Seat.B]) or "B"
+    below, above = (_side(game, one, shown_names[one], dark=dark is (one is seat)) for one in (seat, seat.other))
+    title, shown = situation(game, shown_names), None
     if play is not None:
-        return f"{player} plays{dice_text(state.dice)}: {format_play(play, state.position)}"
-    match state.phase:
-        case Phase.MOVE | Phase.NAME:
-            what = f"name {state.naming.value}" if state.naming else f"play{dice_text(state.dice)}"
-            return f"{player} to {what}"
-        case Phase.DOUBLED:
-            return f"{opponent} doubles to {2 * state.cube}, {player} to answer"
-        case Phase.RESIGNED:
-            return f"{opponent} resigns ({Level(state.resignation).name.lower()}), {player} to answer"
-        case Phase.ROLL:
-            return f"{player} to {'double or roll' if state.may_double else 'roll'}"
-
-
-def scene_of_game(state: GameState, seat: Seat, view: ViewOptions, names: tuple[str, str], last: Step | None) -> Scene:
-    """Return the scene of a game seen from one seat, with the last play."""
-    shown_names = (_name(names[0]) or "A", _name(names[1]) or "B")
-    sides = [_side(state, it, shown_names[it], dark=view.dark is (it is seat)) for it in Seat]
-    deciding = next((it for it in Seat if sides[it].on_turn), state.turn)
-    last_play = _last_play_text(last, shown_names)
-    owner = state.owner_for(seat)
-    scene = Scene(
-        below=sides[seat],
-        above=sides[seat.other],
-        numbers_below=deciding is seat,
-        length=state.length,
-        cube=state.cube,
-        owner=owner,
-        crawford=state.crawford,
-        shown=_shown_play(last, seat),
-        title="; ".join(filter(None, (last_play, situation(state, shown_names)))),
-        text="\n".join(draw_game(state, seat, shown_names)),
+        title = f"{shown_names[game.turn]} plays{dice_text(game.dice)}: {format_play(play, game)}"
+        shown = show_play(play, game, below=game.turn is seat) if play else None
+    elif last is not None and (played := _last_play(last)):
+        before, made = played
+        title = f"{_last_play_text(last, before, made, shown_names)}; {title}"
+        shown = show_play(made, before, below=before.turn is seat) if made else None
+    return Scene(
+        below=below,
+        above=above,
+        names=(shown_names[seat], shown_names[seat.other]),
+        turn=_turn_text(game, shown_names),
+        numbers_below=(game.turn if game.decides is None else game.decides) is seat,
+        rules=game.rules,
+        length=game.length,
+        cube=game.cube if game.laws.cube or game.cube > 1 else 0,
+        has_cube=game.laws.cube,
+        owner=game.owner_for(seat),
+        crawford=game.crawford,
+        title=title,
+        facts=tuple(describe_game(game, shown_names)),
+        remarks=_remarks(game, shown_names),
+        shown=shown,
     )
-    return as_viewed(scene, view)
 
 
-def _side(state: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
-    resignation = state.resignation
-    doubles = state.stage is Stage.DOUBLED and state.answering is seat.other
+def _side(game: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
+    checkers, resignation = game.sides_for(seat).own, game.resignation
     return DrawnSide(
         name,
         dark,
-        state.scores[seat],
-        row_of(state.position_for(seat)),
-        dice=state.dice if state.turn is seat and state.stage is Stage.MOVE else None,
-        on_turn=_answering(state) is seat,
-        doubles=state.offered if doubles else 0,
+        game.scores[seat],
+        _row(game.rules, checkers),
+        _pinned(checkers),
+        dice=game.dice if game.turn is seat and game.stage in {Stage.MOVE, Stage.NAME} else None,
+        on_turn=game.decides is seat,
+        doubles=game.offered if game.stage is Stage.DOUBLED and game.answering is seat.other else 0,
         resigns=int(resignation.level) if resignation and resignation.seat is seat else 0,
     )
 
 
-def _answering(state: GameState) -> Seat | None:
-    """Return the player who has to act."""
-    if state.resignation:
-        return state.resignation.seat.other
-    if state.stage in {Stage.OPENING, Stage.OVER}:
-        return None
-    return state.answering if state.stage is Stage.DOUBLED else state.turn
+def _turn_text(game: GameState, names: tuple[str, str]) -> str:
+    if game.dice and game.stage in {Stage.MOVE, Stage.NAME}:
+        return _rolled(names[game.turn.other if game.passed else game.turn], game.dice)
+    return "" if game.decides is None else f"turn: {names[game.decides]}"
 
 
-def _shown_play(last: Step | None, seat: Seat) -> ShownPlay | None:
-    if last is None or not isinstance(last.entry, Throw) or not last.entry.play:
-        return None
-    mover = last.entry.seat
-    return show_play(last.entry.play, last.before.position_for(mover), below=mover is seat)
+def _remarks(game: GameState, names: tuple[str, str]) -> tuple[str, ...]:
+    """Return what has to be said about the turn, and about pins."""
+    remarks = []
+    if game.stage is Stage.MOVE and not is_plain(game):
+        remarks.append(f"{names[game.turn]} to play: {describe_turn(game)}.")
+    if game.sides.own.pinned or game.sides.opponent.pinned:
+        remarks.append("A small letter is a checker that lies under the others on its point.")
+    return tuple(remarks)
 
 
-def _last_play_text(last: Step | None, names: tuple[str, str]) -> str:
-    if last is None or not isinstance(last.entry, Throw) or last.entry.play is None:
-        return ""
-    seat, play = last.entry.seat, last.entry.play
-    text = format_play(play, last.before.position_for(seat))
-    last_play = text if text == CANNOT_MOVE else f"played {text}"
-    return f"{names[seat]} rolled{dice_text(last.entry.dice)}, {last_play}"
+def _last_play(last: Step) -> tuple[GameState, Play] | None:
+    """Return the game in which the last play was made, and the play."""
+    match last.entry:
+        case Throw(play=Play() as play) as entry:
+            return last.rolled or after_roll(last.before, entry), play
+        case Continuation(play=play):
+            return last.before, play
+    return None
+
+
+def _last_play_text(last: Step, before: GameState, play: Play, names: tuple[str, str]) -> str:
+    text = format_play(play, before)
+    rolled = f"rolled{dice_text(before.dice)}, " if isinstance(last.entry, Throw) else ""
+    return f"{names[before.turn]} {rolled}{text if text == CANNOT_MOVE else f'played {text}'}"
 
 
 def as_viewed(scene: Scene, view: ViewOptions) -> Scene:
@@ -255,6 +320,7 @@ def _turned(scene: Scene) -> Scene:
         below=scene.above,
         above=scene.below,
         numbers_below=not scene.numbers_below,
+        names=scene.names[::-1],
         owner=Owner(-scene.owner.value),
         shown=evolve(shown, below=not shown.below) if shown else None,
     )

@@ -9,9 +9,9 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.draw.arrows import draw_arrows
+from fibsbot.draw.board_text import draw_scene
 from fibsbot.draw.layout import (
     EDGE,
-    IN_HAND,
     LEFT,
     LIFT,
     MARGIN,
@@ -22,7 +22,6 @@ from fibsbot.draw.layout import (
     SIX,
     SLAB,
     STACK,
-    START,
     STRIP,
     TRAY,
     WIDTH,
@@ -30,12 +29,14 @@ from fibsbot.draw.layout import (
     Layout,
 )
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
-from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, scene_of_game, scene_of_state
+from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_of_game, scene_of_state
 from fibsbot.draw.themes import ColourRole, Theme, paint
 from fibsbot.match import MatchState, Owner
+from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_dice
+from fibsbot.rules.sides import START
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
@@ -84,28 +85,30 @@ def board_svg(
     if state.dice:
         check_dice(state.dice)
     view = view or ViewOptions()
-    return scene_svg(scene_of_state(state, view, play, names), view)
+    return scene_svg(scene_of_state(state, names, dark=view.dark, play=play), view)
 
 
-def game_svg(
+def game_svg(  # noqa: PLR0913 - what may be shown, by name
     state: GameState,
     seat: Seat,
     *,
     view: ViewOptions | None = None,
     names: tuple[str, str] = ("", ""),
+    play: Play | None = None,
     last: Step | None = None,
 ) -> str:
-    """Draw the current state of a game.
+    """Draw the current state of a game of any ruleset.
 
     Args:
         state: the game, in any stage.
         seat: the player that `view` refers to, shown below by default.
         view: side, direction and colours.
         names: names of seat A and seat B.
-        last: the last step; a play is shown by arrows.
+        play: a legal play of the player on turn, shown by arrows.
+        last: the last step, whose play is shown by arrows unless `play` is.
     """
     view = view or ViewOptions()
-    return scene_svg(scene_of_game(state, seat, view, names, last), view)
+    return scene_svg(scene_of_game(state, seat, names, dark=view.dark, play=play, last=last), view)
 
 
 @frozen
@@ -126,8 +129,10 @@ class SvgBoard:
 
 
 def scene_svg(scene: Scene, view: ViewOptions) -> str:
-    """Draw a scene with the theme, direction and size of `view`."""
-    layout, theme = Layout(view.left, view.board_only, scene.facing), view.theme
+    """Draw a scene from the side, with the theme, direction and size of `view`."""
+    text = "\n".join([*draw_scene(scene), *(f"{name}: {fact}" for name, fact in scene.facts)])
+    scene = as_viewed(scene, view)
+    layout, theme = Layout(view.left, view.board_only, scene.course), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
         _table(scene, layout, theme),
@@ -143,7 +148,7 @@ def scene_svg(scene: Scene, view: ViewOptions) -> str:
         *(() if view.board_only else (_strip(scene, side, layout, theme, below=below) for side, below in sides)),
     ]
     body = itertools.chain.from_iterable(parts)
-    return svg_document((WIDTH, layout.height), scene.title, scene.text, body, theme, _ROLES, width=view.width)
+    return svg_document((WIDTH, layout.height), scene.title, text, body, theme, _ROLES, width=view.width)
 
 
 # -- board ------------------------------------------------------------------------------------------------------
@@ -190,7 +195,9 @@ def _points(layout: Layout, theme: Theme) -> Iterator[str]:
 def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     lines = (layout.frame_top + NUMBERS * 0.74, layout.bottom + NUMBERS * 0.74)
     body = "".join(
-        _text(layout.column(point), lines[point <= 12], str(point if scene.numbers_below else scene.facing(point)))
+        _text(
+            layout.column(point), lines[point <= 12], str(point if scene.numbers_below else scene.course.facing(point))
+        )
         for point in range(1, 25)
     )
     yield _group(ColourRole.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
@@ -200,11 +207,11 @@ def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below
     """Mark beside the first point of a side's course where it starts, and in which direction."""
     if not scene.marks_starts:
         return
-    point = START if below else scene.facing(START)
+    point = START if below else scene.course.facing(START)
     right, upper = point in {1, START}, point > START // 2
     x = layout.off if right else layout.cube
     y = layout.frame_top + NUMBERS / 2 if upper else layout.bottom + NUMBERS / 2
-    if scene.facing(START) == START:  # both start here
+    if scene.course.facing(START) == START:  # both start here
         x += -12 if below else 12
     way = -1 if right is not layout.left else 1
     disc = f'<circle cx="{coord(x - way * 5)}" cy="{coord(y)}" r="6"/>'
@@ -225,7 +232,7 @@ def _checkers(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, be
         if not count or point in side.pinned:
             continue
         spots = [layout.stack_spot(point, index, below=below) for index in range(min(count, STACK))]
-        if other.pinned and point != BAR and scene.facing(point) in other.pinned:
+        if other.pinned and point != BAR and scene.course.facing(point) in other.pinned:
             spots = [_lifted(spot, layout) for spot in spots]
         discs += "".join(map(_disc, spots))
         if count > STACK:

@@ -1,7 +1,6 @@
 """Notation of positions and plays.
 
-`play_notation` reads and writes plays, `table_plays` those of other tables games, `position_ids` the IDs of GNU
-Backgammon, `xgid` that of eXtreme Gammon.
+`play_notation` reads and writes plays, `position_ids` the IDs of GNU Backgammon, `xgid` that of eXtreme Gammon.
 """
 
 from __future__ import annotations

@@ -16,10 +16,9 @@ from fibsbot.bot.tracked_match import Difference
 from fibsbot.draw.markup import clean
 from fibsbot.match import CubeAction
 from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
-from fibsbot.notation.table_plays import format_play as format_part
 from fibsbot.position import Play
 from fibsbot.replay import events
-from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.rules.backgammon import BACKGAMMON, is_backgammon
 from fibsbot.rules.state import Ending, GameState, Result, Seat
 from fibsbot.text import plural
 from fibsbot.transcript import (
@@ -124,15 +123,14 @@ def entry_actions(step: Step) -> Iterator[tuple[Seat, str]]:
 def _roll_text(step: Step, entry: Throw) -> str:
     if entry.play is None:
         return f"{entry.numbers}: {CANNOT_MOVE if step.after.turn is not entry.seat else 'not played'}"
-    if step.before.rules is BACKGAMMON:
+    if is_backgammon(step.before.rules):
         return f"{entry.numbers}: {format_play(entry.play, step.before.position_for(entry.seat))}"
     return _part_text(step.rolled or after_roll(step.before, entry), entry.play)
 
 
 def _part_text(state: GameState, play: Play) -> str:
     """Return the numbers of a part of a turn, and its play."""
-    part = state.part
-    return f"{''.join(map(str, part.numbers))}: {format_part(play, state.rules, state.sides, part)}"
+    return f"{''.join(map(str, state.part.numbers))}: {format_play(play, state)}"
 
 
 def _cube_text(step: Step, action: CubeAction) -> str:

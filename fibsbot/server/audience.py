@@ -15,7 +15,7 @@ from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, Toggle
-from fibsbot.draw.table_text import draw_table
+from fibsbot.draw.board_text import draw_game
 from fibsbot.rules.state import Seat
 from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.users import User
@@ -115,7 +115,7 @@ RENDERED_ONCE: Final = (m.WhoInfo, m.WhoEnd, m.LoggedIn, m.LoggedOut, m.Shouts)
 def _draw_other_game(state: TableState, own_name: str, style: int) -> list[str]:
     """Draw the board of a game other than backgammon; style 3 as style 1, for people who have not asked for lines."""
     names, style = (own_name, state.opponent), 1 if style == 3 else style
-    return draw_table(game_from_state(state), Seat.A, names, style=style, own_colour=state.colour.name)
+    return draw_game(game_from_state(state), Seat.A, names, style=style, own_colour=state.colour.name)
 
 
 def render(user: User, message: Message) -> list[str]:

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from fibsbot.evolve import evolve
 from fibsbot.match import CubeAction, Dice, MatchState, Phase
-from fibsbot.notation.decision_plays import format_play
+from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.backgammon import BACKGAMMON, first_board, is_backgammon

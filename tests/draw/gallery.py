@@ -11,10 +11,9 @@ from attrs import evolve
 
 from fibsbot.draw.axes import Scale, seconds
 from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg
-from fibsbot.draw.table_svg import table_svg
+from fibsbot.draw.svg import Theme, ViewOptions, board_svg, game_svg
 from fibsbot.match import MatchState, Owner, Phase
-from fibsbot.notation import Xgid, parse_play, table_plays
+from fibsbot.notation import Xgid, parse_play
 from fibsbot.position import Position
 from fibsbot.rules.state import Seat
 from tests.draw.table_boards import NAMES, board_of
@@ -72,8 +71,8 @@ def _dice() -> str:
 
 def _table(name: str, play: str) -> str:
     game = board_of(name)
-    made = table_plays.parse_play(play, game.rules, game.sides, game.part)
-    return table_svg(game, Seat.A, names=NAMES, play=made)
+    made = parse_play(play, game)
+    return game_svg(game, Seat.A, names=NAMES, play=made)
 
 
 GALLERY: Final[Mapping[str, Callable[[], str]]] = {

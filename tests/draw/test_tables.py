@@ -14,16 +14,15 @@ from typing import Final
 import pytest
 
 from fibs_protocol.drawing_reader import DrawingReader
-from fibsbot.draw.board_text import draw_state
+from fibsbot.draw.board_text import draw_game, draw_state
 from fibsbot.draw.layout import STACK
-from fibsbot.draw.svg import ViewOptions
-from fibsbot.draw.table_svg import table_svg
-from fibsbot.draw.table_text import describe_game, draw_table, table_situation
+from fibsbot.draw.sentences import describe_game, situation
+from fibsbot.draw.svg import ViewOptions, game_svg
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.text import parse_table
 from fibsbot.match import MatchState
-from fibsbot.notation.table_plays import parse_play
+from fibsbot.notation import parse_play
 from fibsbot.position import Position
 from fibsbot.rules.game import play, start_at
 from fibsbot.rules.general_plays import legal_plays
@@ -43,10 +42,10 @@ def text_of(name: str) -> str:
     """Return both drawings of a game: the start in style 1, another table in style 2, seen by both players."""
     start, board = start_of(name), board_of(name)
     drawings = [
-        draw_table(start, Seat.A, NAMES),
-        draw_table(board, Seat.A, NAMES, style=2),
+        draw_game(start, Seat.A, NAMES),
+        draw_game(board, Seat.A, NAMES, style=2),
         [f"{key}: {fact}" for key, fact in describe_game(board, NAMES)],
-        draw_table(board, Seat.B, NAMES, own_colour="X"),
+        draw_game(board, Seat.B, NAMES, own_colour="X"),
     ]
     return "\n\n".join("\n".join(lines) for lines in drawings) + "\n"
 
@@ -85,11 +84,11 @@ def test_every_checker_of_a_random_game_is_drawn_or_counted(name: str) -> None:
     rng = random.Random(name)
     for state in islice(random_game(load_ruleset(name), rng), 20, 20 + 9 * STATES, 9):
         seat, view = rng.choice(list(Seat)), ViewOptions(left=rng.random() < 0.5, opponents_side=rng.random() < 0.5)
-        lines = draw_table(state, seat, NAMES)
+        lines = draw_game(state, seat, NAMES)
         pins = state.sides.own.pinned.bit_count() + state.sides.opponent.pinned.bit_count()
         assert pins == sum(line.count(" o") + line.count(" x") for line in lines if line.startswith("   |"))
         assert all("".join(lines).isascii() for line in lines)
-        text = table_svg(state, seat, names=NAMES, view=view)
+        text = game_svg(state, seat, names=NAMES, view=view)
         root = parsed(text)
         circles = [it for it in root.iter(f"{SVG}circle") if it.attrib["r"] == "17.5"]
         assert sum(min(count, STACK) for count in heaps_of(state)) == len(circles)
@@ -105,7 +104,7 @@ def test_every_checker_of_a_random_game_is_drawn_or_counted(name: str) -> None:
 def test_a_picture_is_small_loads_nothing_and_shows_any_play(name: str) -> None:
     game = board_of(name)
     for made in legal_plays(game.rules, game.sides, game.part)[:4]:
-        text = table_svg(game, Seat.B, names=(NASTY, "ford"), play=made)
+        text = game_svg(game, Seat.B, names=(NASTY, "ford"), play=made)
         root = parsed(text)
         assert [] == reaches_out(text)
         assert len(text.encode()) < LARGEST
@@ -118,7 +117,7 @@ def test_a_picture_is_small_loads_nothing_and_shows_any_play(name: str) -> None:
 def test_points_have_the_numbers_of_the_player_below(name: str, called: str) -> None:
     """The opponent's 24-point has another number for us in each kind of course."""
     rules = load_ruleset(name)
-    lines = draw_table(start_at(rules, parse_table("20:15 / 24:15", rules)), Seat.A, NAMES, style=2)
+    lines = draw_game(start_at(rules, parse_table("20:15 / 24:15", rules)), Seat.A, NAMES, style=2)
     edges = ((lines[2], lines[0]), (lines[12], lines[14]))
     found = [numbers[row.index("X") - 1 : row.index("X") + 1] for row, numbers in edges if "X" in row]
     assert [called] == found
@@ -126,35 +125,35 @@ def test_points_have_the_numbers_of_the_player_below(name: str, called: str) -> 
 
 def test_hand_and_bar_are_apart_where_the_game_distinguishes_them() -> None:
     rules = load_ruleset("tabula")
-    lines = draw_table(start_at(rules, parse_table("25:3 20:12 hit=1 / 25 2:14", rules)), Seat.A, NAMES)
+    lines = draw_game(start_at(rules, parse_table("25:3 20:12 hit=1 / 25 2:14", rules)), Seat.A, NAMES)
     assert "   HAND: O-2 X-1   BAR: O-1 X-0   OFF: O-0 X-0  turn: marvin" in lines
     hyper = load_ruleset("hyper")
     board = start_at(hyper, parse_table("25 20 / 2", hyper), (5, 1))
-    assert "   BAR: O-1 X-0   OFF: O-1 X-2   Cube: 1  marvin rolled 5 1." in draw_table(board, Seat.A, NAMES)
+    assert "   BAR: O-1 X-0   OFF: O-1 X-2   Cube: 1  marvin rolled 5 1." in draw_game(board, Seat.A, NAMES)
 
 
 def test_the_rest_of_a_turn_is_written_below_the_board() -> None:
     rules = load_ruleset("gioul")
     stopped = start_at(rules, parse_table("24 2:14 / 24:14 11", rules), (5, 5))
-    passed = play(stopped, Seat.A, parse_play("24/19", rules, stopped.sides, stopped.part))
-    lines = draw_table(passed, Seat.A, NAMES)
+    passed = play(stopped, Seat.A, parse_play("24/19", stopped))
+    lines = draw_game(passed, Seat.A, NAMES)
     assert "   ford to play: 5 5 5, then 6 6 6 6." in lines
     assert "marvin rolled 5 5." in lines[-2]
 
 
 def test_the_title_says_who_has_to_act_and_how_a_game_ended() -> None:
     game = board_of("plakoto")
-    assert "marvin to play 6-1" == table_situation(game, NAMES)
+    assert "marvin to play 6-1" == situation(game, NAMES)
     drawn = evolve(game, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason="both are pinned")
-    assert "a draw: both are pinned" == table_situation(drawn, NAMES)
-    assert "a draw: both are pinned" in table_svg(drawn, Seat.A, names=NAMES)
+    assert "a draw: both are pinned" == situation(drawn, NAMES)
+    assert "a draw: both are pinned" in game_svg(drawn, Seat.A, names=NAMES)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_drawing_of_another_game_is_not_read_as_backgammon(name: str) -> None:
     reader = DrawingReader()
     for style in (1, 2):
-        lines = draw_table(start_of(name), Seat.A, NAMES, style=style)
+        lines = draw_game(start_of(name), Seat.A, NAMES, style=style)
         assert [] == [line for line in lines if reader.read(line)]
     backgammon = draw_state(MatchState(Position.start()))
     assert 1 == sum(reader.read(line) is not None for line in backgammon)

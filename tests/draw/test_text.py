@@ -10,8 +10,9 @@ from attrs import evolve
 from hypothesis import given
 from rich.console import Console
 
-from fibsbot.draw.board_text import describe_state, draw_game, draw_state
+from fibsbot.draw.board_text import draw_game, draw_state
 from fibsbot.draw.coloured_board import styled_board
+from fibsbot.draw.sentences import describe_state
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid
 from fibsbot.position import Position
@@ -110,5 +111,6 @@ def test_a_game_is_always_seen_from_the_same_seat() -> None:
     assert draw_state(MatchState(Position.start(), 5, (1, 2)), "marvin", "ford")[:-1] == theirs[:-1]
     assert theirs[-1].endswith("Cube: 1  ford rolled 6 5.")
     ours = evolve(game, turn=Seat.A, stage=Stage.DOUBLED, dice=None, cube=2, owner=Seat.A)
-    assert draw_game(ours, Seat.A, ("marvin", "ford"))[-1].endswith("Cube: 2 (owned by marvin)  turn: marvin")
+    doubled = evolve(ours, offered=4, answering=Seat.B)
+    assert draw_game(doubled, Seat.A, ("marvin", "ford"))[-1].endswith("Cube: 2 (owned by marvin)  turn: ford")
     assert draw_game(start_match(FIBS, 5), Seat.B, ("marvin", "ford"))[-1].endswith("Cube: 1")

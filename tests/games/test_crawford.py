@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.words import YOU, Colour
-from fibsbot.draw.table_svg import table_svg
-from fibsbot.draw.table_text import draw_table
+from fibsbot.draw.board_text import draw_game
+from fibsbot.draw.svg import game_svg
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.text import TableTextError, game_from_json, game_to_json, parse_table
 from fibsbot.match import MatchState
@@ -118,9 +118,9 @@ def test_strategies_for_backgammon_see_it() -> None:
 def test_people_see_it_in_drawings() -> None:
     crawford, after = start_match_of(NACKGAMMON, 3, (2, 0)), start_match_of(NACKGAMMON, 3, (2, 2))
     names = ("marvin", "ford")
-    assert "Cube: 1 (Crawford game)" in "\n".join(draw_table(crawford, Seat.A, names))
-    assert "Crawford" not in "\n".join(draw_table(after, Seat.A, names))
-    assert [True, False] == [">Crawford<" in table_svg(it, Seat.A, names=names) for it in (crawford, after)]
+    assert "Cube: 1 (Crawford game)" in "\n".join(draw_game(crawford, Seat.A, names))
+    assert "Crawford" not in "\n".join(draw_game(after, Seat.A, names))
+    assert [True, False] == [">Crawford<" in game_svg(it, Seat.A, names=names) for it in (crawford, after)]
 
 
 # -- saved games ----------------------------------------------------------------------------------------------------

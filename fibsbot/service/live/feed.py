@@ -21,9 +21,8 @@ from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean
-from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_state, show_play
+from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_game, scene_of_state, show_play
 from fibsbot.draw.svg import scene_svg
-from fibsbot.draw.table_svg import scene_of_table
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Phase
 from fibsbot.position import Position
@@ -43,8 +42,8 @@ GAMES: Final = 20
 """Maximum number of finished games that are kept."""
 LONGEST: Final = 300
 """Maximum length of a chat line."""
-_OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE)
-_OPPONENT_LOOK: Final = ViewOptions(theme=Theme.PAGE, opponents_side=True, dark=False, fixed_numbers=True)
+_OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE, fixed_numbers=True)
+_OPPONENT_LOOK: Final = evolve(_OWN_LOOK, opponents_side=True)
 """The opponent decides, and still sits above with the light checkers."""
 
 
@@ -75,19 +74,20 @@ def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> 
     decider, phase = _open_decision(track)
     state = track.decision_state(phase)
     opponent = track.opponent or "opponent"
+    shown, look = last.shown if last and last.after == track.state.position else None, _OWN_LOOK
     if decider is PlayerSide.OPPONENT:
-        scene = scene_of_state(state.swapped(), _OPPONENT_LOOK, None, (opponent, own_name))
+        scene, look = scene_of_state(state.swapped(), (opponent, own_name), dark=False), _OPPONENT_LOOK
+        shown = shown and evolve(shown, below=not shown.below)
     else:
-        scene = scene_of_state(state, _OWN_LOOK, None, (own_name, opponent))
+        scene = scene_of_state(state, (own_name, opponent))
     if not track.running:
         scene = _at_rest(scene)
-    shown = last.shown if last and last.after == track.state.position else None
-    return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
+    return BoardPicture(scene_svg(evolve(scene, shown=shown), look), scene.title)
 
 
 def _table_picture(track: TrackedMatch, line: TableState, own_name: str) -> BoardPicture:
     """Draw a match of a game other than backgammon by its last line."""
-    scene = scene_of_table(game_from_state(line), Seat.A, _OWN_LOOK, (own_name, track.opponent or "opponent"))
+    scene = scene_of_game(game_from_state(line), Seat.A, (own_name, track.opponent or "opponent"))
     if not track.running:
         scene = _at_rest(scene)
     return BoardPicture(scene_svg(scene, _OWN_LOOK), scene.title)

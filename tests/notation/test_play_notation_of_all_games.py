@@ -5,17 +5,21 @@ from __future__ import annotations
 import random
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.games import load_ruleset
 from fibsbot.games.text import parse_table
-from fibsbot.notation.table_plays import NO_MOVE, NOTHING_TO_PIN, format_play, parse_play
+from fibsbot.notation import format_play, parse_play
+from fibsbot.notation.play_notation import NO_MOVE, NOTHING_TO_PIN
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import AmbiguousPlayError, IllegalPlayError, InvalidPlayError, Law, PlayError
+from fibsbot.rules.game import start_at
 from fibsbot.rules.general_plays import check_play, legal_plays
-from fibsbot.rules.ruleset import Part
+from fibsbot.rules.ruleset import Part, Ruleset
 from fibsbot.rules.sides import HAND, Sides
+from fibsbot.rules.state import GameState, Stage
 from tests.games.random_games import decisions
 from tests.marks import is_long, some_slow
 
@@ -37,8 +41,14 @@ CHECKED_DECISIONS = 8
 """Decisions of each game whose plays are written and read."""
 
 
-def table(game: str, text: str) -> Sides:
-    return parse_table(text, load_ruleset(game))
+def to_play(rules: Ruleset, sides: Sides, part: Part) -> GameState:
+    """Return a game in which a part of a turn is to be played on this board."""
+    return evolve(start_at(rules, sides), stage=Stage.MOVE, dice=part.numbers[:2], todo=(part,))
+
+
+def on_board(game: str, board: str, part: Part) -> GameState:
+    rules = load_ruleset(game)
+    return to_play(rules, parse_table(board, rules), part)
 
 
 @pytest.mark.parametrize("game", some_slow(CHECKED_GAMES, is_long))
@@ -48,9 +58,10 @@ def test_a_written_play_is_read_as_the_same_play(game: str) -> None:
         decision = (rules, board, part)
         plays = legal_plays(*decision) or (Play(),)
         for play in rng.sample(plays, min(3, len(plays))):
-            text = format_play(play, *decision)
+            state = to_play(*decision)
+            text = format_play(play, state)
             assert text.isascii()
-            assert check_play(*decision, play)[1] == check_play(*decision, parse_play(text, *decision))[1], text
+            assert check_play(*decision, play)[1] == check_play(*decision, parse_play(text, state))[1], text
 
 
 @pytest.mark.parametrize(
@@ -72,22 +83,23 @@ def test_a_written_play_is_read_as_the_same_play(game: str) -> None:
 def test_plays_are_written_with_hits_pins_hand_and_bar(
     game: str, board: str, numbers: tuple[int, ...], moves: list[tuple[int, int]], text: str
 ) -> None:
-    assert text == format_play(Play.of(*moves), load_ruleset(game), table(game, board), Part(numbers))
+    assert text == format_play(Play.of(*moves), on_board(game, board, Part(numbers)))
 
 
 def test_an_intermediate_point_is_written_if_the_play_could_be_misread_without_it() -> None:
-    rules, board, part = load_ruleset("irish"), table("irish", "24 2:14 / 7 24:14"), Part((6, 5))
-    assert "24/18*/13" == format_play(Play.of((24, 18), (18, 13)), rules, board, part)
-    assert "24/19/13" == format_play(Play.of((24, 19), (19, 13)), rules, board, part)
+    board = on_board("irish", "24 2:14 / 7 24:14", Part((6, 5)))
+    assert "24/18*/13" == format_play(Play.of((24, 18), (18, 13)), board)
+    assert "24/19/13" == format_play(Play.of((24, 19), (19, 13)), board)
 
 
 def test_declining_what_is_offered_differs_from_having_no_move() -> None:
-    rules, offered = load_ruleset("gioul:may"), Part((2, 2), compulsory=False)
-    board = table("gioul", "24:15 / 24:15")
-    assert NO_MOVE == format_play(Play(), rules, board, offered)
-    assert Play() == parse_play("no move", rules, board, offered)
+    offered, rolled = (
+        on_board("gioul:may", "24:15 / 24:15", Part((2, 2), compulsory=compulsory)) for compulsory in (False, True)
+    )
+    assert NO_MOVE == format_play(Play(), offered)
+    assert Play() == parse_play("no move", offered)
     with pytest.raises(IllegalPlayError, match=Law.MUST_PLAY.value):
-        parse_play("no move", rules, board, Part((2, 2)))
+        parse_play("no move", rolled)
 
 
 @pytest.mark.parametrize(
@@ -100,21 +112,21 @@ def test_declining_what_is_offered_differs_from_having_no_move() -> None:
     ],
 )
 def test_plays_are_read_as_people_type_them(text: str, moves: list[tuple[int, int]]) -> None:
-    board = table("nackgammon", "24:2 13:13 / 24:15")
-    assert moves == [(it.source, it.target) for it in parse_play(text, load_ruleset("nackgammon"), board, Part((6, 6)))
-                     .moves]  # fmt: skip
+    board = on_board("irish", "24:2 13:13 / 24:15", Part((6, 6)))
+    assert moves == [(move.source, move.target) for move in parse_play(text, board).moves]
 
 
 @pytest.mark.parametrize("text", ["bar/20", "b-20", "hand/20", "h/20", "25/20"])
 def test_bar_and_hand_have_several_names(text: str) -> None:
-    board = table("tabula", "25 1:14 / 24:15")
-    assert (Move(HAND, 20),) == parse_play(text, load_ruleset("tabula"), board, Part((5,))).moves
+    board = on_board("tabula", "25 1:14 / 24:15", Part((5,)))
+    assert (Move(HAND, 20),) == parse_play(text, board).moves
 
 
 @pytest.mark.parametrize("text", ["", "hello", "24", "24/", "24/18x", "0/5", "30/24", "24/25", "24/off/3", "24/18(9)"])
-def test_a_text_that_is_no_play_is_refused_in_one_line(text: str) -> None:
+@pytest.mark.parametrize("game", ["nackgammon", "irish"])
+def test_a_text_that_is_no_play_is_refused_in_one_line(game: str, text: str) -> None:
     with pytest.raises(InvalidPlayError, match=r"^expected [^\n]*, got [^\n]*$"):
-        parse_play(text, load_ruleset("nackgammon"), table("nackgammon", "24:15 / 24:15"), Part((6, 5)))
+        parse_play(text, on_board(game, "24:15 / 24:15", Part((6, 5))))
 
 
 @pytest.mark.parametrize(
@@ -131,22 +143,22 @@ def test_a_text_that_is_no_play_is_refused_in_one_line(text: str) -> None:
 )
 def test_the_law_that_forbids_a_play_is_named(game: str, board: str, text: str, law: Law) -> None:
     with pytest.raises(IllegalPlayError) as caught:
-        parse_play(text, load_ruleset(game), table(game, board), Part((6, 5)))
+        parse_play(text, on_board(game, board, Part((6, 5))))
     assert law is caught.value.law
     assert law.value in str(caught.value)
 
 
 def test_a_play_that_can_hit_or_not_on_its_way_is_ambiguous_without_the_mark() -> None:
-    rules, board, part = load_ruleset("irish"), table("irish", "24 2:14 / 7 24:14"), Part((6, 5))
+    board = on_board("irish", "24 2:14 / 7 24:14", Part((6, 5)))
     with pytest.raises(AmbiguousPlayError, match="24/18 18/13 or 24/19 19/13"):
-        parse_play("24/13", rules, board, part)
-    assert Play.of((24, 18), (18, 13)) == parse_play("24/18*/13", rules, board, part)
+        parse_play("24/13", board)
+    assert Play.of((24, 18), (18, 13)) == parse_play("24/18*/13", board)
 
 
 def test_a_checker_is_borne_off_by_one_number_unless_more_points_are_written() -> None:
-    rules, board, part = load_ruleset("tabula"), table("tabula", "2 / 25:14 1"), Part((5, 1, 1))
-    assert Play.of((2, 0)) == parse_play("2/off", rules, board, part)
-    assert Play.of((2, 1), (1, 0)) == parse_play("2/1*/off", rules, board, part)
+    board = on_board("tabula", "2 / 25:14 1", Part((5, 1, 1)))
+    assert Play.of((2, 0)) == parse_play("2/off", board)
+    assert Play.of((2, 1), (1, 0)) == parse_play("2/1*/off", board)
 
 
 BOARDS = (
@@ -168,7 +180,7 @@ def test_any_text_is_a_legal_play_or_an_error_in_one_line(board: tuple[str, str,
     rules = load_ruleset(game)
     decision = (rules, parse_table(rows, rules), Part(numbers))
     try:
-        play = parse_play(text, *decision)
+        play = parse_play(text, to_play(*decision))
     except PlayError as error:
         message = str(error)
     else:
