@@ -16,7 +16,7 @@ From bytes to events:
     table_match.py     one match of another game
     table_transcript.py  its transcript, where that game is backgammon but for its set-up or its count
     entry_recorder.py  the transcript of any other game
-    chouette_games.py  the games of a chouette
+    seated_games.py    the interface of what reads games at a table with more than two seats (`fibsbot/chouette`)
     events.py          the events
     places.py          places among them
 

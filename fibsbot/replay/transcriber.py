@@ -16,6 +16,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU
+from fibsbot.extensions import extension
 from fibsbot.fibs_numbering import length_from_fibs, play_of_server_moves
 from fibsbot.replay.board_view import BoardView
 from fibsbot.replay.captures import (
@@ -26,7 +27,6 @@ from fibsbot.replay.captures import (
     SentCommand,
     SessionInfo,
 )
-from fibsbot.replay.chouette_games import ChouetteGames
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.game_messages import (
@@ -40,6 +40,7 @@ from fibsbot.replay.game_messages import (
 )
 from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_builder import MatchBuilder
+from fibsbot.replay.seated_games import SeatedGames
 from fibsbot.replay.session_matches import ENTERED, SessionMatches, TableMatches, match_key
 from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
@@ -73,7 +74,7 @@ class Transcriber:
         self._events: list[MatchEvent] = []
         self._tables = TableMatches(self._events.append, self._next_number, self._player)
         self._tables.site = site
-        self._chouettes = ChouetteGames(self._events.append, self._next_number)
+        self._seated: SeatedGames = extension("replay")(self._events.append, self._next_number)
         self._line_position: tuple[int, Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
         self._handlers: Mapping[type[Message], Callable[[Any, Time], None]] = {
@@ -113,7 +114,7 @@ class Transcriber:
 
     def receive(self, message: Message, at: Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
-        other = self._chouettes.seated or self._tables.current or type(message) in ENTERED
+        other = self._seated.seated or self._tables.current or type(message) in ENTERED
         if other and self._is_of_other_game(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
@@ -159,10 +160,10 @@ class Transcriber:
 
     def _is_of_other_game(self, message: Message, at: Time, offset: int) -> bool:
         """Process a message of a match of a game other than backgammon, or of a chouette; return whether it was one."""
-        if isinstance(message, m.ChouetteSeat) and not self._chouettes.seated:
+        if isinstance(message, m.ChouetteSeat) and not self._seated.seated:
             self._tables.interrupt()
             self._matches.interrupt()
-        if self._chouettes.receive(message, at, offset, self._user, self._site):
+        if self._seated.receive(message, at, offset, self._user, self._site):
             return True
         tables = self._tables
         if tables.receive(message, at, offset):
@@ -177,7 +178,7 @@ class Transcriber:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
         self._tables.send(command)
-        self._chouettes.send(command, at)
+        self._seated.send(command, at)
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
@@ -196,7 +197,7 @@ class Transcriber:
             elif table := self._tables.current:
                 table.log_decision(fields)
         elif name == "chouette_decision":
-            self._chouettes.log_decision(fields)
+            self._seated.log_decision(fields)
         elif name == "logged_in" and isinstance(fields.get("name"), str):
             self.set_user(fields["name"])
         return self._pop_events()
@@ -208,7 +209,7 @@ class Transcriber:
             return
         if self._user:
             self._account_number += 1
-            self._chouettes.close()
+            self._seated.close()
             self._tables.interrupt()
             self._matches.interrupt()
         elif (match := self._matches.current) and match.own:
@@ -218,13 +219,13 @@ class Transcriber:
 
     def disconnect(self) -> list[MatchEvent]:
         """Process the end of the connection and return the new events; the match may be resumed later."""
-        self._chouettes.interrupt()
+        self._seated.interrupt()
         self._on_disconnect()
         return self._pop_events()
 
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
-        self._chouettes.close()
+        self._seated.close()
         self._tables.close()
         self._matches.close()
         return self._pop_events()

@@ -23,8 +23,8 @@ from fibsbot.server import game_commands, game_flow, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
-from fibsbot.server.server_match import ServerMatch, game_name, new_match, update_laws
-from fibsbot.server.users import PendingInvitation, User
+from fibsbot.server.saved_match import game_name
+from fibsbot.server.users import PendingInvitation, ServerMatch, User, new_match, update_laws
 from fibsbot.server.world import CommandHandlers, World
 from fibsbot.text import one_line
 
@@ -157,12 +157,18 @@ def _start(world: World, host: User, guest: User, length: int, invitation: Pendi
     if world.dice.coin(match.key):
         match.swap_colours()
     _begin_playing(world, match, host, guest)
-    world.send(guest, _naming(match.game, m.YouJoined, m.YouJoinedGame, host.name, length))
-    world.send(host, _naming(match.game, m.OpponentJoined, m.OpponentJoinedGame, guest.name, length))
+    introduce_players(world, match)
     _show_laws(world, match)
     facts = host.name, guest.name, match.length
     _announce_match(world, match, _naming(match.game, m.MatchReportStart, m.GameReportStart, *facts))
     game_flow.start_game(world, match)
+
+
+def introduce_players(world: World, match: ServerMatch) -> None:
+    """Tell both players whom they play, as at the beginning of a match."""
+    host, guest = match.users[Seat.A], match.users[Seat.B]
+    world.send(guest, _naming(match.game, m.YouJoined, m.YouJoinedGame, host.name, match.length))
+    world.send(host, _naming(match.game, m.OpponentJoined, m.OpponentJoinedGame, guest.name, match.length))
 
 
 def _resume(world: World, host: User, guest: User) -> None:

@@ -23,8 +23,7 @@ from fibs_protocol.words import YOU
 from fibsbot.games import GAMES
 from fibsbot.server.accounts import LISTED_EXPERIENCE
 from fibsbot.server.laws import law_lines
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()

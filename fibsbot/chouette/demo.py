@@ -27,12 +27,13 @@ from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Dice, FibsMove, Setting
 from fibsbot.arena.demo import MatchDisplay
+from fibsbot.chouette.rules import BOX, Chouette
+from fibsbot.chouette.table import all_tables
 from fibsbot.client.connection import Connection, connect
 from fibsbot.fibs_numbering import match_state, play_from_fibs, play_to_fibs, player_position
 from fibsbot.match import Phase
 from fibsbot.notation import format_play
 from fibsbot.records.session_log_writer import SessionLogWriter
-from fibsbot.rules.chouette import BOX, Chouette
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.server.limits import SHORT_LIVED
@@ -392,7 +393,7 @@ async def play(  # noqa: PLR0913 - what the command was given
     async with Server(seed=seed, limits=SHORT_LIVED) as server:
 
         def state() -> Chouette:
-            (table,) = server.world.tables
+            (table,) = all_tables(server.world)
             if table.state is None:
                 raise AssertionError("a game has begun")
             return table.state

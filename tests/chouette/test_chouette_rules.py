@@ -10,9 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from fibsbot.match import Dice
-from fibsbot.position import Play, Position
-from fibsbot.rules.chouette import (
+from fibsbot.chouette.rules import (
     BOX,
     TEAM,
     Casting,
@@ -33,6 +31,8 @@ from fibsbot.rules.chouette import (
     take,
     withdraw,
 )
+from fibsbot.match import Dice
+from fibsbot.position import Play, Position
 from fibsbot.rules.errors import (
     CubeError,
     DiceError,
