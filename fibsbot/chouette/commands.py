@@ -228,18 +228,6 @@ def leave(world: World, user: User, command: c.Leave) -> None:  # noqa: ARG001 -
     _leave(world, user, "")
 
 
-@SEATED_HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
-def invite(world: World, user: User, command: c.Invite) -> None:  # noqa: ARG001 - as above
-    """Refuse to play a match at the same time."""
-    raise CommandError(m.YouArePlaying())
-
-
-@SEATED_HANDLERS.on(c.Watch)
-def watch(world: World, user: User, command: c.Watch) -> None:  # noqa: ARG001 - as above
-    """Refuse to watch another game."""
-    raise CommandError(m.WatchWhilePlaying())
-
-
 @SEATED_HANDLERS.on(c.Say)
 def say(world: World, user: User, command: c.Say) -> None:
     """Talk to the other side as box or captain, to the team as one of its members."""

@@ -296,7 +296,7 @@ class Database:
             )
             self._db.executemany(
                 "INSERT OR REPLACE INTO game_ratings (name, game, rating, experience) VALUES (?, ?, ?, ?)",
-                [(it.name, it.game, it.rating, it.experience) for it in ratings],
+                [(rating.name, rating.game, rating.rating, rating.experience) for rating in ratings],
             )
 
     def save_panic(self, state: str, now: float) -> None:

@@ -39,10 +39,32 @@ _AnyMessage: TypeAlias = Callable[..., Message]
 # -- invite ---------------------------------------------------------------------------------------------------------
 
 
-@HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
+@HANDLERS.on(c.Invite)
 def invite(world: World, user: User, command: c.Invite) -> None:
-    """Invite another user. An invitation never expires, but a user has only one at a time."""
-    if user.match is not None:
+    """Invite another user to a match of backgammon."""
+    _invite(world, user, command)
+
+
+@HANDLERS.on(c.InviteToGame)
+def invite_to_game(world: World, user: User, command: c.InviteToGame) -> None:
+    """Invite another user to a match of a game that is named."""
+    _invite(world, user, command, name=command.game)
+
+
+@HANDLERS.on(c.InviteByLaws)
+def invite_by_laws(world: World, user: User, command: c.InviteByLaws) -> None:
+    """Invite another user to a match of backgammon by other laws than those of FIBS."""
+    _invite(world, user, command, words=command.laws)
+
+
+def _invite(
+    world: World, user: User, command: c.Invite, *, name: str = BACKGAMMON.name, words: str | None = None
+) -> None:
+    """Invite another user to a match of the game of a name, by laws in words.
+
+    An invitation never expires, but a user has only one at a time.
+    """
+    if user.busy:
         raise CommandError(m.YouArePlaying())
     if not user.ready:
         user.settings[Toggle.READY] = True
@@ -50,7 +72,7 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     guest = find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
     length, agreed = command.length, None
-    rules = _ruleset_of(command.game) if isinstance(command, c.InviteToGame) else BACKGAMMON
+    rules = _ruleset_of(name)
     game = game_name(rules)
     _check_invited(world, user, guest, game)
     if length is None:
@@ -66,7 +88,6 @@ def invite(world: World, user: User, command: c.Invite) -> None:
         world.send(user, m.YouInvitedToResume(guest.name), *shown)
     else:
         _check_length(length)
-        words = command.laws if isinstance(command, c.InviteByLaws) else None
         agreed = laws.agreed_laws(world, user, guest, words) if game is None else None
         if agreed is None and SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
             raise CommandError(m.NotExperienced())
