@@ -12,3 +12,8 @@
 Server, bot and replay know none of this: `fibsbot/extensions.py` loads what they take. The lines of the protocol are in
 `fibs_protocol/messages/chouettes.py`.
 """
+
+from typing import Final
+
+FEWEST_PLAYERS: Final = 3
+MOST_PLAYERS: Final = 6

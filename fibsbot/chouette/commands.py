@@ -11,10 +11,9 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
-from fibsbot.chouette import flow
+from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS, flow
 from fibsbot.chouette.rules import TEAM
 from fibsbot.chouette.table import ChouetteMatch, ChouetteTable, all_tables, table_of
-from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.server import chat, game_commands, match_commands
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World

@@ -26,7 +26,7 @@ from fibs_protocol.grammar import write, write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Dice, FibsMove, Setting
-from fibsbot.arena.demo import MatchDisplay
+from fibsbot.arena.demo import MatchDisplay, dice_text
 from fibsbot.bot.decisions import command_for, obvious_answer, question_for
 from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.settings import AgentSettings, PlaySettings
@@ -289,7 +289,7 @@ class ChouetteCommentator(ChouetteObserver):
             case m.Moves(player, moves):
                 self._print_play(player, moves)
             case m.CannotMove(player):
-                self.display.print(f"{self._name(player)} {_dice_text(self._dice)} cannot move")
+                self.display.print(f"{self._name(player)} {dice_text(self._dice)} cannot move")
             case m.GameWon(winner, points):
                 self.display.print(f"{self._name(winner)} bears off and wins a {self._level(points)}.")
             case _:
@@ -331,7 +331,7 @@ class ChouetteCommentator(ChouetteObserver):
         position = player_position(board) if own else player_position(board).swapped()
         dice = self._dice if any(self._dice) else board.dice if any(board.dice) else board.opponent_dice
         play = play_from_fibs(moves, direction)
-        self.display.print(f"{self._name(player)} {_dice_text(dice)} {format_play(play, position)}")
+        self.display.print(f"{self._name(player)} {dice_text(dice)} {format_play(play, position)}")
         self._dice = (0, 0)
 
     def _print_double(self, player: str) -> None:
@@ -347,11 +347,6 @@ class ChouetteCommentator(ChouetteObserver):
 
     def _name(self, player: str) -> str:
         return self.player if player == YOU else player
-
-
-def _dice_text(dice: Dice) -> str:
-    high, low = sorted(dice, reverse=True)
-    return f"{high}{low}:"
 
 
 async def play(  # noqa: PLR0913 - what the command was given

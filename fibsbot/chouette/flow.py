@@ -15,11 +15,10 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
 from fibs_protocol.words import Departure
-from fibsbot.chouette import rules
+from fibsbot.chouette import FEWEST_PLAYERS, rules
 from fibsbot.chouette.rules import BOX, TEAM, Chouette
 from fibsbot.chouette.table import SERVER_LAWS, ChouetteMatch, ChouetteTable, all_tables, table_of
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.laws import FEWEST_PLAYERS
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.server import game_flow, match_commands, watchers
 from fibsbot.server.accounts import Account

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
+from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.evolve import evolve
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import (
@@ -21,7 +22,7 @@ from fibsbot.rules.errors import (
     NotYourTurnError,
     RuleError,
 )
-from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS, Laws, Level
+from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.permissions import check_running
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.rules.turns import end_game

@@ -14,9 +14,9 @@ from attrs import define, field
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Refusal
 from fibs_protocol.words import Colour
+from fibsbot.chouette import MOST_PLAYERS
 from fibsbot.chouette.rules import LAWS_CHOUETTE, TEAM, Chouette, follow
 from fibsbot.evolve import evolve
-from fibsbot.rules.laws import MOST_PLAYERS
 from fibsbot.rules.state import GameState
 from fibsbot.server.database import Database
 from fibsbot.server.saved_games import SAVED_GAMES
