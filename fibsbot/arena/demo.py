@@ -368,11 +368,11 @@ class Commentator(PlayerCommentator):
         match message:
             case m.Moves(moves=moves) if before.state and before.direction and before.dice:
                 play = play_from_fibs(moves, -before.direction)
-                return f"{_dice(before)} {format_play(play, before.state.position.swapped())}"
+                return f"{dice_text(before.dice)} {format_play(play, before.state.position.swapped())}"
             case m.CannotMove() if before.dice:
-                return f"{_dice(before)} cannot move"
+                return f"{dice_text(before.dice)} cannot move"
             case m.RollRejected(cube=cube) if before.dice:
-                return f"{_dice(before)} rejects the roll, the cube shows {cube}"
+                return f"{dice_text(before.dice)} rejects the roll, the cube shows {cube}"
             case m.OpponentDoubles() if before.state:
                 return f"doubles to {2 * before.state.cube}"
         return _ACTIONS.get(type(message))
@@ -386,6 +386,7 @@ _ACTIONS: Final = {
 }
 
 
-def _dice(track: TrackedMatch) -> str:
-    high, low = sorted(track.dice or (0, 0), reverse=True)
+def dice_text(dice: tuple[int, ...]) -> str:
+    """Return a roll as it stands before a play."""
+    high, low = sorted(dice, reverse=True)
     return f"{high}{low}:"

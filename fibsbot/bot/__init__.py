@@ -19,7 +19,7 @@ What it decides and sends:
 
     decision_flow.py      a decision, from when it is open until the server confirms it
     decisions.py          which decision is open, its question, its command
-    chouette.py           decisions at a chouette, and when to leave it
+    seated_part.py        the interface of what decides at a table with more than two seats (`fibsbot/chouette`)
     command_queue.py      commands that wait to be sent, and their answers
     timeouts.py           how long it waits for what, and what follows
     recovery.py           lost lines, and matches without progress

@@ -20,7 +20,6 @@ from fibs_protocol.session import IN_MATCH, LOGGED_IN, Session, State
 from fibs_protocol.words import YOU
 from fibsbot.bot.board_comparison import is_older_board
 from fibsbot.bot.chat import Chat
-from fibsbot.bot.chouette import ChouetteFlow
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, AgentMemory, Counters, Feature, Timer, on, registered_handlers
 from fibsbot.bot.current_match import BotStatus, Matches, bot_status
@@ -50,9 +49,11 @@ from fibsbot.bot.match_tracker import apply_message, is_late_start
 from fibsbot.bot.players import Players
 from fibsbot.bot.recovery import Recovery
 from fibsbot.bot.saved_matches import SavedMatches
+from fibsbot.bot.seated_part import SeatedPart
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.timeouts import Awaited, Timeouts
 from fibsbot.bot.tracked_match import Difference, PlayerSide, TrackedMatch, without_match
+from fibsbot.extensions import extension
 
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 DOUBT_FACTOR: Final = 10
@@ -85,7 +86,7 @@ class Agent:
         self._invitations = ReceivedInvitations(context, queue, players)
         self._lobby = Lobby(context, queue, players, sent, self._invitations, self._saved_matches)
         self._matches = Matches(context, queue, self._lobby)
-        self._chouette = ChouetteFlow(context, queue, timeouts, self._lobby)
+        self._seated: SeatedPart = extension("bot")(context, queue, timeouts, self._lobby)
         self._match_search = MatchSearch(context, queue, timeouts, self._matches)
         self._recovery = Recovery(context, queue, timeouts, self._matches, self._match_search)
         self._decisions = DecisionFlow(context, queue, self._matches, self._recovery)
@@ -103,9 +104,9 @@ class Agent:
             )
         )
         self._seated_handlers = registered_handlers(
-            (self, self._login, players, self._saved_matches, self._logout, self._chat, self._chouette)
+            (self, self._login, players, self._saved_matches, self._logout, self._chat, self._seated)
         )
-        """The same at a chouette, whose games are not followed as a match of ours."""
+        """The same while we have a seat at a table, whose games are not followed as a match of ours."""
         self._replaced = False
         self._closed_by_server = False
         self._login_time: int | None = None
@@ -144,14 +145,13 @@ class Agent:
     @property
     def status(self) -> BotStatus:
         """A summary for operators."""
-        seat = self._chouette.seat
         return bot_status(
             self._context,
             self._matches,
             self._saved_matches,
             self._invitations,
             self._sent_invitations,
-            chouette=None if seat is None else seat.inviter,
+            chouette=self._seated.inviter,
         )
 
     # -- the function -------------------------------------------------------------------------------------------
@@ -169,12 +169,12 @@ class Agent:
             self._on_event(event)
         for timer in context.pop_due_timers():
             self._on_time(timer)
-        deciding = self._chouette if context.session.state is State.SEATED else self._decisions
+        deciding = self._seated if context.session.state is State.SEATED else self._decisions
         deciding.step()
         ending = context.ending
         in_lobby = context.session.state is State.LOBBY and self._login.done
         if in_lobby:
-            self._chouette.on_lobby()
+            self._seated.on_lobby()
         if in_lobby and not ending and not self._match_search.is_on:
             self._lobby.step()
         if sent := self._queue.flush():
@@ -188,7 +188,7 @@ class Agent:
         match event:
             case StrategyAnswered(key=DecisionKey() | TableKey() as key):
                 taken = self._decisions.on_answer(key, event.answer, event.fallback)
-                if not taken and not self._chouette.on_answer(key, event.answer, event.fallback):
+                if not taken and not self._seated.on_answer(key, event.answer, event.fallback):
                     self._decisions.on_late_answer(key)
             case StrategyAnswered(key=InvitationKey() as key):
                 self._invitations.on_answer(key, event.answer)
@@ -235,7 +235,7 @@ class Agent:
         self._context.session = Session()
         self._context.timers.clear()
         self._queue.clear()
-        self._chouette.on_connection_lost()
+        self._seated.on_connection_lost()
         self._dispatch(event)
         self._context.tracked = without_match(self._context.tracked)
         if self._replaced:
@@ -266,7 +266,7 @@ class Agent:
             self._on_answered(outcome)
 
     def _follow(self, message: Message) -> bool:
-        """Count a message, follow the connection and the match; return whether it belongs to our seat at a chouette.
+        """Count a message, follow the connection and the match; return whether it belongs to our seat at a table.
 
         A board in the lobby is only a sign of a match: it may be a copy of the last one after its end. While we log in
         a board does lead into a match (pitfall 5), and so does one that we have asked for.
@@ -307,7 +307,7 @@ class Agent:
     def _follow_up(self, outcome: CommandOutcome) -> None:
         """Report the outcome of a command to the parts that play."""
         if self._context.session.state is State.SEATED:
-            self._chouette.on_answered(outcome)
+            self._seated.on_answered(outcome)
         else:
             self._decisions.on_answered(outcome)
             self._recovery.on_answered(outcome)
@@ -366,12 +366,12 @@ class Agent:
     def _on_time(self, timer: enum.Enum) -> None:
         match timer:
             case Awaited.CHOUETTE:
-                self._chouette.on_time()
+                self._seated.on_time()
             case Awaited.STRATEGY:
                 self._timeouts.on_time(Awaited.STRATEGY)
                 self._context.counters.timeouts += 1
                 self._context.record("no_step", expected=timer.name.lower())
-                (self._chouette if self.state is State.SEATED else self._decisions).on_strategy_lost()
+                (self._seated if self.state is State.SEATED else self._decisions).on_strategy_lost()
             case Awaited():
                 (self._login if timer in LOGIN_WAITS else self._recovery).on_time(timer)
             case Timer.REPLY:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
+from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.cli import UserError
 from fibsbot.cli.options import (
     BACKGAMMON,
@@ -25,7 +26,6 @@ from fibsbot.cli.options import (
 )
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.match import LONGEST_MATCH
-from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.strategies import DEFAULT_STRATEGY, FALLBACK_STRATEGY
 
 _OPTIONS: Final = {

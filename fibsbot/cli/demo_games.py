@@ -15,11 +15,12 @@ import click
 from attrs import evolve, frozen
 from rich.console import Console
 
-from fibsbot.arena import chouette, table_demo
-from fibsbot.arena.chouette import ChouetteError
+from fibsbot.arena import table_demo
 from fibsbot.arena.demo import Commentator, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.arena.table_demo import TableDisplay
+from fibsbot.chouette import demo as chouette
+from fibsbot.chouette.demo import ChouetteError
 from fibsbot.cli import UserError
 from fibsbot.cli.options import BACKGAMMON, CHOUETTE
 from fibsbot.cli.output import typed_name

@@ -15,7 +15,7 @@ From bytes to events:
     logged_decisions.py  what a log says about the user's decisions
     board_view.py      what a `board:` line or a drawn board shows of a game
     state_view.py      what a `table:` line shows of a game
-    chouette_games.py  the games of a chouette
+    seated_games.py    the interface of what reads games at a table with more than two seats (`fibsbot/chouette`)
     events.py          the events
     places.py          places among them
 

@@ -17,6 +17,7 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.words import YOU
 from fibsbot.bot.tracked_match import Difference
+from fibsbot.extensions import extension
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.replay.board_view import BoardView
@@ -28,7 +29,6 @@ from fibsbot.replay.captures import (
     SentCommand,
     SessionInfo,
 )
-from fibsbot.replay.chouette_games import ChouetteGames
 from fibsbot.replay.events import DifferenceFound, MatchEvent
 from fibsbot.replay.game_builder import GameBuilder
 from fibsbot.replay.game_messages import (
@@ -42,6 +42,7 @@ from fibsbot.replay.game_messages import (
 )
 from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_builder import MatchBuilder
+from fibsbot.replay.seated_games import SeatedGames
 from fibsbot.replay.session_matches import SessionMatches, match_key
 from fibsbot.replay.session_tracker import REGULAR_MESSAGES, RegularTurns, SessionTracker
 from fibsbot.replay.state_view import StateView
@@ -76,7 +77,7 @@ class Transcriber:
         """Players and length of the match whose start was reported last."""
         self._ratings: dict[str, tuple[float, int]] = {}
         self._events: list[MatchEvent] = []
-        self._chouettes = ChouetteGames(self._events.append, self._next_number)
+        self._seated: SeatedGames = extension("replay")(self._events.append, self._next_number)
         self._line_position: tuple[int, Time] = (0, None)
         """Offset and time of the line that a difference is reported for."""
         self._handlers: Mapping[type[Message], Callable[[Any, Time], object]] = {
@@ -120,7 +121,7 @@ class Transcriber:
 
     def receive(self, message: Message, at: Time = None, offset: int = 0) -> list[MatchEvent]:
         """Process a message of the server and return the new events. `offset` is the start of its line."""
-        if (self._chouettes.seated or type(message) is m.ChouetteSeat) and self._is_of_chouette(message, at, offset):
+        if (self._seated.seated or type(message) is m.ChouetteSeat) and self._is_of_chouette(message, at, offset):
             return self._pop_events()
         tracker = self._tracker
         regular = tracker.regular
@@ -171,14 +172,14 @@ class Transcriber:
 
     def _is_of_chouette(self, message: Message, at: Time, offset: int) -> bool:
         """Process a message of a chouette; return whether it was one."""
-        if not self._chouettes.seated:
+        if not self._seated.seated:
             self._matches.interrupt()
-        return self._chouettes.receive(message, at, offset, self._user, self._site)
+        return self._seated.receive(message, at, offset, self._user, self._site)
 
     def send(self, command: Command, at: Time = None) -> list[MatchEvent]:
         """Process a command of the client and return the new events."""
         self._tracker.send(command)
-        self._chouettes.send(command, at)
+        self._seated.send(command, at)
         if isinstance(command, c.Login):
             self.set_user(command.name)
         elif isinstance(command, c.Move):
@@ -197,7 +198,7 @@ class Transcriber:
             if game is not None and match and match.own:
                 game.decision_logs[str(fields.get("phase", ""))] = fields
         elif name == "chouette_decision":
-            self._chouettes.log_decision(fields)
+            self._seated.log_decision(fields)
         elif name == "logged_in" and isinstance(fields.get("name"), str):
             self.set_user(fields["name"])
         return self._pop_events()
@@ -209,7 +210,7 @@ class Transcriber:
             return
         if self._user:
             self._account_number += 1
-            self._chouettes.close()
+            self._seated.close()
             self._matches.interrupt()
         elif (match := self._matches.current) and match.own:
             match.rename(user)
@@ -218,13 +219,13 @@ class Transcriber:
 
     def disconnect(self) -> list[MatchEvent]:
         """Process the end of the connection and return the new events; the match may be resumed later."""
-        self._chouettes.interrupt()
+        self._seated.interrupt()
         self._on_disconnect()
         return self._pop_events()
 
     def close(self) -> list[MatchEvent]:
         """Finish every match, as nothing more will come, and return the new events."""
-        self._chouettes.close()
+        self._seated.close()
         self._matches.close()
         return self._pop_events()
 

@@ -12,7 +12,6 @@
     game.py           the actions that change it: rolls, plays, doubles, resignations, the next game
     permissions.py    what is allowed just now
     turns.py          what follows in a turn, and how a game ends
-    chouette.py       three to six players at one board: box, team, captain, ledger
     errors.py         the errors of illegal plays and actions
     law_words.py      laws as words, in invitations, options and files
 

@@ -17,9 +17,6 @@ from fibsbot.position import Position
 
 UNLIMITED_REDOUBLES: Final = 9999
 """A number of instant redoubles that no game reaches."""
-FEWEST_PLAYERS: Final = 3
-MOST_PLAYERS: Final = 6
-"""Players of a chouette."""
 
 
 class AutomaticRaise(enum.Enum):

@@ -17,8 +17,7 @@ from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, Toggle
 from fibsbot.draw.board_text import draw_game
 from fibsbot.rules.state import Seat
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import ClearScreen, World
 from fibsbot.table_lines import game_from_state
 
@@ -58,7 +57,7 @@ class MatchView:
 
 
 def match_views(world: World, match: ServerMatch) -> Iterator[MatchView]:
-    """Yield the views of both players, then those of a chouette's other players and of the watchers."""
+    """Yield the views of both players, then those of the others at their table and of the watchers."""
     for seat, user in match.users.items():
         yield MatchView(match, user, seat, is_watcher=False)
     for user in match.teammates:

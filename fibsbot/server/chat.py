@@ -77,23 +77,40 @@ def say(world: World, user: User, command: c.Say) -> None:
     world.send(user.opposing_user, m.Says(user.name, command.text))
 
 
-@HANDLERS.on(c.Tell, c.Tellx, c.AlertCommand)
-def tell(world: World, user: User, command: c.Tell | c.Tellx | c.AlertCommand) -> None:
-    """Talk to one user; `tellx` does it without an echo, `alert` with a line of its own kind."""
-    other = world.named(command.name)
+@HANDLERS.on(c.Tell)
+def tell(world: World, user: User, command: c.Tell) -> None:
+    """Talk to one user."""
+    _tell(world, user, command.name, command.text, m.Says)
+
+
+@HANDLERS.on(c.Tellx)
+def tellx(world: World, user: User, command: c.Tellx) -> None:
+    """Talk to one user without an echo."""
+    _tell(world, user, command.name, command.text, m.Says, echo=False)
+
+
+@HANDLERS.on(c.AlertCommand)
+def alert(world: World, user: User, command: c.AlertCommand) -> None:
+    """Talk to one user with a line of its own kind."""
+    _tell(world, user, command.name, command.text, m.Alert)
+
+
+def _tell(  # noqa: PLR0913 - who says what to whom, and how
+    world: World, user: User, name: str, text: str, kind: type[m.Says | m.Alert], *, echo: bool = True
+) -> None:
+    other = world.named(name)
     if other is user:
-        world.send(user, m.YouSayToYourself(command.text))
+        world.send(user, m.YouSayToYourself(text))
         return
     if user.name in other.gagged:
         raise CommandError(m.WontListen(other.name))
     if other.name in user.gagged:
         raise CommandError(m.YouDontListen())
-    if not isinstance(command, c.Tellx):
-        world.send(user, m.YouSay(f"{other.name} {command.text}"))
+    if echo:
+        world.send(user, m.YouSay(f"{other.name} {text}"))
     if other.away is not None:
         world.send(user, m.UserIsAway(other.name, other.away))
-    kind = m.Alert if isinstance(command, c.AlertCommand) else m.Says
-    world.send(other, kind(user.name, command.text))
+    world.send(other, kind(user.name, text))
 
 
 @HANDLERS.on(c.Mail)

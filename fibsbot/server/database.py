@@ -296,7 +296,7 @@ class Database:
             )
             self._db.executemany(
                 "INSERT OR REPLACE INTO game_ratings (name, game, rating, experience) VALUES (?, ?, ?, ?)",
-                [(it.name, it.game, it.rating, it.experience) for it in ratings],
+                [(rating.name, rating.game, rating.rating, rating.experience) for rating in ratings],
             )
 
     def save_panic(self, state: str, now: float) -> None:
@@ -305,26 +305,26 @@ class Database:
             row = self._db.execute("INSERT INTO panics (time, state) VALUES (?, ?)", (int(now), state)).lastrowid
             self._db.execute("DELETE FROM panics WHERE id <= ?", ((row or 0) - MAX_PANICS,))
 
-    # -- chouettes --------------------------------------------------------------------------------------------------
+    # -- tables with more than two seats -----------------------------------------------------------------------------
 
-    def add_chouette(self, now: float) -> int:
-        """Add a table, which `save_chouette` fills; return its number, which no other table ever has."""
+    def add_table(self, now: float) -> int:
+        """Add a table, which `save_table` fills; return its number, which no other table ever has."""
         with self._transaction():
             return (
                 self._db.execute("INSERT INTO chouettes (saved_at, state) VALUES (?, '')", (int(now),)).lastrowid or 0
             )
 
-    def save_chouette(self, number: int, state: str, now: float) -> None:
+    def save_table(self, number: int, state: str, now: float) -> None:
         """Save the state of a table, as JSON."""
         with self._transaction():
             self._db.execute("UPDATE chouettes SET state = ?, saved_at = ? WHERE number = ?", (state, int(now), number))
 
-    def delete_chouette(self, number: int) -> None:
+    def delete_table(self, number: int) -> None:
         """Delete a table at which nobody plays any more."""
         with self._transaction():
             self._db.execute("DELETE FROM chouettes WHERE number = ?", (number,))
 
-    def chouettes(self) -> list[tuple[int, str]]:
+    def saved_tables(self) -> list[tuple[int, str]]:
         """Return number and state of every table."""
         return self._db.execute("SELECT number, state FROM chouettes ORDER BY number").fetchall()
 

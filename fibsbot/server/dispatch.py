@@ -12,8 +12,6 @@ from fibs_protocol.grammar import parse_command
 from fibs_protocol.messages import Message, Refusal
 from fibsbot.server import (
     chat,
-    chouette_commands,
-    chouette_flow,
     game_commands,
     info,
     laws,
@@ -32,7 +30,7 @@ REPEAT: Final = "!!"
 NOT_REPEATED: Final = (c.Shout, c.Tell, c.Tellx, c.AlertCommand, c.Say, c.Kibitz, c.Whisper, c.Mail, c.Password)
 
 HANDLERS: Final = CommandHandlers()
-for _module in (chat, chouette_commands, game_commands, info, laws, match_commands, sessions, watchers, who):
+for _module in (chat, game_commands, info, laws, match_commands, sessions, watchers, who):
     HANDLERS.update(_module.HANDLERS)
 
 
@@ -50,23 +48,24 @@ def handle(world: World, user: User, line: str) -> None:
         try:
             command = parse_line(text)
             user.last_command = "" if isinstance(command, NOT_REPEATED) else text
-            _handler(user, command)(world, user, command)
+            _handler(world, user, command)(world, user, command)
         except CommandError as error:
             world.send(user, *refusal_messages(error.refusal))
     match = user.match
     if match is not None and not match.lines.boards_at_once and match.state is not before:
         send_boards(world, match)
     if user.table is not None:
-        chouette_flow.after_command(world, user.table)
+        world.table_hooks.after_command(world, user.table)
     if user.away is not None:
         world.send(user, m.YouAreAway())
     world.save_matches()
 
 
-def _handler(user: User, command: Command) -> Handler:
-    """Return the handler of a command; at a chouette's table some commands have another one."""
-    kind = type(command)
-    return (None if user.table is None else chouette_commands.TABLE_HANDLERS.get(kind)) or HANDLERS[kind]
+def _handler(world: World, user: User, command: Command) -> Handler:
+    """Return the handler of a command; for a user who has a seat at a table some commands have another one."""
+    kind, hooks = type(command), world.table_hooks
+    seated = None if user.table is None else hooks.seated_handlers.get(kind)
+    return seated or HANDLERS.get(kind) or hooks.handlers[kind]
 
 
 def parse_line(text: str) -> Command:

@@ -10,7 +10,7 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
-from fibs_protocol.messages import Message, Refusal
+from fibs_protocol.messages import Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError, RuleError
@@ -19,8 +19,7 @@ from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import Resignation, Seat, Stage
 from fibsbot.server import game_flow
 from fibsbot.server.audience import MatchView, send_to_viewers, watched_view
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
@@ -32,11 +31,7 @@ REDOUBLE_NAMES: Final = ("beaver", "raccoon", "otter")
 def require_match(user: User) -> tuple[ServerMatch, Seat]:
     """Return the user's match and seat; refuse if there is none."""
     if user.match is None:
-        if user.board_match is not None:
-            raise CommandError(
-                m.ChouetteRefused(f"{user.board_match.names[Seat.B]} is the captain and acts for the team")
-            )
-        raise CommandError(m.NotPlaying())
+        raise CommandError(m.NotPlaying() if user.table is None else user.table.not_acting)
     return user.match, user.match.seat(user.name)
 
 
@@ -82,8 +77,7 @@ def announce_double(world: World, match: ServerMatch) -> None:
     for seat in Seat:
         user, name = match.users[seat], match.names[seat.other]
         if seat is answering:
-            offer = m.OpponentRedoubles(name, state.offered, more) if state.redoubles else m.OpponentDoubles(name, more)
-            world.send(user, offer)
+            world.send(user, game_flow.question(match))
         elif state.redoubles:
             world.send(user, m.YouRedouble(state.cube), m.RedoubleWait(name, more))
         else:
@@ -157,15 +151,7 @@ def accept(world: World, user: User, command: c.Accept) -> None:  # noqa: ARG001
         return
     _check_answers(match, seat)
     match.state = game.take(state, seat)
-    match.record_action(seat, "accepts")
-    redoubled, cube = bool(state.redoubles), match.state.cube
-
-    def message_for(view: MatchView) -> Message:
-        kind = m.RedoubleAccepted if redoubled else m.DoubleAccepted
-        return kind(view.name(seat), None if view.is_watcher else cube)
-
-    send_to_viewers(world, match, message_for)
-    game_flow.continue_game(world, match)
+    game_flow.go_on_after_take(world, match, seat, redoubled=bool(state.redoubles))
 
 
 @HANDLERS.on(c.Reject)

@@ -17,17 +17,17 @@ from typing import Any, Final
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message
-from fibs_protocol.words import UNLIMITED, TableNaming, Toggle
+from fibs_protocol.words import UNLIMITED, YOU, TableNaming, Toggle
 from fibsbot.match import Dice
 from fibsbot.position import OFF, Play
 from fibsbot.rules import game, general_plays, plays
 from fibsbot.rules.backgammon import BACKGAMMON
-from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double
+from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double, refusal_to_redouble
 from fibsbot.rules.ruleset import Numbers
 from fibsbot.rules.state import Ending, GameState, Naming, Seat, Stage
 from fibsbot.server.accounts import Account, GameRating, RatingCalculation
 from fibsbot.server.audience import MatchView, match_views, send_boards, send_to_viewers
-from fibsbot.server.server_match import ServerMatch, update_laws
+from fibsbot.server.users import ServerMatch, update_laws
 from fibsbot.server.world import World
 
 NAMINGS: Final = {Naming.DOUBLE: TableNaming.DOUBLE, Naming.POINT: TableNaming.POINT}
@@ -149,13 +149,22 @@ def ask(world: World, match: ServerMatch) -> None:
     state = match.state
     if state.decides is None or state.resignation or state.stage is Stage.DOUBLED:
         return
-    user = match.users[state.decides]
+    world.send(match.users[state.decides], question(match))
+
+
+def question(match: ServerMatch) -> Message:
+    """Return what asks the player who has to decide, or to answer an offer."""
+    state = match.state
+    if state.resignation is not None:
+        return m.ResignOffer(match.names[state.resignation.seat], YOU, state.resignation.points)
+    if state.answering is not None:
+        name, more = match.names[state.answering.other], refusal_to_redouble(state) is None
+        return m.OpponentRedoubles(name, state.offered, more) if state.redoubles else m.OpponentDoubles(name, more)
     if state.stage is Stage.ROLL:
-        world.send(user, m.RollOrDouble())
-    elif state.naming is not None:
-        world.send(user, m.NamePrompt(NAMINGS[state.naming], game.choices(state)))
-    else:
-        world.send(user, m.MovePrompt(most_moves(state)))
+        return m.RollOrDouble()
+    if state.naming is not None:
+        return m.NamePrompt(NAMINGS[state.naming], game.choices(state))
+    return m.MovePrompt(most_moves(state))
 
 
 def _rolls_automatically(match: ServerMatch) -> bool:
@@ -193,9 +202,8 @@ def _plays_by_itself(world: World, match: ServerMatch) -> bool:
 
 def _roll_two(world: World, match: ServerMatch) -> Dice:
     """Roll two dice for a match."""
-    dice = world.dice.dice(match.key, match.rolls)
+    dice = world.roll(match.key, match.rolls)
     match.rolls += 1
-    world.statistics.count(dice)
     return dice
 
 
@@ -312,6 +320,14 @@ def _send_boards_after_play(world: World, match: ServerMatch) -> None:
     turn = match.state.turn
     repeats = _rolls_automatically(match) and match.state.owner is not turn.other
     send_boards(world, match, except_for=lambda view: repeats and view.is_player(turn) and view.wants_board_after_roll)
+
+
+def go_on_after_take(world: World, match: ServerMatch, seat: Seat, *, redoubled: bool = False) -> None:
+    """Announce that a player has taken a double, or an instant redouble, and continue the game."""
+    match.record_action(seat, "accepts")
+    cube, kind = match.state.cube, m.RedoubleAccepted if redoubled else m.DoubleAccepted
+    send_to_viewers(world, match, lambda view: kind(view.name(seat), None if view.is_watcher else cube))
+    continue_game(world, match)
 
 
 def name(world: World, match: ServerMatch, seat: Seat, number: int) -> None:

@@ -20,9 +20,9 @@ from fibsbot.rules.permissions import may_reject_roll
 from fibsbot.server import game_flow
 from fibsbot.server.audience import send_to_viewers
 from fibsbot.server.game_commands import check_turn, require_match
-from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
+from fibsbot.server.saved_match import CUBE_LIMIT
 from fibsbot.server.texts import help_on
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()

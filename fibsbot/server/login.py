@@ -249,17 +249,20 @@ class LoginDialog:
                 return None
             try:
                 command = parse_command(line) if line.strip() else None
-                if isinstance(command, c.Bye):
-                    _send(connection, *texts.goodbye())
-                    return None
-                if isinstance(command, c.Name):
-                    account = await self._register_account(connection, command.name)
-                    if account is not None:
-                        return await self._log_in_account(connection, account.name, ClientMode.TELNET, new=True)
-                elif isinstance(command, c.Help):
-                    _send(connection, *texts.help_on(command.topic))
-                elif command is not None:
-                    _send(connection, m.UnknownCommand(line.split()[0]))
+                match command:
+                    case None:
+                        pass
+                    case c.Bye():
+                        _send(connection, *texts.goodbye())
+                        return None
+                    case c.Name():
+                        account = await self._register_account(connection, command.name)
+                        if account is not None:
+                            return await self._log_in_account(connection, account.name, ClientMode.TELNET, new=True)
+                    case c.Help():
+                        _send(connection, *texts.help_on(command.topic))
+                    case _:
+                        _send(connection, m.UnknownCommand(line.split()[0]))
             except CommandError as error:
                 _send(connection, *refusal_messages(error.refusal))
 

@@ -23,8 +23,8 @@ from fibsbot.server import game_commands, game_flow, laws, watchers
 from fibsbot.server.accounts import LISTED_EXPERIENCE, SHORT_MATCH
 from fibsbot.server.audience import match_views, send_boards
 from fibsbot.server.database import SavedMatchRow
-from fibsbot.server.server_match import ServerMatch, game_name, new_match, update_laws
-from fibsbot.server.users import PendingInvitation, User
+from fibsbot.server.saved_match import game_name
+from fibsbot.server.users import PendingInvitation, ServerMatch, User, new_match, update_laws
 from fibsbot.server.world import CommandHandlers, World
 from fibsbot.text import one_line
 
@@ -39,10 +39,32 @@ _AnyMessage: TypeAlias = Callable[..., Message]
 # -- invite ---------------------------------------------------------------------------------------------------------
 
 
-@HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
+@HANDLERS.on(c.Invite)
 def invite(world: World, user: User, command: c.Invite) -> None:
-    """Invite another user. An invitation never expires, but a user has only one at a time."""
-    if user.match is not None:
+    """Invite another user to a match of backgammon."""
+    _invite(world, user, command)
+
+
+@HANDLERS.on(c.InviteToGame)
+def invite_to_game(world: World, user: User, command: c.InviteToGame) -> None:
+    """Invite another user to a match of a game that is named."""
+    _invite(world, user, command, name=command.game)
+
+
+@HANDLERS.on(c.InviteByLaws)
+def invite_by_laws(world: World, user: User, command: c.InviteByLaws) -> None:
+    """Invite another user to a match of backgammon by other laws than those of FIBS."""
+    _invite(world, user, command, words=command.laws)
+
+
+def _invite(
+    world: World, user: User, command: c.Invite, *, name: str = BACKGAMMON.name, words: str | None = None
+) -> None:
+    """Invite another user to a match of the game of a name, by laws in words.
+
+    An invitation never expires, but a user has only one at a time.
+    """
+    if user.busy:
         raise CommandError(m.YouArePlaying())
     if not user.ready:
         user.settings[Toggle.READY] = True
@@ -50,7 +72,7 @@ def invite(world: World, user: User, command: c.Invite) -> None:
     guest = find_guest(world, user, command.name)
     saved = _unfinished(world, user.name, guest.name)
     length, agreed = command.length, None
-    rules = _ruleset_of(command.game) if isinstance(command, c.InviteToGame) else BACKGAMMON
+    rules = _ruleset_of(name)
     game = game_name(rules)
     _check_invited(world, user, guest, game)
     if length is None:
@@ -66,7 +88,6 @@ def invite(world: World, user: User, command: c.Invite) -> None:
         world.send(user, m.YouInvitedToResume(guest.name), *shown)
     else:
         _check_length(length)
-        words = command.laws if isinstance(command, c.InviteByLaws) else None
         agreed = laws.agreed_laws(world, user, guest, words) if game is None else None
         if agreed is None and SHORT_MATCH < length < UNLIMITED and user.account.experience <= LISTED_EXPERIENCE:
             raise CommandError(m.NotExperienced())
@@ -157,12 +178,18 @@ def _start(world: World, host: User, guest: User, length: int, invitation: Pendi
     if world.dice.coin(match.key):
         match.swap_colours()
     _begin_playing(world, match, host, guest)
-    world.send(guest, _naming(match.game, m.YouJoined, m.YouJoinedGame, host.name, length))
-    world.send(host, _naming(match.game, m.OpponentJoined, m.OpponentJoinedGame, guest.name, length))
+    introduce_players(world, match)
     _show_laws(world, match)
     facts = host.name, guest.name, match.length
     _announce_match(world, match, _naming(match.game, m.MatchReportStart, m.GameReportStart, *facts))
     game_flow.start_game(world, match)
+
+
+def introduce_players(world: World, match: ServerMatch) -> None:
+    """Tell both players whom they play, as at the beginning of a match."""
+    host, guest = match.users[Seat.A], match.users[Seat.B]
+    world.send(guest, _naming(match.game, m.YouJoined, m.YouJoinedGame, host.name, match.length))
+    world.send(host, _naming(match.game, m.OpponentJoined, m.OpponentJoinedGame, guest.name, match.length))
 
 
 def _resume(world: World, host: User, guest: User) -> None:

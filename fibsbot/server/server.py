@@ -19,7 +19,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.words import Departure
 from fibsbot.rules.laws import Laws
-from fibsbot.server import chouette_flow, dispatch, sessions
+from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account, Passwords
 from fibsbot.server.audience import RENDERED_ONCE, render
 from fibsbot.server.connection import CLOSE_TIME, ClientConnection, as_ascii
@@ -34,8 +34,8 @@ from fibsbot.server.world import Quirks, World
 
 _log = structlog.get_logger(__name__)
 
-CHOUETTE_INTERVAL: Final = 1.0
-"""Seconds between two checks for players of chouettes who have not decided in time."""
+TABLE_INTERVAL: Final = 1.0
+"""Seconds between two checks for players at tables who have not decided in time."""
 SAMPLE_INTERVAL: Final = 60.0
 """Seconds between two samples of the number of users for `average`."""
 REFUSED_LOG_INTERVAL: Final = 1.0
@@ -73,7 +73,7 @@ class Server:
             dice: source of dice for a test, in place of `seed`.
             laws: the laws of matches between users who know other laws than those of FIBS; None: of FIBS.
             clock: returns seconds since 1970 UTC, as users see them.
-            timer: returns seconds that never jump, for idle times and the deadlines of a chouette.
+            timer: returns seconds that never jump, for idle times and the deadlines at tables.
 
         Raises:
             DatabaseError: if the database cannot be used.
@@ -306,11 +306,11 @@ class Server:
 
     async def _drop_late_players(self) -> None:
         while True:
-            await asyncio.sleep(CHOUETTE_INTERVAL)
+            await asyncio.sleep(TABLE_INTERVAL)
             if not self.world.tables:
                 continue
             try:
-                chouette_flow.drop_late_players(self.world)
+                self.world.table_hooks.drop_late_players(self.world)
             except sqlite3.Error as error:
                 self._fail(error)
                 return

@@ -7,7 +7,7 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.words import YOU, Departure, Toggle
-from fibsbot.server import chouette_flow, match_commands, watchers
+from fibsbot.server import match_commands, watchers
 from fibsbot.server.accounts import Account
 from fibsbot.server.texts import goodbye, motd
 from fibsbot.server.user_settings import UserSettings
@@ -50,7 +50,7 @@ def log_in(  # noqa: PLR0913 - all that is known about a login
         world.send(user, *(other.who_info(world.elapsed()) for other in world.users.values()), m.WhoEnd())
     how = "just registered and logs in." if new else "logs in again." if old is not None else "logs in."
     _announce(world, user, f"{user.name} {how}")
-    chouette_flow.come_back(world, user)
+    world.table_hooks.come_back(world, user)
     return user
 
 
@@ -93,7 +93,7 @@ def log_out(world: World, user: User, how: Departure) -> None:
 def _leave_all(world: World, user: User, how: Departure, text: str) -> None:
     """End a user's match and watching, and that of the user's watchers."""
     if user.table is not None:
-        chouette_flow.go_away(world, user, coming_back=how is Departure.RECONNECTED)
+        world.table_hooks.go_away(world, user, how)
     match_commands.break_off(world, user, how)
     watchers.stop_watching(world, user)
     user.invitation = None

@@ -1,24 +1,28 @@
-"""User: a user who is logged in, from the login to the logout."""
+"""User: a user who is logged in, from the login to the logout; ServerMatch: a match that two users play."""
 
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from attrs import define, field, frozen
 
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
+from fibs_protocol.messages import Refusal
 from fibs_protocol.words import Toggle
+from fibsbot import fibs_numbering
+from fibsbot.evolve import evolve
 from fibsbot.rules.backgammon import BACKGAMMON
-from fibsbot.rules.laws import Laws
+from fibsbot.rules.game import start_match
+from fibsbot.rules.laws import AutomaticRaise, Laws
 from fibsbot.rules.ruleset import Ruleset
-from fibsbot.server.accounts import Account
+from fibsbot.rules.state import Seat
+from fibsbot.server.accounts import Account, GameRating
+from fibsbot.server.database import Database
+from fibsbot.server.saved_match import CUBE_LIMIT, NEW_COLOURS, SavedMatch
 from fibsbot.server.user_settings import UserSettings
-
-if TYPE_CHECKING:
-    from fibsbot.server.chouette_table import ChouetteTable
-    from fibsbot.server.server_match import ServerMatch
+from fibsbot.table_lines import MOST_SHOWN
 
 MAX_NAMES: Final = 100
 """Maximum number of names that one user can gag, blind or wait for."""
@@ -66,6 +70,18 @@ class PendingInvitation:
     """The game."""
 
 
+class Table(Protocol):
+    """A table with more than two seats, at which two users act for all; `TableHooks` says what happens there."""
+
+    @property
+    def match(self) -> ServerMatch | None:
+        """The match that these two play, or have played last."""
+
+    @property
+    def not_acting(self) -> Refusal:
+        """The refusal of a command of the match to the others."""
+
+
 @define(eq=False)
 class User:
     """A user who is logged in. Users are compared by identity: a second login makes a second one."""
@@ -81,8 +97,8 @@ class User:
     """The time of the last command, in seconds since 1970 UTC."""
     match: ServerMatch | None = None
     """The match that is being played."""
-    table: ChouetteTable | None = None
-    """The chouette at which the user has a seat; box and captain have its game as their match."""
+    table: Table | None = None
+    """The table with more than two seats at which the user has one; who acts there has its game as their match."""
     watching: str | None = None
     invitation: PendingInvitation | None = None
     away: str | None = None
@@ -125,12 +141,12 @@ class User:
 
     @property
     def busy(self) -> bool:
-        """Whether the user plays, or has a seat at a chouette."""
+        """Whether the user plays, or has a seat at a table."""
         return self.match is not None or self.table is not None
 
     @property
     def board_match(self) -> ServerMatch | None:
-        """The match whose board belongs to the user: as a player, or at a chouette as any member of the team."""
+        """The match whose board belongs to the user: as a player, or as anybody at a table."""
         return self.match if self.table is None else self.table.match
 
     @property
@@ -142,7 +158,7 @@ class User:
 
     @property
     def opposing_user(self) -> User | None:
-        """The opponent; at a chouette it may be one who is not logged in at the moment."""
+        """The opponent; at a table it may be one who is not logged in at the moment."""
         return None if self.match is None else self.match.users[self.match.seat(self.name).other]
 
     def idle(self, now: float) -> int:
@@ -192,3 +208,62 @@ class User:
             silent=on[Toggle.SILENT],
             timezone=on.timezone,
         )
+
+
+@define(eq=False)
+class ServerMatch(SavedMatch):
+    """A match that two users play, until its end or until one of them leaves."""
+
+    users: dict[Seat, User] = field(factory=dict)
+    """The players."""
+    teammates: list[User] = field(factory=list)
+    """The others at a table with more than two seats, who see the board as watchers of seat B do."""
+    joined: set[Seat] = field(factory=set)
+    """Between two games, the players who have joined the next one."""
+    new_ratings: tuple[GameRating, ...] = ()
+    """Once a match of another game than backgammon is over, the ratings that its end has changed."""
+
+    def is_shown_to(self, user: User) -> bool:
+        """Return whether a user's client understands the lines of this match."""
+        return (self.agreed is None or user.knows_laws) and (self.game is None or user.plays_games)
+
+    def save(self, database: Database, now: float) -> None:
+        """Save the match, and with its end the ratings that have changed."""
+        saved = self.to_saved()
+        rated = [user.account for user in self.users.values()] if saved.over and self.game is None else []
+        database.save_match(saved, now, *rated, ratings=self.new_ratings)
+
+
+def new_match(  # noqa: PLR0913 - what two users agree on
+    inviter: User, joiner: User, length: int, serial: int, *, rules: Ruleset, agreed: Laws | None
+) -> ServerMatch:
+    """Return a new match by the agreed laws or both players' toggles, the inviter as X; `length` is as in messages."""
+    laws = agreed or _laws(rules, inviter, joiner)
+    state = start_match(laws, fibs_numbering.length_from_fibs(length), rules=rules)
+    return ServerMatch((inviter.name, joiner.name), state, NEW_COLOURS, serial, agreed=agreed)
+
+
+def update_laws(match: ServerMatch) -> None:
+    """Apply both players' toggles before a game of backgammon (autodouble) or a resumed match (redoubles)."""
+    if match.agreed is None and match.game is None:
+        laws = _laws(match.rules, match.users[Seat.A], match.users[Seat.B])
+        match.state = evolve(match.state, laws=evolve(laws, crawford=match.state.laws.crawford))
+
+
+def _laws(rules: Ruleset, a: User, b: User) -> Laws:
+    """Return the laws of a game that two users agree on.
+
+    There is a Crawford game if one of them wants it; ties in the opening roll double the cube, and there are instant
+    redoubles, if both do, in backgammon only.
+    """
+    crawford = rules.laws.crawford and (a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD])
+    laws = evolve(rules.laws, crawford=crawford, cube_limit=CUBE_LIMIT)
+    if rules is not BACKGAMMON:
+        return laws
+    doubles = a.settings[Toggle.AUTODOUBLE] and b.settings[Toggle.AUTODOUBLE]
+    limits = [user.settings.redoubles for user in (a, b) if user.settings.redoubles is not None]
+    return evolve(
+        laws,
+        automatic=AutomaticRaise.DOUBLE if doubles else AutomaticRaise.NONE,
+        redoubles=min(limits, default=MOST_SHOWN),
+    )

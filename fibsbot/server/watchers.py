@@ -19,7 +19,7 @@ HANDLERS: Final = CommandHandlers()
 @HANDLERS.on(c.Watch)
 def watch(world: World, user: User, command: c.Watch) -> None:
     """Watch another user's games, from now on until `unwatch`."""
-    if user.match is not None:
+    if user.busy:
         raise CommandError(m.WatchWhilePlaying())
     if user.watching is not None:
         world.send(user, m.YouStopWatching(user.watching))

@@ -23,8 +23,7 @@ from fibs_protocol.words import YOU
 from fibsbot.games import GAMES
 from fibsbot.server.accounts import LISTED_EXPERIENCE
 from fibsbot.server.laws import law_lines
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
@@ -49,11 +48,20 @@ _FILTERS: Final[dict[str, Callable[[User], bool]]] = {
 # -- who ------------------------------------------------------------------------------------------------------------
 
 
-@HANDLERS.on(c.Who, c.Rawwho)
-def who(world: World, user: User, command: c.Who | c.Rawwho) -> None:
-    """List users. `who` sends a `6` only if the list is empty (pitfall 6); `rawwho` always does."""
-    raw = isinstance(command, c.Rawwho)
-    words = (command.argument or "").split()
+@HANDLERS.on(c.Who)
+def who(world: World, user: User, command: c.Who) -> None:
+    """List users; a client gets a `6` only if the list is empty (pitfall 6)."""
+    _list_users(world, user, command.argument or "", raw=False)
+
+
+@HANDLERS.on(c.Rawwho)
+def rawwho(world: World, user: User, command: c.Rawwho) -> None:
+    """List users without a heading; a `6` always follows."""
+    _list_users(world, user, command.argument or "", raw=True)
+
+
+def _list_users(world: World, user: User, argument: str, *, raw: bool) -> None:
+    words = argument.split()
     if words[:1] == ["count"]:
         world.send(user, m.Unknown(f"There are {len(world.users)} users logged in."))
         return
@@ -173,7 +181,7 @@ def whois(world: World, user: User, command: c.Whois) -> None:
     lines.append(m.WhoisRating(round(account.rating, 2), account.experience))
     if user.plays_games:
         ratings = world.database.game_ratings(account.name)
-        lines += [m.WhoisGameRating(it.game, round(it.rating, 2), it.experience) for it in ratings]
+        lines += [m.WhoisGameRating(one.game, round(one.rating, 2), one.experience) for one in ratings]
     lines += [m.WhoisEmail(account.email), m.Unknown("")]
     world.send(user, *lines)
 

@@ -6,7 +6,7 @@ Commands change the world and put messages into its outbox; the server delivers 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from attrs import define, evolve, frozen
@@ -15,13 +15,13 @@ from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message, Refusal
+from fibs_protocol.words import Departure, Dice
+from fibsbot.extensions import extension
 from fibsbot.rules.laws import Laws
 from fibsbot.server.accounts import Account
-from fibsbot.server.chouette_table import ChouetteTable, saved_tables
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, DiceTest
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, Table, User
 
 LAST_LOGINS: Final = 20
 """Number of logins and logouts that `last` shows."""
@@ -95,8 +95,9 @@ class World:
         """Users whose connections are closed once the outbox is delivered."""
         self.unsaved_matches: list[ServerMatch] = []
         """Matches that have changed since they were saved."""
-        self.tables: list[ChouetteTable] = saved_tables(database.chouettes())
-        """The tables at which a chouette is played, or people wait for one."""
+        self.table_hooks: TableHooks = extension("server")
+        self.tables: list[Table] = [*self.table_hooks.saved_tables(database.saved_tables())]
+        """The tables with more than two seats at which people play, or wait."""
         self.statistics = DiceTest()
         self.recent_logins: deque[tuple[float, str]] = deque(maxlen=LAST_LOGINS)
         self.started = clock()
@@ -185,6 +186,12 @@ class World:
         """Return the watchers of any of these users."""
         return [watcher for name in names for watcher in self.watchers.get(name, ())]
 
+    def roll(self, key: str, number: int) -> Dice:
+        """Return the two dice of a roll, by the name of the match or table and the number of the roll there."""
+        dice = self.dice.dice(key, number)
+        self.statistics.count(dice)
+        return dice
+
     # -- saving -----------------------------------------------------------------------------------------------------
 
     def mark_unsaved(self, match: ServerMatch) -> None:
@@ -229,3 +236,23 @@ class CommandHandlers(dict[type[Command], Handler]):
             return handler
 
         return add
+
+
+@frozen
+class TableHooks:
+    """What a game for more than two users at a table adds to the server."""
+
+    handlers: CommandHandlers
+    """The handlers of its own commands."""
+    seated_handlers: CommandHandlers
+    """For users who have a seat at a table, in place of the ordinary handlers."""
+    saved_tables: Callable[[Iterable[tuple[int, str]]], Sequence[Table]]
+    """Returns the tables of some rows of the database, without users; corrupt rows are left out."""
+    come_back: Callable[[World, User], None]
+    """Gives a user who logs in a seat back."""
+    go_away: Callable[[World, User, Departure], None]
+    """Notes that a user who has a seat logs out."""
+    after_command: Callable[[World, Any], None]
+    """Goes on after a command of a user who has a seat at a table, which it takes."""
+    drop_late_players: Callable[[World], None]
+    """Goes on at all tables without users who have not decided in time; called at regular intervals."""

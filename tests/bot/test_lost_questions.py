@@ -8,7 +8,7 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.strategies.questions import LastResort
 from tests.bot.agent_script import AFTER_61, Script, board
-from tests.bot.test_chouette import captain, shown
+from tests.chouette.test_chouette_bot import captain, shown
 
 LOST = "no answer came"
 TIMINGS = Timings(pause=0, invitation=1, deadline=10)

@@ -20,8 +20,7 @@ from fibsbot.rules.state import Result, Stage
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import ClientMode, User
+from fibsbot.server.users import ClientMode, ServerMatch, User
 from fibsbot.strategies.base import CubeAnswer
 from fibsbot.strategies.random_play import RandomStrategy
 from tests.bot.simulation import NOON, PASSWORD_HASH, Bot, Simulation

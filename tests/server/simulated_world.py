@@ -16,8 +16,7 @@ from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render
 from fibsbot.server.database import Database
 from fibsbot.server.dice import DiceSource, SeededDice
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import ClientMode, User
+from fibsbot.server.users import ClientMode, ServerMatch, User
 from fibsbot.server.world import Quirks, World
 
 PASSWORD_HASH = "2$c2FsdA==$a2V5"

@@ -16,7 +16,7 @@ from fibsbot.match import MatchState
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.connection import TelnetInput, as_ascii
-from fibsbot.server.server_match import ServerMatch
+from fibsbot.server.users import ServerMatch
 from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld
 

@@ -12,8 +12,7 @@ from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.position import Play, Position
 from fibsbot.rules.laws import LAWS_1931
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import ClientMode, User
+from fibsbot.server.users import ClientMode, ServerMatch, User
 from tests.server.simulated_world import ListedDice, Simulation, boards, no_boards, set_state
 
 POINT_GAME = (

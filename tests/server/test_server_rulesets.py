@@ -20,9 +20,8 @@ from fibsbot.rules.ruleset import Part
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.audience import render
 from fibsbot.server.dice import SeededDice
-from fibsbot.server.server_match import ServerMatch
 from fibsbot.server.texts import help_on_games
-from fibsbot.server.users import ClientMode, User
+from fibsbot.server.users import ClientMode, ServerMatch, User
 from tests.marks import is_long, some_slow
 from tests.server.ruleset_players import RulesetPlayer
 from tests.server.simulated_world import Simulation

@@ -11,8 +11,7 @@ from attrs import evolve
 from fibs_protocol import messages as m
 from fibs_protocol.words import Departure
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import ClientMode
+from fibsbot.server.users import ClientMode, ServerMatch
 from tests.server.test_server_rulesets import Club
 
 REFUSED = "** The Crawford rule doesn't allow you to double in this game."

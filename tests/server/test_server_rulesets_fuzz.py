@@ -15,8 +15,7 @@ from fibsbot.position import Play
 from fibsbot.rules.game import choices
 from fibsbot.rules.general_plays import legal_plays
 from fibsbot.rules.state import Stage
-from fibsbot.server.server_match import ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.users import ServerMatch, User
 from fibsbot.table_lines import moves_to_fibs
 from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld

@@ -25,9 +25,9 @@ from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
 from fibsbot.table_lines import table_state
 from fibsbot.transcript import Game, Player, Transcript
 from tests.bot.live_bots import CHEAP
+from tests.chouette.test_chouette_replay import RESULT, START, heard
 from tests.draw.svg_checks import parsed
 from tests.patience import SOON
-from tests.replay.test_chouette_games import RESULT, START, heard
 from tests.replay.test_table_matches import session
 from tests.service.accounts import opponent, plan, until
 from tests.service.test_process import get, running, service

@@ -137,7 +137,7 @@ def _help_on_game(name: str) -> tuple[str, ...]:
     title = (f"{rules.title} ('invite <name> <points> {name}')", "")
     common = rules.common_options
     heading = f"Options, as in {name}:{(*rules.options, *common)[0].name}"
-    brief = f"{heading} (also {', '.join(it.name for it in common)}: 'help games')"
+    brief = f"{heading} (also {', '.join(option.name for option in common)}: 'help games')"
     endings = [(heading, *_listed((*rules.options, *common))), (brief, *_listed(rules.options))]
     texts = [_wrapped(separator, rules.text) for separator in (r"\n\n|\n(?=\d\. )", r"\n\n")]
     # What is too long for a screen has the items of a list one behind the other, or less about common options.

@@ -11,18 +11,18 @@ from typing import Final
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
-from fibsbot.rules.chouette import TEAM
-from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS
-from fibsbot.server import chat, chouette_flow, game_commands, match_commands
-from fibsbot.server.chouette_table import ChouetteTable
+from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS, flow
+from fibsbot.chouette.rules import TEAM
+from fibsbot.chouette.table import ChouetteMatch, ChouetteTable, all_tables, table_of
+from fibsbot.server import chat, game_commands, match_commands
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
-TABLE_HANDLERS: Final = CommandHandlers()
+SEATED_HANDLERS: Final = CommandHandlers()
 """For users who have a seat at a table, in place of the ordinary handlers."""
 DROPPED_CAPTAIN_LAST: Final = "dropped_captain_last"
-"""The word after `chouette start` for the option of this name (rules/chouette.py)."""
+"""The word after `chouette start` for the option of this name (rules.py)."""
 
 
 def refused(reason: str) -> CommandError:
@@ -30,10 +30,11 @@ def refused(reason: str) -> CommandError:
     return CommandError(m.ChouetteRefused(reason))
 
 
-def _table_of(user: User) -> ChouetteTable:
-    if user.table is None:
+def _own_table(user: User) -> ChouetteTable:
+    table = table_of(user)
+    if table is None:
         raise refused("you have no seat at a table; 'help chouette' explains how to get one")
-    return user.table
+    return table
 
 
 # -- the command `chouette` -----------------------------------------------------------------------------------------
@@ -54,23 +55,22 @@ def chouette(world: World, user: User, command: c.Chouette) -> None:
 
 def _show(world: World, user: User) -> None:
     """Show the user's table with its ledger, or else all tables; ask again what the user has to decide."""
-    table = user.table
+    table = table_of(user)
     if table is None:
-        tables = map(chouette_flow.table_message, world.tables)
         none = m.ChouetteNews("there is no table; 'chouette open' opens one.")
-        world.send(user, m.ChouetteNoSeat(), *(tables if world.tables else (none,)))
+        world.send(user, m.ChouetteNoSeat(), *(map(flow.table_message, all_tables(world)) if world.tables else (none,)))
         return
-    world.send(user, m.ChouetteSeat(table.host), chouette_flow.table_message(table))
-    state = table.state
-    if state is None:
+    world.send(user, m.ChouetteSeat(table.host), flow.table_message(table))
+    match = table.match
+    if match is None:
         return
-    missing = [name for name in table.seats if name not in table.joined]
+    state, missing = match.chouette, [name for name in table.seats if name not in table.joined]
     names = ", ".join(missing) if state.over else state.to_act
     world.send(user, m.ChouetteLedger.of(state.ledger), m.ChouetteNews(f"waiting for {names}."))
     if state.over and user.name in missing:
         world.send(user, m.JoinNextGame())
     elif state.to_act == user.name:
-        chouette_flow.ask(world, table)
+        flow.ask(world, match)
 
 
 def _check_idle(user: User) -> None:
@@ -81,32 +81,22 @@ def _check_idle(user: User) -> None:
 def _open(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - all actions are called alike
     """Open a table."""
     _check_idle(user)
-    table = ChouetteTable(user.name, [], world.database.add_chouette(world.now()))
+    table = ChouetteTable(user.name, [], world.database.add_table(world.now()))
     world.tables.append(table)
-    _sit_down(world, user, table)
+    flow.sit_down(world, table, user)
     world.send(
         user, m.ChouetteNews(f"your table is open. 'chouette join {user.name}' takes a seat, 'chouette start' begins.")
     )
 
 
-def _sit_down(world: World, user: User, table: ChouetteTable) -> None:
-    table.seats.append(user.name)
-    table.users[user.name] = user
-    user.table = table
-    user.invitation = None
-    chouette_flow.save(world, table)
-    world.send(user, m.ChouetteSeat(table.host))
-    world.show_status(user)
-
-
 def _invite(world: World, user: User, rest: str) -> None:
     """Invite somebody to take a seat; a client is asked only if it has asked for other games than backgammon."""
-    table = _table_of(user)
+    table = _own_table(user)
     if table.host != user.name:
         raise refused(f"only {table.host}, who has opened the table, can invite")
     if not rest:
         raise refused("invite whom?")
-    if len(table.seats) >= MOST_PLAYERS:
+    if table.full:
         raise refused(f"a table has at most {MOST_PLAYERS} players")
     guest = match_commands.find_guest(world, user, rest.split(None, 1)[0])
     if not guest.plays_games:
@@ -125,22 +115,22 @@ def _join(world: World, user: User, rest: str) -> None:
     name = rest.split(None, 1)[0]
     found = world.find(name)
     known = name if found is None else found.name
-    table = next((table for table in world.tables if known in table.seats), None)
+    table = next((table for table in all_tables(world) if known in table.seats), None)
     if table is None:
         raise refused("nobody of this name has a seat at a table; 'chouette' lists them")
-    if len(table.seats) >= MOST_PLAYERS:
+    if table.full:
         raise refused(f"a table has at most {MOST_PLAYERS} players")
-    _sit_down(world, user, table)
-    chouette_flow.announce(world, table, f"{user.name} takes a seat: {', '.join(table.seats)}.")
-    if table.state is not None and table.match is not None:
+    flow.sit_down(world, table, user)
+    flow.announce_news(world, table, f"{user.name} takes a seat: {', '.join(table.seats)}.")
+    if table.match is not None:
         table.match.teammates.append(user)
-        if table.state.over:
-            chouette_flow.join_next_game(world, table, user)
+        if table.match.chouette.over:
+            flow.join_next_game(world, table.match, user)
 
 
 def _start(world: World, user: User, rest: str) -> None:
     """Begin the first game, perhaps with the option of the rules."""
-    table = _table_of(user)
+    table = _own_table(user)
     if table.state is not None:
         raise refused("the chouette has begun already")
     if table.host != user.name:
@@ -154,20 +144,20 @@ def _start(world: World, user: User, rest: str) -> None:
         )
     if rest and rest != DROPPED_CAPTAIN_LAST:
         raise refused(f"expected {DROPPED_CAPTAIN_LAST} or nothing after start")
-    chouette_flow.begin(world, table, dropped_captain_last=bool(rest))
+    flow.begin(world, table, dropped_captain_last=bool(rest))
 
 
 def _leave(world: World, user: User, rest: str) -> None:  # noqa: ARG001 - as above
     """Leave the table, with nothing at stake."""
-    table = _table_of(user)
+    table = _own_table(user)
     if table.is_in_game(user.name):
         raise refused("you have points at stake; leave after this game")
-    chouette_flow.leave(world, table, user.name)
+    flow.leave(world, table, user.name)
 
 
 def _say(world: World, user: User, rest: str) -> None:
     """Advise the team: members who are still in hear it, the box does not."""
-    table = _table_of(user)
+    table = _own_table(user)
     state = table.state
     if not rest:
         raise refused("say what?")
@@ -193,50 +183,51 @@ _ACTIONS: Final[dict[str, Callable[[World, User, str], None]]] = {
 # -- other commands at a table --------------------------------------------------------------------------------------
 
 
-@TABLE_HANDLERS.on(c.Accept, c.Reject)
-def answer(world: World, user: User, command: c.Accept | c.Reject) -> None:
-    """Answer the box's double as one of the team, or else whatever box and captain have to answer."""
-    table = _table_of(user)
-    state = table.state
-    takes = isinstance(command, c.Accept)
-    if state is not None and state.game.answering is TEAM and user.name in state.team:
-        chouette_flow.answer_double(world, table, user, takes=takes)
-    elif isinstance(command, c.Accept):
+def _member_match(user: User) -> ChouetteMatch | None:
+    """Return the match if the box's double waits for an answer of the user's or of another member of the team."""
+    match = _own_table(user).match
+    asked = match is not None and match.state.answering is TEAM and user.name in match.chouette.team
+    return match if asked else None
+
+
+@SEATED_HANDLERS.on(c.Accept)
+def accept(world: World, user: User, command: c.Accept) -> None:
+    """Take the box's double as one of the team, or else accept whatever box and captain are offered."""
+    match = _member_match(user)
+    if match is None:
         game_commands.accept(world, user, command)
     else:
+        flow.answer_double(world, match, user, takes=True)
+
+
+@SEATED_HANDLERS.on(c.Reject)
+def reject(world: World, user: User, command: c.Reject) -> None:
+    """Pass the box's double as one of the team, or else refuse whatever box and captain are offered."""
+    match = _member_match(user)
+    if match is None:
         game_commands.reject(world, user, command)
+    else:
+        flow.answer_double(world, match, user, takes=False)
 
 
-@TABLE_HANDLERS.on(c.Join)
+@SEATED_HANDLERS.on(c.Join)
 def join(world: World, user: User, command: c.Join) -> None:  # noqa: ARG001 - all handlers are called alike
     """Join the next game."""
-    table = _table_of(user)
-    if table.state is None:
+    table = _own_table(user)
+    if table.match is None:
         raise refused(f"{table.host} starts the first game with 'chouette start'")
-    if not table.state.over:
+    if table.playing:
         raise CommandError(m.TwoGamesAtOnce())
-    chouette_flow.join_next_game(world, table, user)
+    flow.join_next_game(world, table.match, user)
 
 
-@TABLE_HANDLERS.on(c.Leave)
+@SEATED_HANDLERS.on(c.Leave)
 def leave(world: World, user: User, command: c.Leave) -> None:  # noqa: ARG001 - as above
     """Leave the table."""
     _leave(world, user, "")
 
 
-@TABLE_HANDLERS.on(c.Invite, c.InviteToGame, c.InviteByLaws)
-def invite(world: World, user: User, command: c.Invite) -> None:  # noqa: ARG001 - as above
-    """Refuse to play a match at the same time."""
-    raise CommandError(m.YouArePlaying())
-
-
-@TABLE_HANDLERS.on(c.Watch)
-def watch(world: World, user: User, command: c.Watch) -> None:  # noqa: ARG001 - as above
-    """Refuse to watch another game."""
-    raise CommandError(m.WatchWhilePlaying())
-
-
-@TABLE_HANDLERS.on(c.Say)
+@SEATED_HANDLERS.on(c.Say)
 def say(world: World, user: User, command: c.Say) -> None:
     """Talk to the other side as box or captain, to the team as one of its members."""
     if user.match is None:
@@ -245,14 +236,23 @@ def say(world: World, user: User, command: c.Say) -> None:
         chat.say(world, user, command)
 
 
-@TABLE_HANDLERS.on(c.Kibitz, c.Whisper)
-def kibitz(world: World, user: User, command: c.Kibitz | c.Whisper) -> None:
-    """Talk to everybody at the board, but not about a game that the speaker has dropped out of."""
-    table = _table_of(user)
+def _check_may_advise(user: User) -> None:
+    """Refuse advice about a game that the speaker has dropped out of."""
+    table = _own_table(user)
     state = table.state
     if state is not None and table.playing and user.name in state.team and not state.may_advise(user.name):
         raise refused("you have dropped out of the game and may not give advice any more")
-    if isinstance(command, c.Kibitz):
-        chat.kibitz(world, user, command)
-    else:
-        chat.whisper(world, user, command)
+
+
+@SEATED_HANDLERS.on(c.Kibitz)
+def kibitz(world: World, user: User, command: c.Kibitz) -> None:
+    """Talk to everybody at the board."""
+    _check_may_advise(user)
+    chat.kibitz(world, user, command)
+
+
+@SEATED_HANDLERS.on(c.Whisper)
+def whisper(world: World, user: User, command: c.Whisper) -> None:
+    """Talk to the others who see the board."""
+    _check_may_advise(user)
+    chat.whisper(world, user, command)

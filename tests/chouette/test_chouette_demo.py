@@ -1,6 +1,6 @@
 """`fibsbot demo --game chouette`: a golden transcript, and players whose strategy or server fails.
 
-`FIBSBOT_GOLDEN=write pytest tests/arena/test_chouette_demo.py` updates the transcript; read the difference before
+`FIBSBOT_GOLDEN=write pytest tests/chouette/test_chouette_demo.py` updates the transcript; read the difference before
 committing it.
 """
 
@@ -17,13 +17,13 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from fibsbot.arena import chouette
-from fibsbot.arena.chouette import ChouetteError, ChouettePlayer, play_chouette
 from fibsbot.arena.demo import MatchDisplay
+from fibsbot.chouette import demo
+from fibsbot.chouette.demo import ChouetteError, ChouettePlayer, play_chouette
+from fibsbot.chouette.rules import start, withdraw
 from fibsbot.cli import UserError, main
 from fibsbot.match import MatchState
 from fibsbot.position import Play
-from fibsbot.rules.chouette import start, withdraw
 from fibsbot.server.server import Server
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
@@ -52,10 +52,10 @@ def test_a_chouette_of_four_is_shown_as_in_the_golden_file_and_its_log_can_be_re
 
 
 def test_the_sheet_of_six_players_fits_into_80_columns() -> None:
-    state = withdraw(start(chouette.NAMES), "alice")
+    state = withdraw(start(demo.NAMES), "alice")
     screen = io.StringIO()
-    Console(file=screen, width=80).print(chouette.ChouetteSheet([state]).table())
-    assert all(f" {name}" in screen.getvalue() for name in chouette.NAMES)
+    Console(file=screen, width=80).print(demo.ChouetteSheet([state]).table())
+    assert all(f" {name}" in screen.getvalue() for name in demo.NAMES)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_chouette_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_
     async def fail(*_: object, **named: object) -> None:
         raise ExceptionGroup("tasks", [ChouetteError(f"no table for {named['games']} games")])
 
-    monkeypatch.setattr(chouette, "play", fail)
+    monkeypatch.setattr(demo, "play", fail)
     words = ["demo", "--game", "chouette", "--strategy", "heuristic", "--log-dir", str(tmp_path)]
     result = CliRunner().invoke(main, words)
     assert isinstance(result.exception, SystemExit | UserError)
@@ -107,7 +107,7 @@ async def test_strategies_that_fail_cost_a_decision_and_every_game_settles_the_l
     screen = io.StringIO()
     pairs = [(Dropper(), RandomStrategy(number)) for number in range(3)]
     display = MatchDisplay(Console(file=screen, width=80), "alice")
-    sheet = await chouette.play(display, pairs, games=4, seed=1, pause=0.0, log_path=None)
+    sheet = await demo.play(display, pairs, games=4, seed=1, pause=0.0, log_path=None)
     assert 4 == len(sheet.games)
     for game in sheet.games:
         assert 0 == sum(game.ledger.values())

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from fibs_protocol.words import Departure
+from fibsbot.chouette import flow
+from fibsbot.chouette.flow import ABANDONED_TIME, DECISION_TIME
+from fibsbot.chouette.table import all_tables
 from fibsbot.rules.state import Seat
-from fibsbot.server import chouette_flow, sessions
-from fibsbot.server.chouette_flow import ABANDONED_TIME, DECISION_TIME
+from fibsbot.server import sessions
 from fibsbot.server.server import Server
 from fibsbot.server.users import User
-from tests.server.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
+from tests.chouette.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
 from tests.server.simulated_world import NOON, ListedDice, Simulation, boards
 from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
 
@@ -122,9 +124,9 @@ def test_whatever_happens_a_table_comes_to_an_end() -> None:
     """Nobody says a word any more: everybody is dropped, then the table is closed."""
     game = Chouette((3, 1))
     for _ in range(9):
-        if game.simulation.world.tables:
+        if all_tables(game.simulation.world):
             game.pass_time(DECISION_TIME)
-    assert [] == game.simulation.world.tables
+    assert [] == all_tables(game.simulation.world)
 
 
 def test_time_stands_still_while_nobody_is_there(chouette: Chouette) -> None:
@@ -160,12 +162,12 @@ def test_an_abandoned_table_is_closed_in_the_end(chouette: Chouette) -> None:
     chouette.pass_time(ABANDONED_TIME - 1)
     assert chouette.table.playing
     chouette.pass_time(1)
-    assert [] == chouette.simulation.world.tables
-    assert [] == chouette.simulation.store.chouettes()
+    assert [] == all_tables(chouette.simulation.world)
+    assert [] == chouette.simulation.store.saved_tables()
 
 
 async def test_the_server_drops_late_players_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.server.server.CHOUETTE_INTERVAL", 0.01)
+    monkeypatch.setattr("fibsbot.server.server.TABLE_INTERVAL", 0.01)
     time = float(NOON)
     async with Server(limits=CHEAP, dice=ListedDice(*CASTS, (3, 1)), timer=lambda: time) as server:
         players = []
@@ -193,7 +195,7 @@ def test_a_table_survives_a_restart(tmp_path: Path) -> None:
     game.simulation.store.close()
 
     again = Simulation(ListedDice((6, 5)), db=tmp_path / "games.db")
-    (table,) = again.world.tables
+    (table,) = all_tables(again.world)
     assert (state, 2, list(NAMES)) == (table.state, table.games, table.seats)
     assert table.match is not None
     assert rolls == table.match.rolls
@@ -231,7 +233,7 @@ def test_a_table_that_has_not_begun_survives_a_restart(killed: bool, tmp_path: P
     assert "dave is not back yet; who stays away loses the seat" in refusal
     again.log_in("dave")
     again.say(alice, "chouette start")
-    (table,) = again.world.tables
+    (table,) = all_tables(again.world)
     assert table.playing
     assert ["alice", "carol", "dave"] == table.seats
 
@@ -243,12 +245,12 @@ def test_who_does_not_come_back_after_a_restart_loses_a_seat_at_a_table_that_has
 
     def pass_time(seconds: float) -> None:
         again.time += seconds
-        chouette_flow.drop_late_players(again.world)
+        flow.drop_late_players(again.world)
         again.collect()
 
     pass_time(0)
     pass_time(DECISION_TIME)
-    (table,) = again.world.tables
+    (table,) = all_tables(again.world)
     bob = again.log_in("bob")
     pass_time(DECISION_TIME - 1)
     assert list(NAMES[:3]) == table.seats
@@ -265,15 +267,15 @@ def test_a_table_that_nobody_comes_back_to_is_closed_in_the_end(tmp_path: Path) 
     again = Simulation(db=tmp_path / "games.db")
     for seconds, tables in ((0, 1), (ABANDONED_TIME - 1, 1), (1, 0)):
         again.time += seconds
-        chouette_flow.drop_late_players(again.world)
-        assert tables == len(again.world.tables) == len(again.store.chouettes())
+        flow.drop_late_players(again.world)
+        assert tables == len(all_tables(again.world)) == len(again.store.saved_tables())
 
 
 def test_a_table_that_all_have_left_before_it_began_is_not_kept(tmp_path: Path) -> None:
     simulation, users = not_begun(tmp_path / "games.db")
     for user in users.values():
         simulation.say(user, "chouette leave")
-    assert [] == simulation.store.chouettes()
+    assert [] == simulation.store.saved_tables()
 
 
 @pytest.mark.parametrize(
@@ -286,9 +288,9 @@ def test_a_table_that_all_have_left_before_it_began_is_not_kept(tmp_path: Path) 
 )
 def test_a_damaged_table_that_has_not_begun_is_left_out(text: str, tmp_path: Path) -> None:
     simulation, _ = not_begun(tmp_path / "games.db")
-    simulation.store.save_chouette(simulation.world.tables[0].number, text, simulation.time)
+    simulation.store.save_table(all_tables(simulation.world)[0].number, text, simulation.time)
     simulation.store.close()
-    assert [] == Simulation(db=tmp_path / "games.db").world.tables
+    assert [] == all_tables(Simulation(db=tmp_path / "games.db").world)
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '"alice"', '"ledger": {"alice": 3', '"can_move": [0, 0]'])
@@ -297,23 +299,23 @@ def test_a_damaged_table_is_left_out(damage: str, tmp_path: Path) -> None:
     number = game.table.number
     text = game.table.to_json()
     broken = damage if damage in {"", "{}"} else text.replace(damage, '"x": {"alice": 4', 1) + "."
-    game.simulation.store.save_chouette(number, broken, game.simulation.time)
+    game.simulation.store.save_table(number, broken, game.simulation.time)
     game.simulation.store.close()
-    assert [] == Simulation(db=tmp_path / "games.db").world.tables
+    assert [] == all_tables(Simulation(db=tmp_path / "games.db").world)
 
 
 @pytest.mark.parametrize("name", ["alice", "bob"])
 def test_a_second_login_keeps_the_seat_at_a_table_that_has_not_begun(name: str, tmp_path: Path) -> None:
     """Also for the player who has opened the table; the table in the database stays the same."""
     simulation, users = not_begun(tmp_path / "games.db")
-    (table,), saved = simulation.world.tables, simulation.store.chouettes()
+    (table,), saved = all_tables(simulation.world), simulation.store.saved_tables()
     again = simulation.log_in(name)
     assert "chouette: you have a seat at the table of alice." in simulation.received(again)
     news = [line for line in simulation.received(users["carol"]) if line.startswith(f"chouette: {name}")]
     assert [f"chouette: {name} is away.", f"chouette: {name} is back."] == news[-2:]
     assert ("alice", list(NAMES[:3])) == (table.host, table.seats)
     assert again.table is table.users[again.name].table is table
-    assert saved == simulation.store.chouettes()
+    assert saved == simulation.store.saved_tables()
     users[name] = again
     simulation.say(users["alice"], "chouette start")
     assert table.playing
@@ -322,12 +324,12 @@ def test_a_second_login_keeps_the_seat_at_a_table_that_has_not_begun(name: str, 
 def test_a_second_login_of_who_sits_alone_keeps_the_table(tmp_path: Path) -> None:
     simulation, users = not_begun(tmp_path / "games.db", 1)
     again = simulation.log_in("alice")
-    assert [again.table] == simulation.world.tables
+    assert [again.table] == all_tables(simulation.world)
     assert users["alice"].table is None
     simulation.time += ABANDONED_TIME
-    chouette_flow.drop_late_players(simulation.world)
-    chouette_flow.drop_late_players(simulation.world)
-    assert [again.table] == simulation.world.tables
+    flow.drop_late_players(simulation.world)
+    flow.drop_late_players(simulation.world)
+    assert [again.table] == all_tables(simulation.world)
 
 
 def test_who_disconnects_from_a_table_that_has_not_begun_loses_the_seat(tmp_path: Path) -> None:

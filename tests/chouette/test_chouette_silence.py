@@ -13,7 +13,7 @@ from fibs_protocol.session import State
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited
 from fibsbot.strategies.questions import last_resort_answer
 from tests.bot.agent_script import AFTER_61, PROMPT, Script
-from tests.bot.test_chouette import DOUBLED, JOIN, NO_SEAT, SEAT, TABLE, captain, seated, shown
+from tests.chouette.test_chouette_bot import DOUBLED, JOIN, NO_SEAT, SEAT, TABLE, captain, seated, shown
 
 RULES: Final = TIMEOUT_RULES
 BLOCKED: Final = "0:-2:-2:-2:-2:-2:-2:0:0:0:0:0:0:0:0:0:0:0:0:-3:0:0:0:0:14:1"

@@ -14,9 +14,10 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-from fibsbot.arena.chouette import ChouettePlayer
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End, Record
+from fibsbot.chouette.demo import ChouettePlayer
+from fibsbot.chouette.table import all_tables
 from fibsbot.policy import Policy
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import Store, StoreWriter
@@ -141,7 +142,7 @@ async def test_bots_play_a_chouette_to_which_they_are_invited_also_one_that_is_k
         again = play_session(accepts["marvin"], HeuristicStrategy(), observer=watchers["marvin"])
         results = await asyncio.gather(again, *others)
         await asyncio.gather(*playing)
-        assert [] == server.world.tables
+        assert [] == all_tables(server.world)
     for result in results:
         assert (End.FINISHED, 1, 0) == (result.end, result.counters.matches, result.counters.differences)
     assert [{"host": "arthur", "resumed": False}] == killed.named("chouette_joined")

@@ -135,6 +135,11 @@ class ChouetteFlow:
         self._decision = None
         self._failures = 0
 
+    @property
+    def inviter(self) -> str | None:
+        """The player whose invitation we have taken, while we have a seat."""
+        return None if self.seat is None else self.seat.inviter
+
     # -- the seat -----------------------------------------------------------------------------------------------
 
     @on(m.ChouetteSeat)

@@ -10,29 +10,26 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from fibsbot.match import Dice
-from fibsbot.position import Play, Position
-from fibsbot.rules.chouette import (
+from fibsbot.chouette.rules import (
     BOX,
     TEAM,
     Casting,
     Chouette,
-    accept_resignation,
+    act,
     begin_casting,
     cast,
-    double,
     drop,
+    follow,
     next_game,
     next_order,
-    play,
-    reject_resignation,
     resign,
-    roll,
-    roll_opening,
     start,
     take,
     withdraw,
 )
+from fibsbot.match import Dice
+from fibsbot.position import Play, Position
+from fibsbot.rules import game
 from fibsbot.rules.errors import (
     CubeError,
     DiceError,
@@ -48,6 +45,37 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
 from tests.examples import examples
 from tests.hypothesis_strategies import dice
+
+
+def roll_opening(state: Chouette, box_die: int, captain_die: int) -> Chouette:
+    """Roll one die for the box and one for the captain."""
+    return follow(state, game.roll_opening(state.game, box_die, captain_die))
+
+
+def roll(state: Chouette, player: str, numbers: Dice) -> Chouette:
+    """Roll the dice for the side on turn."""
+    return act(state, player, game.roll, numbers)
+
+
+def play(state: Chouette, player: str, chosen: Play) -> Chouette:
+    """Make a play for the side on turn."""
+    return act(state, player, game.play, chosen)
+
+
+def double(state: Chouette, player: str) -> Chouette:
+    """Offer a double for a side."""
+    return act(state, player, game.double)
+
+
+def accept_resignation(state: Chouette, player: str) -> Chouette:
+    """Accept the other side's offer to resign."""
+    return act(state, player, game.accept_resignation)
+
+
+def reject_resignation(state: Chouette, player: str) -> Chouette:
+    """Reject the other side's offer to resign."""
+    return act(state, player, game.reject_resignation)
+
 
 ANN, BEN, CAT, DAN = PLAYERS = ("ann", "ben", "cat", "dan")
 """ann is in the box, ben is captain."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from attrs import evolve
 
 from fibs_protocol.words import Dice
+from fibsbot.chouette import flow
+from fibsbot.chouette.table import ChouetteTable, all_tables
 from fibsbot.position import Position
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import chouette_flow
-from fibsbot.server.chouette_table import ChouetteTable
 from tests.server.simulated_world import ListedDice, Simulation
 
 NAMES = ("alice", "bob", "carol", "dave")
@@ -45,7 +45,7 @@ class Chouette:
     @property
     def table(self) -> ChouetteTable:
         """The table."""
-        (table,) = self.simulation.world.tables
+        (table,) = all_tables(self.simulation.world)
         return table
 
     def ledger(self) -> dict[str, int]:
@@ -56,7 +56,7 @@ class Chouette:
     def pass_time(self, seconds: float) -> None:
         """Let time pass, and drop those who are late."""
         self.simulation.time += seconds
-        chouette_flow.drop_late_players(self.simulation.world)
+        flow.drop_late_players(self.simulation.world)
         self.simulation.collect()
 
     def win(self, seat: Seat) -> None:

@@ -8,17 +8,17 @@ from typing import Final
 
 from fibs_protocol.grammar import parse, parse_command
 from fibs_protocol.words import Departure
+from fibsbot.chouette import flow
+from fibsbot.chouette.flow import DECISION_TIME
+from fibsbot.chouette.rules import Chouette
+from fibsbot.chouette.table import ChouetteTable, all_tables
 from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.replay.events import MatchEvent
 from fibsbot.replay.transcriber import Transcriber
-from fibsbot.rules.chouette import Chouette
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
-from fibsbot.server import chouette_flow
-from fibsbot.server.chouette_flow import DECISION_TIME
-from fibsbot.server.chouette_table import ChouetteTable
 from fibsbot.server.dice import SeededDice
-from tests.server.chouette_simulation import NAMES
+from tests.chouette.chouette_simulation import NAMES
 from tests.server.simulated_world import Simulation
 
 ROLLING: Final = ("roll",) * 92 + ("double",) * 6 + ("resign n", "resign g")
@@ -49,7 +49,7 @@ class LoggedChouette:
     def play(self, games: int) -> None:
         """Play so many games, and close the logs."""
         while len(self.ends) < games:
-            (table,) = self._simulation.world.tables
+            (table,) = all_tables(self._simulation.world)
             state = table.state
             assert state is not None
             if state.to_act is not None:
@@ -68,7 +68,7 @@ class LoggedChouette:
             self._lose_connection(table, self._random.choice(NAMES))
         elif self._random.random() < self._trouble:
             self._simulation.time += DECISION_TIME
-            chouette_flow.drop_late_players(self._simulation.world)
+            flow.drop_late_players(self._simulation.world)
             self._simulation.collect()
             self._hear()
         elif name in table.users:

@@ -1,7 +1,8 @@
 """The course of a chouette: casts for the order, games, members' answers, the ledger, players who are away.
 
-Box and captain play an ordinary game (game_flow.py, game_commands.py). What a table adds is announced in lines that
-begin with `chouette:`. No wait is endless: a player who does not decide in time, logged in or not, drops out.
+Box and captain play an ordinary game (game_flow.py and game_commands.py of the server). What a table adds is announced
+in lines that begin with `chouette:`. No wait is endless: a player who does not decide in time, logged in or not, drops
+out.
 """
 
 from __future__ import annotations
@@ -13,16 +14,15 @@ from typing import Final
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Message
-from fibs_protocol.words import UNLIMITED, YOU, Colour
-from fibsbot.rules import chouette as rules
-from fibsbot.rules.chouette import BOX, TEAM, Chouette
+from fibs_protocol.words import Departure
+from fibsbot.chouette import FEWEST_PLAYERS, rules
+from fibsbot.chouette.rules import BOX, TEAM, Chouette
+from fibsbot.chouette.table import SERVER_LAWS, ChouetteMatch, ChouetteTable, all_tables, table_of
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.laws import FEWEST_PLAYERS
-from fibsbot.rules.state import Ending, Seat, Stage
-from fibsbot.server import game_flow, watchers
+from fibsbot.rules.state import Ending, Seat
+from fibsbot.server import game_flow, match_commands, watchers
 from fibsbot.server.accounts import Account
-from fibsbot.server.audience import MatchView, send_to_viewers
-from fibsbot.server.chouette_table import SERVER_LAWS, ChouetteMatch, ChouetteTable, seat_of
+from fibsbot.server.audience import MatchView
 from fibsbot.server.database import KEPT_DAYS
 from fibsbot.server.user_settings import UserSettings
 from fibsbot.server.users import ClientMode, User
@@ -36,10 +36,14 @@ ABANDONED_TIME: Final = KEPT_DAYS * 86400.0
 """Seconds after which a table that nobody has used is closed."""
 
 
-def announce(world: World, table: ChouetteTable, *lines: str | Message) -> None:
-    """Send lines about a table to everybody who has a seat at it."""
-    messages = (m.ChouetteNews(line) if isinstance(line, str) else line for line in lines)
+def announce(world: World, table: ChouetteTable, *messages: Message) -> None:
+    """Send messages about a table to everybody who has a seat at it."""
     world.send_all(table.users.values(), *messages)
+
+
+def announce_news(world: World, table: ChouetteTable, text: str) -> None:
+    """Send a sentence about a table to everybody who has a seat at it."""
+    announce(world, table, m.ChouetteNews(text))
 
 
 def table_message(table: ChouetteTable) -> m.ChouetteTable | m.ChouetteNews:
@@ -61,7 +65,7 @@ def _member_text(state: Chouette, name: str) -> str:
 def save(world: World, table: ChouetteTable) -> None:
     """Save a table before anything that happened at it is sent."""
     if table.match is None:
-        world.database.save_chouette(table.number, table.to_json(), world.now())
+        world.database.save_table(table.number, table.to_json(), world.now())
     else:
         world.mark_unsaved(table.match)
 
@@ -72,52 +76,50 @@ def save(world: World, table: ChouetteTable) -> None:
 def begin(world: World, table: ChouetteTable, *, dropped_captain_last: bool = False) -> None:
     """Cast dice for the order of play, and begin the first game."""
     if dropped_captain_last:
-        announce(world, table, "a captain who drops out goes to the bottom of the rotation.")
+        announce_news(world, table, "a captain who drops out goes to the bottom of the rotation.")
     casting = rules.begin_casting(table.seats)
-    numbers = _single_dice(world, f"chouette:{table.number}:0")
+    numbers = _single_dice(world, table.key)
     while casting.tied:
         dice = {name: next(numbers) for name in casting.tied}
         casting = rules.cast(casting, dice)
-        announce(world, table, f"cast for the order: {', '.join(f'{name} {die}' for name, die in dice.items())}.")
-    first = rules.start(casting.order, laws=SERVER_LAWS, dropped_captain_last=dropped_captain_last)
-    begin_game(world, table, first)
+        casts = ", ".join(f"{name} {die}" for name, die in dice.items())
+        announce_news(world, table, f"cast for the order: {casts}.")
+    _begin_game(world, table, rules.start(casting.order, laws=SERVER_LAWS, dropped_captain_last=dropped_captain_last))
 
 
 def _single_dice(world: World, key: str) -> Iterator[int]:
     """Yield the dice of successive rolls, one at a time."""
-    for roll in itertools.count():
-        dice = world.dice.dice(key, roll)
-        world.statistics.count(dice)
-        yield from dice
+    for number in itertools.count():
+        yield from world.roll(key, number)
 
 
-def begin_game(world: World, table: ChouetteTable, state: Chouette) -> None:
+def _begin_game(world: World, table: ChouetteTable, state: Chouette) -> None:
     """Begin a game, before its opening roll."""
     last = table.match
     table.games += 1
     table.settled = False
     table.joined.clear()
-    table.match = ChouetteMatch(table, state, (Colour.X, Colour.O) if last is None else last.colours)
-    if last is not None or world.dice.coin(table.match.key):
-        table.match.swap_colours()
+    table.match = match = ChouetteMatch(table, state)
+    if last is not None:
+        match.colours = last.colours
+    if last is not None or world.dice.coin(match.key):
+        match.swap_colours()
     for user in table.users.values():
         watchers.stop_watching(world, user)
-    _seat_users(world, table)
+    _seat_users(world, match)
     announce(world, table, table_message(table))
-    _introduce_captain(world, table)
-    game_flow.start_game(world, table.match)
+    match_commands.introduce_players(world, match)
+    game_flow.start_game(world, match)
 
 
-def _seat_users(world: World, table: ChouetteTable) -> None:
+def _seat_users(world: World, match: ChouetteMatch) -> None:
     """Give box and captain the match, and let the others see it."""
-    match, state = table.match, table.state
-    if match is None or state is None:
-        return
+    table, state = match.table, match.chouette
     match.names = (state.box, state.captain)
     match.users = {
         seat: table.users.get(name) or _absent_user(world, name) for seat, name in zip(Seat, match.names, strict=True)
     }
-    match.teammates = [table.users[name] for name in table.spectators() if name in table.users]
+    match.teammates = table.spectators()
     for name, user in table.users.items():
         user.match = match if name in match.names else None
     world.show_status(*table.users.values())
@@ -130,21 +132,14 @@ def _absent_user(world: World, name: str) -> User:
     return User(account, ClientMode.PLAIN, account.last_host, None, account.last_login, settings, world.elapsed())
 
 
-def _introduce_captain(world: World, table: ChouetteTable) -> None:
-    """Give the clients of box and captain each other's name, as at the beginning of a match."""
-    if table.match is not None:
-        box, captain = (table.match.users[seat] for seat in Seat)
-        world.send(captain, m.YouJoined(box.name, UNLIMITED))
-        world.send(box, m.OpponentJoined(captain.name, UNLIMITED))
-
-
 def after_command(world: World, table: ChouetteTable) -> None:
     """Announce the result if a game has ended, and start the time for the next decision."""
     if table not in world.tables:
         return
-    if table.state is not None and table.state.over and not table.settled:
-        _announce_result(world, table, table.state)
-    if table.state is None and not table.users:
+    match = table.match
+    if match is not None and match.chouette.over and not table.settled:
+        _announce_result(world, match)
+    if match is None and not table.users:
         table.deadline = None
     state = table.state if table.users else None
     if state is not table.timed:
@@ -152,18 +147,18 @@ def after_command(world: World, table: ChouetteTable) -> None:
         table.deadline = None if state is None else world.elapsed() + DECISION_TIME
 
 
-def _announce_result(world: World, table: ChouetteTable, state: Chouette) -> None:
+def _announce_result(world: World, match: ChouetteMatch) -> None:
     """Announce the result of a game, the ledger and the rotation, and ask everybody to join the next game."""
+    table, state = match.table, match.chouette
     table.settled = True
-    world.mark_unsaved(state_match(table))
-    result = m.ChouetteResult(table.games, _result_text(state))
-    announce(world, table, result, m.ChouetteLedger.of(state.ledger))
+    world.mark_unsaved(match)
+    announce(world, table, m.ChouetteResult(table.games, _result_text(state)), m.ChouetteLedger.of(state.ledger))
     if len(table.seats) < FEWEST_PLAYERS:
         close(world, table)
         return
     box, captain, *others = rules.next_order(state)
-    announce(world, table, f"next game: {box} in the box, {captain} captain, then {', '.join(others)}.")
-    world.send_all((table.users[name] for name in table.spectators() if name in table.users), m.JoinNextGame())
+    announce_news(world, table, f"next game: {box} in the box, {captain} captain, then {', '.join(others)}.")
+    world.send_all(table.spectators(), m.JoinNextGame())
     table.joined = {name for name in table.users if name not in state.order}
 
 
@@ -179,112 +174,95 @@ def _result_text(state: Chouette) -> str:
     return f"{names} win {points} each from {state.box}."
 
 
-def state_match(table: ChouetteTable) -> ChouetteMatch:
-    """Return the match of a table at which a game has begun."""
-    if table.match is None:
-        raise AssertionError("a table has a match from its first game on")
-    return table.match
-
-
-def join_next_game(world: World, table: ChouetteTable, user: User) -> None:
+def join_next_game(world: World, match: ChouetteMatch, user: User) -> None:
     """Let a player join the next game, which begins once everybody has joined it."""
+    table = match.table
     table.joined.add(user.name)
     missing = [name for name in table.seats if name not in table.joined]
     if missing:
         world.send(user, m.WaitForJoin(missing[0]))
     else:
-        _begin_next_game(world, table)
+        _begin_next_game(world, match)
 
 
-def _begin_next_game(world: World, table: ChouetteTable) -> None:
+def _begin_next_game(world: World, match: ChouetteMatch) -> None:
     """Begin the next game with all who have a seat."""
-    if table.state is not None:
-        begin_game(world, table, rules.next_game(table.state, table.seats))
+    _begin_game(world, match.table, rules.next_game(match.chouette, match.table.seats))
 
 
 # -- the members' answers -------------------------------------------------------------------------------------------
 
 
-def answer_double(world: World, table: ChouetteTable, user: User, *, takes: bool) -> None:
+def answer_double(world: World, match: ChouetteMatch, user: User, *, takes: bool) -> None:
     """Answer the box's double for one member of the team."""
-    before = table.state
-    if before is None:
-        raise CommandError(m.NotPlaying())
+    before = match.chouette
     try:
-        table.state = (rules.take if takes else rules.drop)(before, user.name)
+        match.chouette = (rules.take if takes else rules.drop)(before, user.name)
     except RuleError as error:
         raise CommandError(m.ChouetteRefused(str(error))) from None
-    if takes:
-        announce(world, table, f"{user.name} takes.")
-    else:
-        announce(world, table, m.ChouettePass(user.name, before.game.cube, before.box))
-    _go_on(world, table, before)
+    passed = m.ChouettePass(user.name, before.game.cube, before.box)
+    announce(world, match.table, m.ChouetteNews(f"{user.name} takes.") if takes else passed)
+    _go_on(world, match, before)
 
 
-def _go_on(world: World, table: ChouetteTable, before: Chouette) -> None:
+def _go_on(world: World, match: ChouetteMatch, before: Chouette) -> None:
     """Go on after a member's answer, or after a player has been dropped."""
-    match, state = state_match(table), table.state
-    if state is None:
-        return
+    state, result = match.chouette, match.state.result
     world.mark_unsaved(match)
-    if state.game.result is not None:
-        given_up = "rejects" if state.game.result.how is Ending.DROPPED else "wants to resign"
-        match.record_action(state.game.result.winner.other, given_up)
+    if result is not None:
+        given_up = "rejects" if result.how is Ending.DROPPED else "wants to resign"
+        match.record_action(result.winner.other, given_up)
         game_flow.end_game(world, match)
         return
     if state.captain != before.captain:
-        _pass_captaincy(world, table, state)
+        _pass_captaincy(world, match)
     if before.waiting and not state.waiting:
-        match.record_action(TEAM, "accepts")
-
-        def message_for(view: MatchView) -> Message:
-            return m.DoubleAccepted(view.name(TEAM), None if view.is_watcher else state.game.cube)
-
-        send_to_viewers(world, match, message_for)
-        game_flow.continue_game(world, match)
+        game_flow.go_on_after_take(world, match, TEAM)
     else:
-        ask(world, table)
+        ask(world, match)
 
 
-def _pass_captaincy(world: World, table: ChouetteTable, state: Chouette) -> None:
-    _seat_users(world, table)
-    announce(world, table, m.ChouetteCaptain(state.captain))
-    _introduce_captain(world, table)
-    captain = state_match(table).users[TEAM]
+def _pass_captaincy(world: World, match: ChouetteMatch) -> None:
+    _seat_users(world, match)
+    announce(world, match.table, m.ChouetteCaptain(match.chouette.captain))
+    match_commands.introduce_players(world, match)
+    captain = match.users[TEAM]
     captain.settings.begin_game()
-    world.send(captain, MatchView(state_match(table), captain, TEAM, is_watcher=False).board())
+    world.send(captain, MatchView(match, captain, TEAM, is_watcher=False).board())
 
 
-def ask(world: World, table: ChouetteTable) -> None:
+def ask(world: World, match: ChouetteMatch) -> None:
     """Ask the player whose decision is awaited, if this player is logged in."""
-    match, state = table.match, table.state
-    user = None if state is None else table.users.get(state.to_act or "")
-    if match is None or state is None or user is None:
-        return
-    game = state.game
-    if game.resignation is not None:
-        world.send(user, m.ResignOffer(match.names[game.resignation.seat], YOU, game.resignation.points))
-    elif game.answering is not None:
-        world.send(user, m.OpponentDoubles(match.names[game.answering.other], may_redouble=False))
-    elif game.stage is Stage.MOVE:
-        world.send(user, m.MovePrompt(match.can_move[game.turn]))
-    else:
-        world.send(user, m.RollOrDouble())
+    user = match.table.users.get(match.chouette.to_act or "")
+    if user is not None:
+        world.send(user, game_flow.question(match))
 
 
 # -- coming and going -----------------------------------------------------------------------------------------------
+
+
+def sit_down(world: World, table: ChouetteTable, user: User) -> None:
+    """Give a user a seat."""
+    table.seats.append(user.name)
+    table.users[user.name] = user
+    user.table = table
+    user.invitation = None
+    save(world, table)
+    world.send(user, m.ChouetteSeat(table.host))
+    world.show_status(user)
 
 
 def leave(world: World, table: ChouetteTable, name: str) -> None:
     """Take a player's seat away: before the first game, between games, or after dropping out of one."""
     announce(world, table, m.ChouetteLeft(name))
     _remove_seat(world, table, name)
-    between_games = table.state is not None and table.state.over
+    match = table.match
+    between_games = match is not None and match.chouette.over
     if not table.seats or (between_games and len(table.seats) < FEWEST_PLAYERS):
         close(world, table)
         return
-    if between_games and table.joined >= set(table.seats):
-        _begin_next_game(world, table)
+    if match is not None and between_games and table.joined >= set(table.seats):
+        _begin_next_game(world, match)
     save(world, table)
     after_command(world, table)
 
@@ -306,96 +284,108 @@ def _remove_seat(world: World, table: ChouetteTable, name: str) -> None:
 def close(world: World, table: ChouetteTable) -> None:
     """Close a table: fewer than three players are left."""
     if table.state is not None:
-        closed = "fewer than three players are left, and the table is closed."
-        announce(world, table, closed, m.ChouetteLedger.of(table.state.ledger))
-    world.database.delete_chouette(table.number)
+        announce_news(world, table, "fewer than three players are left, and the table is closed.")
+        announce(world, table, m.ChouetteLedger.of(table.state.ledger))
+    world.database.delete_table(table.number)
     for name in list(table.seats):
         _remove_seat(world, table, name)
     world.tables.remove(table)
 
 
-def go_away(world: World, user: User, *, coming_back: bool) -> None:
+def go_away(world: World, user: User, how: Departure) -> None:
     """Note that a player's connection has ended.
 
-    The seat is kept once a game has begun, if the server stops, or if the player has logged in anew (`coming_back`).
+    The seat is kept once a game has begun, if the server stops, or if the player has logged in anew.
     """
-    table = user.table
+    table = table_of(user)
     if table is None:
         return
-    if table.state is None and not (world.closing or coming_back):
+    if table.match is None and not world.closing and how is not Departure.RECONNECTED:
         leave(world, table, user.name)
         return
     del table.users[user.name]
     table.joined.discard(user.name)
     user.table = user.match = None
-    _seat_users(world, table)
-    announce(world, table, f"{user.name} is away.")
+    if table.match is not None:
+        _seat_users(world, table.match)
+    announce_news(world, table, f"{user.name} is away.")
     after_command(world, table)
 
 
 def come_back(world: World, user: User) -> None:
     """Give a user who logs in their seat back, with the board and the decision that is awaited."""
-    table = next((table for table in world.tables if user.name in table.seats), None)
+    table = next((table for table in all_tables(world) if user.name in table.seats), None)
     if table is None:
         return
     user.table = table
     table.users[user.name] = user
     world.send(user, m.ChouetteSeat(table.host))  # first of all: what follows looks like a match of two players
-    announce(world, table, f"{user.name} is back.")
-    if table.state is None:
+    announce_news(world, table, f"{user.name} is back.")
+    if table.match is None:
         world.send(user, table_message(table))
         world.show_status(user)
         if len(table.users) == 1:
             table.deadline = world.elapsed() + DECISION_TIME
         return
-    _seat_users(world, table)
-    match, state = state_match(table), table.state
-    world.send(user, table_message(table), m.ChouetteLedger.of(state.ledger))
-    seat = seat_of(state, user.name)
-    if seat is not None:
+    _show_game(world, table.match, user)
+    after_command(world, table)
+
+
+def _show_game(world: World, match: ChouetteMatch, user: User) -> None:
+    """Show the game to a user who has come back, and ask again what the user has to decide."""
+    _seat_users(world, match)
+    state = match.chouette
+    world.send(user, table_message(match.table), m.ChouetteLedger.of(state.ledger))
+    acts = user.name in match.names
+    seat = match.seat(user.name) if acts else TEAM
+    if acts:
         world.send(user, m.YouResumed(match.names[seat.other]))
     if state.over:
         world.send(user, m.JoinNextGame())
-    else:
-        world.send(user, MatchView(match, user, TEAM if seat is None else seat, is_watcher=seat is None).board())
-        if state.to_act == user.name:
-            ask(world, table)
-    after_command(world, table)
+        return
+    world.send(user, MatchView(match, user, seat, is_watcher=not acts).board())
+    if state.to_act == user.name:
+        ask(world, match)
 
 
 def drop_late_players(world: World) -> None:
     """Drop every player who has not decided in time, and go on without those who have not joined the next game."""
     now = world.elapsed()
-    for table in list(world.tables):
-        state = table.state
+    for table in all_tables(world):
         if table.deadline is None:
             table.deadline = now + ABANDONED_TIME
-        if table.deadline > now:
-            continue
-        if not table.users:
-            close(world, table)
-        elif state is None:
-            table.deadline = None
-            for name in [name for name in table.seats if name not in table.users]:
-                announce(world, table, f"{name} has not come back.")
-                leave(world, table, name)
-        elif state.over:
-            _go_on_without(world, table)
-        elif state.to_act is not None:
-            name = state.to_act
-            table.state = rules.withdraw(state, name)
-            announce(world, table, m.ChouetteDropout(name, state.game.cube))
-            _go_on(world, table, state)
-        after_command(world, table)
+        if table.deadline <= now:
+            _go_on_without_late_players(world, table)
+            after_command(world, table)
     world.save_matches()
 
 
-def _go_on_without(world: World, table: ChouetteTable) -> None:
+def _go_on_without_late_players(world: World, table: ChouetteTable) -> None:
+    match = table.match
+    if not table.users:
+        close(world, table)
+    elif match is None:
+        table.deadline = None
+        for name in [name for name in table.seats if name not in table.users]:
+            announce_news(world, table, f"{name} has not come back.")
+            leave(world, table, name)
+    elif match.chouette.over:
+        _begin_without_absent_players(world, match)
+    elif match.chouette.to_act is not None:
+        before, name = match.chouette, match.chouette.to_act
+        match.chouette = rules.withdraw(before, name)
+        announce(world, table, m.ChouetteDropout(name, before.game.cube))
+        _go_on(world, match, before)
+
+
+def _begin_without_absent_players(world: World, match: ChouetteMatch) -> None:
     """Begin the next game with the players who have joined it; close the table if they are too few."""
+    table = match.table
     for name in [name for name in table.seats if name not in table.joined]:
-        announce(world, table, f"{name} has not joined.", m.ChouetteLeft(name))
+        announce_news(world, table, f"{name} has not joined.")
+        announce(world, table, m.ChouetteLeft(name))
         _remove_seat(world, table, name)
     if len(table.seats) < FEWEST_PLAYERS:
         close(world, table)
     else:
-        _begin_next_game(world, table)
+        _begin_next_game(world, match)

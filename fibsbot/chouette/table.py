@@ -11,15 +11,18 @@ from typing import Any, Final
 
 from attrs import define, field
 
+from fibs_protocol import messages as m
+from fibs_protocol.messages import Refusal
 from fibs_protocol.words import Colour
+from fibsbot.chouette import MOST_PLAYERS
+from fibsbot.chouette.rules import LAWS_CHOUETTE, TEAM, Chouette, follow
 from fibsbot.evolve import evolve
-from fibsbot.rules.chouette import LAWS_CHOUETTE, TEAM, Chouette, follow
-from fibsbot.rules.laws import MOST_PLAYERS
-from fibsbot.rules.state import GameState, Seat
+from fibsbot.rules.state import GameState
 from fibsbot.server.database import Database
 from fibsbot.server.saved_games import SAVED_GAMES
-from fibsbot.server.server_match import CUBE_LIMIT, ServerMatch
-from fibsbot.server.users import User
+from fibsbot.server.saved_match import CUBE_LIMIT, NEW_COLOURS
+from fibsbot.server.users import ServerMatch, User
+from fibsbot.server.world import World
 
 SERVER_LAWS: Final = evolve(LAWS_CHOUETTE, cube_limit=CUBE_LIMIT)
 
@@ -27,18 +30,12 @@ SERVER_LAWS: Final = evolve(LAWS_CHOUETTE, cube_limit=CUBE_LIMIT)
 class ChouetteMatch(ServerMatch):
     """The game of a chouette: seat A is the man in the box, seat B is the captain."""
 
-    def __init__(self, table: ChouetteTable, state: Chouette, colours: tuple[Colour, Colour]) -> None:
+    def __init__(self, table: ChouetteTable, state: Chouette, colours: tuple[Colour, Colour] = NEW_COLOURS) -> None:
         """Put box and captain of a state at the table's board."""
         self.table = table
-        table.state = state
-        super().__init__((state.box, state.captain), state.game, colours, table.number)
-
-    @property
-    def chouette(self) -> Chouette:
+        self.chouette = state
         """The state of the chouette."""
-        if self.table.state is None:
-            raise AssertionError("a table with a match has a state")
-        return self.table.state
+        super().__init__((state.box, state.captain), state.game, colours, table.number)
 
     @property
     def state(self) -> GameState:
@@ -47,17 +44,16 @@ class ChouetteMatch(ServerMatch):
 
     @state.setter
     def state(self, game: GameState) -> None:
-        chouette = self.chouette
-        self.table.state = follow(chouette, evolve(game, laws=chouette.game.laws))
+        self.chouette = follow(self.chouette, evolve(game, laws=self.chouette.game.laws))
 
     @property
     def key(self) -> str:
         """The game's name for seeded dice."""
-        return f"chouette:{self.table.number}:{self.table.games}"
+        return self.table.key
 
     def save(self, database: Database, now: float) -> None:
         """Save the whole table."""
-        database.save_chouette(self.table.number, self.table.to_json(), now)
+        database.save_table(self.table.number, self.table.to_json(), now)
 
 
 @define(eq=False)
@@ -72,9 +68,8 @@ class ChouetteTable:
     """The table's number in the database."""
     games: int = 0
     """The number of games begun."""
-    state: Chouette | None = None
-    """The game that is being played, or the last one; None before the first."""
     match: ChouetteMatch | None = None
+    """The game that is being played, or the last one; None before the first."""
     users: dict[str, User] = field(factory=dict)
     """The players who are logged in, by name."""
     joined: set[str] = field(factory=set)
@@ -87,36 +82,58 @@ class ChouetteTable:
     """Whether the result of the last game has been announced."""
 
     @property
+    def state(self) -> Chouette | None:
+        """The state of the game that is being played, or of the last one; None before the first."""
+        return None if self.match is None else self.match.chouette
+
+    @property
+    def key(self) -> str:
+        """The name of the present game for seeded dice."""
+        return f"chouette:{self.number}:{self.games}"
+
+    @property
     def playing(self) -> bool:
         """Whether a game is being played."""
         return self.state is not None and not self.state.over
+
+    @property
+    def not_acting(self) -> Refusal:
+        """The refusal of a command that only box and captain may give."""
+        if self.match is None:
+            return m.NotPlaying()
+        return m.ChouetteRefused(f"{self.match.names[TEAM]} is the captain and acts for the team")
+
+    @property
+    def full(self) -> bool:
+        """Whether every seat is taken."""
+        return len(self.seats) >= MOST_PLAYERS
 
     def is_in_game(self, name: str) -> bool:
         """Return whether a player has points at stake in the game that is being played."""
         return self.state is not None and self.playing and name in {self.state.box, *self.state.in_game}
 
-    def spectators(self) -> list[str]:
-        """Return the players who only see the board: all but box and captain."""
-        return [name for name in self.seats if self.state is None or name not in {self.state.box, self.state.captain}]
+    def spectators(self) -> list[User]:
+        """Return the users who only see the board: all but box and captain."""
+        acting = () if self.state is None else (self.state.box, self.state.captain)
+        return [self.users[name] for name in self.seats if name in self.users and name not in acting]
 
     def to_json(self) -> str:
         """Return everything except the users as JSON; host and seats before the first game."""
-        if self.state is None or self.match is None:
-            return json.dumps({"host": self.host, "seats": self.seats})
-        match = self.match
-        return json.dumps(
-            {
-                "host": self.host,
-                "seats": self.seats,
-                "games": self.games,
-                "state": SAVED_GAMES.unstructure(self.state),
-                "settled": self.settled,
-                "colours": match.colours,
-                "rolls": match.rolls,
-                "moves": match.moves,
-                "can_move": match.can_move,
-            }
-        )
+        values: dict[str, Any] = {"host": self.host, "seats": self.seats}
+        if self.match is not None:
+            state = SAVED_GAMES.unstructure(self.match.chouette)
+            values |= {"games": self.games, "state": state, "settled": self.settled, **self.match.board_values()}
+        return json.dumps(values)
+
+
+def table_of(user: User) -> ChouetteTable | None:
+    """Return the table at which a user has a seat."""
+    return user.table if isinstance(user.table, ChouetteTable) else None
+
+
+def all_tables(world: World) -> list[ChouetteTable]:
+    """Return all tables."""
+    return [table for table in world.tables if isinstance(table, ChouetteTable)]
 
 
 def saved_tables(rows: Iterable[tuple[int, str]]) -> list[ChouetteTable]:
@@ -127,32 +144,20 @@ def saved_tables(rows: Iterable[tuple[int, str]]) -> list[ChouetteTable]:
 def _table_from(number: int, text: str) -> ChouetteTable | None:
     try:
         values: dict[str, Any] = json.loads(text)
-        seats = list(map(str, values["seats"]))
+        table = ChouetteTable(str(values["host"]), list(map(str, values["seats"])), number)
         if "state" not in values:
-            return _table_not_begun(number, str(values["host"]), seats)
+            return table if _is_sound(table) else None
         state = SAVED_GAMES.structure(values["state"], Chouette)
-        table = ChouetteTable(str(values["host"]), seats, number, int(values["games"]), settled=bool(values["settled"]))
-        own, other = values["colours"]
-        match = ChouetteMatch(table, state, (Colour(own), Colour(other)))
-        match.rolls = int(values["rolls"])
-        match.moves = list(map(str, values["moves"]))
-        box_can, captain_can = values["can_move"]
-        match.can_move = (int(box_can), int(captain_can))
-        flaw = match.shown(TEAM, state.captain, state.box).state.flaw()
+        table.games, table.settled = int(values["games"]), bool(values["settled"])
+        table.match = ChouetteMatch(table, state)
+        table.match.set_board_values(values)
+        flaw = table.match.shown(TEAM, state.captain, state.box).state.flaw()
         sound = set(state.order) <= set(state.ledger) and sum(state.ledger.values()) == 0
     except Exception:  # noqa: BLE001 - nothing in a row of the database is trusted
         return None
-    if flaw or not sound:
-        return None
-    table.match = match
-    return table
+    return table if sound and not flaw else None
 
 
-def _table_not_begun(number: int, host: str, seats: list[str]) -> ChouetteTable | None:
-    sound = host in seats and len(set(seats)) == len(seats) <= MOST_PLAYERS
-    return ChouetteTable(host, seats, number) if sound else None
-
-
-def seat_of(state: Chouette, name: str) -> Seat | None:
-    """Return the seat whose checkers a player moves; None for the other players."""
-    return next((seat for seat in Seat if state.player_of(seat) == name), None)
+def _is_sound(table: ChouetteTable) -> bool:
+    """Return whether host and seats of a table before its first game fit together."""
+    return table.host in table.seats and len(set(table.seats)) == len(table.seats) <= MOST_PLAYERS

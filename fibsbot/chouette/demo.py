@@ -26,20 +26,24 @@ from fibs_protocol.grammar import write, write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Dice, FibsMove, Setting
-from fibsbot.arena.demo import MatchDisplay
+from fibsbot.arena.demo import MatchDisplay, dice_text
+from fibsbot.bot.decisions import command_for, obvious_answer, question_for
+from fibsbot.bot.events_and_actions import DecisionKey
+from fibsbot.bot.settings import AgentSettings, PlaySettings
+from fibsbot.chouette.bot import PHASES
+from fibsbot.chouette.rules import BOX, Chouette
+from fibsbot.chouette.table import all_tables
 from fibsbot.client.connection import Connection, connect
-from fibsbot.fibs_numbering import match_state, play_from_fibs, play_to_fibs, player_position
+from fibsbot.fibs_numbering import match_state, play_from_fibs, player_position
 from fibsbot.match import Phase
 from fibsbot.notation import format_play
 from fibsbot.records.session_log_writer import SessionLogWriter
-from fibsbot.rules.chouette import BOX, Chouette
 from fibsbot.rules.laws import Level
-from fibsbot.rules.plays import legal_plays
 from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
-from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer, Strategy
+from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
-from fibsbot.strategies.questions import PlayQuestion, Question, RollQuestion, StrategyAnswer, TakeQuestion
+from fibsbot.strategies.questions import Question, StrategyAnswer
 
 CLIENT: Final = "chouette"
 """The name by which the player logs in as a client."""
@@ -49,19 +53,8 @@ DEADLINE: Final = 30.0
 """Seconds that a strategy has for a decision."""
 NEXT_GAME: Final = "next game: "
 """How the server's last line about a game begins."""
-_PHASES: Final[dict[type[Message], Phase]] = {
-    m.RollOrDouble: Phase.ROLL,
-    m.FirstMove: Phase.MOVE,
-    m.MovePrompt: Phase.MOVE,
-    m.OpponentDoubles: Phase.DOUBLED,
-}
-"""The decisions that the server asks for."""
-_CUBE_COMMANDS: Final[dict[CubeAction, Command]] = {
-    CubeAction.ROLL: c.Roll(),
-    CubeAction.DOUBLE: c.Double(),
-    CubeAction.TAKE: c.Accept(),
-    CubeAction.PASS: c.Reject(),
-}
+_SETTINGS: Final = AgentSettings("", "", play=PlaySettings(resign=False))
+"""The players decide as a bot with these settings."""
 
 
 class ChouetteError(Exception):
@@ -168,7 +161,7 @@ class ChouettePlayer:
             case m.ChouetteNews(text):
                 self._read_news(text)
             case m.RollOrDouble() | m.MovePrompt() | m.FirstMove(player="You") | m.OpponentDoubles():
-                self._awaited = _PHASES[type(message)]
+                self._awaited = PHASES[type(message)]
                 self.send(c.ShowBoard())
             case m.JoinNextGame():
                 self._asked_to_join += 1
@@ -193,23 +186,10 @@ class ChouettePlayer:
     async def _decide(self, board: BoardState, phase: Phase, chain: StrategyChain) -> None:
         """Decide on a board, which a member of the team sees from the captain's side."""
         state = match_state(board, phase=phase)
-        command: Command
-        if phase is Phase.MOVE:
-            plays = legal_plays(state.position, board.dice)
-            play = plays[0]
-            if len(plays) > 1:
-                answer = await _ask(chain, PlayQuestion(state, plays))
-                play = answer.play if isinstance(answer, PlayAnswer) else play
-            command = c.Move(play_to_fibs(play, board.direction))
-        else:
-            question: Question = (
-                TakeQuestion(state)
-                if phase is Phase.DOUBLED
-                else RollQuestion(state, may_double=board.may_double, resign_to=0)
-            )
-            answer = await _ask(chain, question)
-            action = answer.action if isinstance(answer, CubeAnswer) else CubeAction.ROLL
-            command = _CUBE_COMMANDS[action]
+        question = question_for(state, _SETTINGS, cube_closed=not board.may_double, resign_from=1)
+        answer = obvious_answer(state, 0) or await _ask(chain, question)
+        key = DecisionKey(0, 0, 0, phase, state.score, state.position, state.dice, state.cube, offer=0)
+        command = command_for(key, answer, board.direction).command
         if self.pause:
             await asyncio.sleep(self.pause)
         self.observer.on_command(command, board)
@@ -309,7 +289,7 @@ class ChouetteCommentator(ChouetteObserver):
             case m.Moves(player, moves):
                 self._print_play(player, moves)
             case m.CannotMove(player):
-                self.display.print(f"{self._name(player)} {_dice_text(self._dice)} cannot move")
+                self.display.print(f"{self._name(player)} {dice_text(self._dice)} cannot move")
             case m.GameWon(winner, points):
                 self.display.print(f"{self._name(winner)} bears off and wins a {self._level(points)}.")
             case _:
@@ -351,7 +331,7 @@ class ChouetteCommentator(ChouetteObserver):
         position = player_position(board) if own else player_position(board).swapped()
         dice = self._dice if any(self._dice) else board.dice if any(board.dice) else board.opponent_dice
         play = play_from_fibs(moves, direction)
-        self.display.print(f"{self._name(player)} {_dice_text(dice)} {format_play(play, position)}")
+        self.display.print(f"{self._name(player)} {dice_text(dice)} {format_play(play, position)}")
         self._dice = (0, 0)
 
     def _print_double(self, player: str) -> None:
@@ -367,11 +347,6 @@ class ChouetteCommentator(ChouetteObserver):
 
     def _name(self, player: str) -> str:
         return self.player if player == YOU else player
-
-
-def _dice_text(dice: Dice) -> str:
-    high, low = sorted(dice, reverse=True)
-    return f"{high}{low}:"
 
 
 async def play(  # noqa: PLR0913 - what the command was given
@@ -392,7 +367,7 @@ async def play(  # noqa: PLR0913 - what the command was given
     async with Server(seed=seed, limits=SHORT_LIVED) as server:
 
         def state() -> Chouette:
-            (table,) = server.world.tables
+            (table,) = all_tables(server.world)
             if table.state is None:
                 raise AssertionError("a game has begun")
             return table.state

@@ -1,38 +1,37 @@
-"""ServerMatch: a match of any game between two users: the state of the game, the players, the list of moves."""
+"""SavedMatch: what the database keeps of a match of any game: state, names, colours, the list of moves."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final, Self
 
 from attrs import define, field
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
-from fibs_protocol.words import Colour, Toggle
+from fibs_protocol.words import Colour
 from fibsbot import fibs_numbering
 from fibsbot.evolve import evolve
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import BACKGAMMON
-from fibsbot.rules.game import start_match
-from fibsbot.rules.laws import AutomaticRaise, Laws
+from fibsbot.rules.laws import Laws
 from fibsbot.rules.permissions import match_winner
 from fibsbot.rules.ruleset import Numbers, Ruleset
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.server.accounts import GameRating
-from fibsbot.server.database import Database, SavedMatchRow
+from fibsbot.server.database import SavedMatchRow
 from fibsbot.server.match_lines import BACKGAMMON_LINES, RULESET_LINES, MatchLines
 from fibsbot.server.saved_games import game_to_values, values_to_game
-from fibsbot.server.users import User
-from fibsbot.table_lines import MOST_SHOWN
 
 CUBE_LIMIT: Final = 4096
 """The highest value of the cube: a `board:` line holds four digits."""
+NEW_COLOURS: Final = (Colour.X, Colour.O)
+"""The colours of seats A and B before a coin is tossed for them."""
 
 
 @define(eq=False)
-class ServerMatch:
-    """A match between two users, until its end or until one of them leaves."""
+class SavedMatch:
+    """A match between two users, who need not be logged in."""
 
     names: tuple[str, str]
     """The names of seat A, who invited, and seat B."""
@@ -48,14 +47,6 @@ class ServerMatch:
     """The laws that both players have agreed on; None: those of FIBS or of the game, by their toggles."""
     can_move: tuple[int, int] = (0, 0)
     """Checkers that each player could move after the last own roll; as on FIBS it is never reset."""
-    new_ratings: tuple[GameRating, ...] = ()
-    """Once a match of another game than backgammon is over, the ratings that its end has changed."""
-    joined: set[Seat] = field(factory=set)
-    """Between two games, the players who have joined the next one."""
-    users: dict[Seat, User] = field(factory=dict)
-    """The players; empty for a match that is not being played."""
-    teammates: list[User] = field(factory=list)
-    """The other players of a chouette, who see the board as watchers of seat B do."""
 
     @property
     def rules(self) -> Ruleset:
@@ -104,10 +95,6 @@ class ServerMatch:
         """Swap the colours, as before every game but the first."""
         self.colours = (self.colours[1], self.colours[0])
 
-    def is_shown_to(self, user: User) -> bool:
-        """Return whether a user's client understands the lines of this match."""
-        return (self.agreed is None or user.knows_laws) and (self.game is None or user.plays_games)
-
     def shown(self, seat: Seat, player: str, opponent: str, *, requested: bool = False) -> m.Board | m.TableBoard:
         """Return the board from a seat's side, with the names to show."""
         names, can_move = (player, opponent), self.can_move[seat]
@@ -138,12 +125,6 @@ class ServerMatch:
 
     # -- saving -----------------------------------------------------------------------------------------------------
 
-    def save(self, database: Database, now: float) -> None:
-        """Save the match, and with its end the ratings that have changed."""
-        saved = self.to_saved()
-        rated = [user.account for user in self.users.values()] if saved.over and self.game is None else []
-        database.save_match(saved, now, *rated, ratings=self.new_ratings)
-
     def to_saved(self) -> SavedMatchRow:
         """Return the database row of this match."""
         low, high = sorted(self.names)
@@ -151,16 +132,25 @@ class ServerMatch:
 
     def to_json(self) -> str:
         """Return everything except the users as JSON."""
-        values = {
-            **game_to_values(self.state),
-            "names": self.names,
-            "colours": self.colours,
-            "serial": self.serial,
-            "rolls": self.rolls,
-            "moves": self.moves,
-            "can_move": self.can_move,
-        }
+        values = {**game_to_values(self.state), "names": self.names, "serial": self.serial, **self.board_values()}
         return json.dumps(values if self.agreed is None else {**values, "agreed": True})
+
+    def board_values(self) -> dict[str, Any]:
+        """Return what belongs to the board besides the state of the game, as JSON has it."""
+        return {"colours": self.colours, "rolls": self.rolls, "moves": self.moves, "can_move": self.can_move}
+
+    def set_board_values(self, values: Mapping[str, Any]) -> None:
+        """Take what `board_values` has returned; raise any exception for other values.
+
+        Rows of earlier versions have the rolls of backgammon as `throws`, and no `can_move` in other games.
+        """
+        x, o = values["colours"]
+        self.colours = Colour(x), Colour(o)
+        self.rolls = int(values["throws"] if "throws" in values else values["rolls"])
+        self.moves = list(map(str, values["moves"]))
+        if self.state.rules is BACKGAMMON:
+            can_a, can_b = values["can_move"]
+            self.can_move = int(can_a), int(can_b)
 
     @classmethod
     def from_saved(cls, saved: SavedMatchRow) -> Self | None:
@@ -174,62 +164,16 @@ class ServerMatch:
 
     @classmethod
     def _from_values(cls, values: dict[str, Any]) -> Self:
-        """Return the match that `to_json` has written.
-
-        Rows of earlier versions have the rolls of backgammon as `throws`, and no `can_move` in other games.
-        """
+        """Return the match that `to_json` has written."""
         a, b = values["names"]
-        x, o = values["colours"]
         state = values_to_game(values)
         state = evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT))
-        can_a, can_b = values["can_move"] if state.rules is BACKGAMMON else (0, 0)
-        return cls(
-            (a, b),
-            state,
-            (Colour(x), Colour(o)),
-            int(values["serial"]),
-            int(values["throws"] if "throws" in values else values["rolls"]),
-            list(map(str, values["moves"])),
-            agreed=state.laws if values.get("agreed") else None,
-            can_move=(int(can_a), int(can_b)),
-        )
+        agreed = state.laws if values.get("agreed") else None
+        match = cls((a, b), state, NEW_COLOURS, int(values["serial"]), agreed=agreed)
+        match.set_board_values(values)
+        return match
 
 
 def game_name(rules: Ruleset) -> str | None:
     """Return the name of a game in invitations and reports; None for backgammon, which they do not name."""
     return None if rules is BACKGAMMON else rules.full_name
-
-
-def new_match(  # noqa: PLR0913 - what two users agree on
-    inviter: User, joiner: User, length: int, serial: int, *, rules: Ruleset, agreed: Laws | None
-) -> ServerMatch:
-    """Return a new match by the agreed laws or both players' toggles, the inviter as X; `length` is as in messages."""
-    laws = agreed or _laws(rules, inviter, joiner)
-    state = start_match(laws, fibs_numbering.length_from_fibs(length), rules=rules)
-    return ServerMatch((inviter.name, joiner.name), state, (Colour.X, Colour.O), serial, agreed=agreed)
-
-
-def update_laws(match: ServerMatch) -> None:
-    """Apply both players' toggles before a game of backgammon (autodouble) or a resumed match (redoubles)."""
-    if match.agreed is None and match.game is None:
-        laws = _laws(match.rules, match.users[Seat.A], match.users[Seat.B])
-        match.state = evolve(match.state, laws=evolve(laws, crawford=match.state.laws.crawford))
-
-
-def _laws(rules: Ruleset, a: User, b: User) -> Laws:
-    """Return the laws of a game that two users agree on.
-
-    There is a Crawford game if one of them wants it; ties in the opening roll double the cube, and there are instant
-    redoubles, if both do, in backgammon only.
-    """
-    crawford = rules.laws.crawford and (a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD])
-    laws = evolve(rules.laws, crawford=crawford, cube_limit=CUBE_LIMIT)
-    if rules is not BACKGAMMON:
-        return laws
-    doubles = a.settings[Toggle.AUTODOUBLE] and b.settings[Toggle.AUTODOUBLE]
-    limits = [user.settings.redoubles for user in (a, b) if user.settings.redoubles is not None]
-    return evolve(
-        laws,
-        automatic=AutomaticRaise.DOUBLE if doubles else AutomaticRaise.NONE,
-        redoubles=min(limits, default=MOST_SHOWN),
-    )

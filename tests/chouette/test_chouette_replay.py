@@ -7,16 +7,16 @@ from collections.abc import Iterable
 import pytest
 
 from fibs_protocol.grammar import parse, parse_command
+from fibsbot.chouette.rules import BOX
 from fibsbot.replay.comparison import PlayerSelection, StrategyComparison
 from fibsbot.replay.events import EntryAdded, MatchBegan, MatchEnded, MatchEvent
 from fibsbot.replay.transcriber import Transcriber
-from fibsbot.rules.chouette import BOX
 from fibsbot.rules.state import Result, Seat
 from fibsbot.transcript import Cube, Gap, Throw, Transcript
-from tests.replay.chouette_logs import LoggedChouette
+from tests.chouette.chouette_logs import LoggedChouette
+from tests.chouette.chouette_simulation import NAMES
 from tests.replay.scripted_strategy import ScriptedStrategy
 from tests.replay.transcript_helpers import differences_in, transcripts_in
-from tests.server.chouette_simulation import NAMES
 
 TABLE = "chouette: alice's table, game 3: alice in the box against bob (captain), carol, dave (next game)."
 SEAT = "chouette: you have a seat at the table of alice."

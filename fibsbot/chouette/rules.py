@@ -7,15 +7,14 @@ cube; the Jacoby rule and instant redoubles are off. Source: "Chouette" in MacGr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from attrs import field, frozen
 
+from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS
 from fibsbot.evolve import evolve
-from fibsbot.position import Play
 from fibsbot.rules import game as rules
-from fibsbot.rules.dice import Dice
 from fibsbot.rules.errors import (
     DiceError,
     DoublePendingError,
@@ -23,7 +22,7 @@ from fibsbot.rules.errors import (
     NotYourTurnError,
     RuleError,
 )
-from fibsbot.rules.laws import FEWEST_PLAYERS, MOST_PLAYERS, Laws, Level
+from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.permissions import check_running
 from fibsbot.rules.state import Ending, GameState, Seat, Stage
 from fibsbot.rules.turns import end_game
@@ -171,42 +170,19 @@ def _new_game(order: tuple[str, ...], ledger: Mapping[str, int], laws: Laws, *, 
 # -- box and captain at the board -----------------------------------------------------------------------------------
 
 
-def roll_opening(state: Chouette, box_die: int, captain_die: int) -> Chouette:
-    """Roll one die for the box and one for the captain: the higher one begins and plays both numbers."""
-    return follow(state, rules.roll_opening(state.game, box_die, captain_die))
+def act(state: Chouette, player: str, action: Callable[..., GameState], *arguments: Any) -> Chouette:
+    """Let box or captain act for their side at the board.
 
-
-def roll(state: Chouette, player: str, dice: Dice) -> Chouette:
-    """Roll the dice for the side on turn."""
-    return follow(state, rules.roll(state.game, _seat(state, player), dice))
-
-
-def play(state: Chouette, player: str, play: Play) -> Chouette:
-    """Make a play for the side on turn."""
-    return follow(state, rules.play(state.game, _seat(state, player), play))
-
-
-def double(state: Chouette, player: str) -> Chouette:
-    """Offer a double, from the box to each member or, by the captain's decision, from the whole team to the box."""
-    return follow(state, rules.double(state.game, _seat(state, player)))
+    `action` takes the game, the seat and the arguments, as the functions of `fibsbot/rules/game.py` do.
+    """
+    return follow(state, action(state.game, _seat(state, player), *arguments))
 
 
 def resign(state: Chouette, player: str, level: Level) -> Chouette:
     """Offer to resign, for the box or for the whole team; not while a double waits for its answers."""
-    seat = _seat(state, player)
     if state.game.stage is Stage.DOUBLED:
         raise DoublePendingError("a double waits for its answer")
-    return follow(state, rules.resign(state.game, seat, level))
-
-
-def accept_resignation(state: Chouette, player: str) -> Chouette:
-    """Accept the other side's offer to resign."""
-    return follow(state, rules.accept_resignation(state.game, _seat(state, player)))
-
-
-def reject_resignation(state: Chouette, player: str) -> Chouette:
-    """Reject the other side's offer to resign."""
-    return follow(state, rules.reject_resignation(state.game, _seat(state, player)))
+    return act(state, player, rules.resign, level)
 
 
 def follow(state: Chouette, game: GameState) -> Chouette:
@@ -229,7 +205,7 @@ def take(state: Chouette, player: str) -> Chouette:
     """Accept a double: the box accepts the team's once for all members, a member the box's for himself."""
     if state.game.answering is not TEAM or state.waiting[:1] != (player,):
         _check_not_asked(state, player)
-        return follow(state, rules.take(state.game, _seat(state, player)))
+        return act(state, player, rules.take)
     return _answered(evolve(state, waiting=state.waiting[1:]))
 
 
@@ -240,7 +216,7 @@ def drop(state: Chouette, player: str) -> Chouette:
     """
     if state.game.answering is not TEAM or state.waiting[:1] != (player,):
         _check_not_asked(state, player)
-        return follow(state, rules.drop(state.game, _seat(state, player)))
+        return act(state, player, rules.drop)
     return _answered(_dropped_out(state, player))
 
 

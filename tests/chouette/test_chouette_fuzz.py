@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 from fibs_protocol.words import Departure
+from fibsbot.chouette import flow
+from fibsbot.chouette.flow import DECISION_TIME
+from fibsbot.chouette.table import all_tables, saved_tables
 from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Stage
-from fibsbot.server import chouette_flow
-from fibsbot.server.chouette_flow import DECISION_TIME
-from fibsbot.server.chouette_table import saved_tables
 from tests.examples import examples
 from tests.server.fuzzed_world import FuzzedWorld
 
@@ -52,7 +52,7 @@ class Table(FuzzedWorld):
     def play(self, data: Any, actions: int) -> None:
         """Let those whose decision is awaited decide, at every table."""
         for _ in range(actions):
-            for table in list(self.simulation.world.tables):
+            for table in list(all_tables(self.simulation.world)):
                 state, match = table.state, table.match
                 if state is None or match is None or not table.users:
                     continue
@@ -82,14 +82,14 @@ class Table(FuzzedWorld):
     def wait(self, seconds: float) -> None:
         """Let time pass."""
         self.simulation.time += seconds
-        chouette_flow.drop_late_players(self.simulation.world)
+        flow.drop_late_players(self.simulation.world)
         self.simulation.collect()
 
     @invariant()
     def everybody_has_one_seat_and_the_board_of_it(self) -> None:
         """Box and captain have the table's game as their match, the others see it, and nobody else does."""
         world = self.simulation.world
-        for table in world.tables:
+        for table in all_tables(world):
             assert len(set(table.seats)) == len(table.seats) <= 6
             assert set(table.users) <= set(table.seats)
             match, state = table.match, table.state
@@ -104,7 +104,7 @@ class Table(FuzzedWorld):
                 assert (user in match.users.values()) == plays
                 assert (user in match.teammates) == (not plays)
         for name, user in world.users.items():
-            seats = [table for table in world.tables if name in table.seats]
+            seats = [table for table in all_tables(world) if name in table.seats]
             assert seats == ([] if user.table is None else [user.table])
 
     @invariant()
@@ -112,9 +112,9 @@ class Table(FuzzedWorld):
         """What the database has is what is played."""
         world = self.simulation.world
         assert [] == world.unsaved_matches
-        saved = {table.number: table for table in saved_tables(world.database.chouettes())}
-        assert {table.number for table in world.tables} == set(saved)
-        for table in world.tables:
+        saved = {table.number: table for table in saved_tables(world.database.saved_tables())}
+        assert {table.number for table in all_tables(world)} == set(saved)
+        for table in all_tables(world):
             assert table.state is None or 0 == sum(table.state.ledger.values())
             assert table.state == saved[table.number].state
             assert table.seats == saved[table.number].seats
@@ -122,7 +122,7 @@ class Table(FuzzedWorld):
     @invariant()
     def every_wait_ends(self) -> None:
         """While somebody of a table is there, there is a deadline for whatever is awaited."""
-        for table in self.simulation.world.tables:
+        for table in all_tables(self.simulation.world):
             if table.state is not None and table.users:
                 assert table.deadline is not None
                 assert table.deadline <= self.simulation.time + DECISION_TIME
@@ -130,9 +130,9 @@ class Table(FuzzedWorld):
     def teardown(self) -> None:
         """With nobody but one player at each table, all tables are closed in the end."""
         world = self.simulation.world
-        for _ in range(20 * len(world.tables)):
+        for _ in range(20 * len(all_tables(world))):
             self.wait(DECISION_TIME)
-        assert [] == [table for table in world.tables if table.users and table.state is not None]
+        assert [] == [table for table in all_tables(world) if table.users and table.state is not None]
 
 
 TestTable = Table.TestCase

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fibs_protocol import messages as m
+from fibsbot.chouette.flow import DECISION_TIME
+from fibsbot.chouette.table import all_tables
 from fibsbot.rules.state import Seat
-from fibsbot.server.chouette_flow import DECISION_TIME
 from fibsbot.server.users import ClientMode, User
-from tests.server.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
+from tests.chouette.chouette_simulation import CASTS, NAMES, Chouette, box_has_moved, doubled_by_the_box
 from tests.server.simulated_world import ListedDice, Simulation, boards
 
 
@@ -43,7 +44,7 @@ def test_ties_are_cast_again_among_the_tied() -> None:
         "chouette: cast for the order: alice 2, bob 5, carol 5, dave 5.",
         "chouette: cast for the order: bob 1, carol 6, dave 4.",
     ]
-    (table,) = simulation.world.tables
+    (table,) = all_tables(simulation.world)
     assert table.state is not None
     assert ("carol", "dave", "bob", "alice") == table.state.order
 
@@ -189,7 +190,7 @@ def test_the_option_of_the_rules_is_a_word_after_start() -> None:
     simulation.say(users[0], "chouette start dropped_captain_last")
     line = "chouette: a captain who drops out goes to the bottom of the rotation."
     assert line in simulation.received(users[3])
-    (table,) = simulation.world.tables
+    (table,) = all_tables(simulation.world)
     assert table.state is not None
     assert table.state.dropped_captain_last
 
@@ -223,8 +224,8 @@ def test_a_table_with_fewer_than_three_players_is_closed() -> None:
         "ledger: alice +2, bob -1, carol -1.",
         "you have no seat at a table.",
     ]
-    assert [] == game.simulation.world.tables
-    assert [] == game.simulation.store.chouettes()
+    assert [] == all_tables(game.simulation.world)
+    assert [] == game.simulation.store.saved_tables()
     assert not any(user.busy for user in game.users.values())
 
 
@@ -266,11 +267,11 @@ def test_commands_that_are_not_possible_are_refused_in_a_line() -> None:
     for other in others:
         simulation.log_out(other)
     simulation.log_out(alice)
-    (table,) = simulation.world.tables
+    (table,) = all_tables(simulation.world)
     assert ("bob", ["bob", "carol"]) == (table.host, table.seats)
     simulation.say(bob, "leave")
     simulation.say(carol, "leave")
-    assert [] == simulation.world.tables
+    assert [] == all_tables(simulation.world)
 
 
 # -- others ----------------------------------------------------------------------------------------------------------
