@@ -13,7 +13,6 @@ from fibs_protocol.session import State
 from fibs_protocol.words import YOU, Departure
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, on
-from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.saved_matches import SavedMatches
@@ -51,11 +50,6 @@ class Matches:
     _lobby: Lobby
     current: CurrentMatch | None = None
 
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Count the match as saved: the server does that when a connection breaks."""
-        self._break_off("connection lost")
-
     @on(m.OpponentJoined, m.YouJoined)
     def _on_joined(self, message: m.OpponentJoined | m.YouJoined) -> None:
         self._start(message.name, length_from_fibs(message.length), ours=isinstance(message, m.OpponentJoined))
@@ -87,12 +81,12 @@ class Matches:
 
     @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NotPlaying, m.NobodyToLeave, m.JoinWho)
     def _on_interrupted(self, message: Message) -> None:
-        self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
+        self.break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
     def _start(self, opponent: str, length: int | None, *, ours: bool, game: str | None = None) -> None:
         """Start a match, or resume a saved one (no length). `ours`: the opponent has accepted our invitation."""
         if self.current is not None:
-            self._break_off("another match began")
+            self.break_off("another match began")
         memory, resumed = self._context.memory, length is None
         agreed = self._lobby.agreed_length(opponent, resumed=resumed, ours=ours)
         if not resumed:
@@ -262,7 +256,7 @@ class Matches:
         if limit is not None and self._context.counters.matches >= limit:
             self._context.finishing = True
 
-    def _break_off(self, why: str, how: Departure | None = None) -> None:
+    def break_off(self, why: str, how: Departure | None = None) -> None:
         """Count the match as saved; `how` is how the opponent left, if the opponent did.
 
         A match that somebody has won is over, even if the line that says so was lost.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -25,10 +25,12 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedComman
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
-from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, TableKey
+from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, TableKey
+from fibsbot.bot.match_search import MatchProgress
 from fibsbot.bot.recovery import Recovery, RecoveryStep
 from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
+from fibsbot.evolve import evolve
 from fibsbot.games.text import format_table
 from fibsbot.match import MatchState, Phase
 from fibsbot.strategies.base import PlayAnswer
@@ -95,27 +97,19 @@ class DecisionFlow:
     _queue: CommandQueue
     _matches: Matches
     _recovery: Recovery
+    _match_progress: MatchProgress
     _decisions: dict[AnyDecisionKey, PendingDecision] = field(factory=dict)
     _open: PendingDecision | None = None
     _cached_key: CachedKey | None = None
     _questions_open: int = 0
-    _resign_from: int = 1
     _cube_closed: int | None = None
+    """The turn on which the server has refused a double."""
     _refused: dict[Hashable, dict[str, int]] = field(factory=dict)
     """By situation, the answers that the server has refused, and how much had happened then."""
     _resignation_pending: bool = False
     """Whether an offer to resign waits for our answer, although the opponent has played on."""
     _progress: int = 0
     """Counts what may change the server's mind about a command that it has refused."""
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Forget all decisions; a new connection may change the server's mind."""
-        self._decisions.clear()
-        self._refused.clear()
-        self._resignation_pending = False
-        self._open = None
-        self._questions_open = 0
 
     # -- what the server says -----------------------------------------------------------------------------------
 
@@ -132,7 +126,7 @@ class DecisionFlow:
         if not self._context.tracked.turn_count:
             self._decisions.clear()
             self._refused.clear()
-            self._resign_from = 1
+            self._match_progress.resign_from = 1
             self._cube_closed = None
 
     @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.OpponentGone, m.YouLeft)
@@ -162,7 +156,7 @@ class DecisionFlow:
         """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
-            self._resign_from = 1 + command.level.multiplier
+            self._match_progress.resign_from = 1 + command.level.multiplier
 
     def on_answered(self, outcome: CommandOutcome) -> None:
         """React to a command that was answered or refused, or got no answer in time (message None)."""
@@ -328,12 +322,12 @@ class DecisionFlow:
         tracked, state, rest = (
             self._context.tracked,
             self._context.session.state,
-            (self._resign_from, self._resignation_pending),
+            (self._match_progress.resign_from, self._resignation_pending),
         )
         seen = self._cached_key
         if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
             key = decisions.open_decision_key(
-                tracked, state, self._resign_from, resignation_pending=self._resignation_pending
+                tracked, state, self._match_progress.resign_from, resignation_pending=self._resignation_pending
             )
             self._cached_key = seen = CachedKey(tracked, state, rest, key)
         return seen.key
@@ -348,14 +342,14 @@ class DecisionFlow:
             decision = PendingDecision(key, 1, context.now, game)
             answer = decisions.obvious_table_answer(game)
             question: Question = decisions.table_question(
-                key, game, context.settings, cube_closed=closed, resign_from=self._resign_from
+                key, game, context.settings, cube_closed=closed, resign_from=self._match_progress.resign_from
             )
         else:
             state = tracked.decision_state(key.phase)
             decision = PendingDecision(key, tracked.direction or -1, context.now, state)
             answer = decisions.obvious_answer(state, tracked.resigned_points)
             question = decisions.question_for(
-                state, context.settings, cube_closed=closed, resign_from=self._resign_from
+                state, context.settings, cube_closed=closed, resign_from=self._match_progress.resign_from
             )
         self._decisions[key] = decision
         if answer is not None:

@@ -7,6 +7,7 @@ own `5` line, make us request the board.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from typing import Final
 
 from attrs import define, field
@@ -19,11 +20,41 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.events_and_actions import Connected
 from fibsbot.bot.timeouts import Awaited, Timeouts
 
 MAX_RECONNECTS_FOR_UNSEEN: Final = 2
 """New connections for a match that only our own `5` line mentions; then that line is ignored."""
+MAX_SITUATIONS: Final = 2_000
+"""Situations of a match that are remembered to notice progress."""
+
+
+@define
+class MatchProgress:
+    """How our matches get on, over all connections: a match is resumed, and what was tried for it counts."""
+
+    steps_taken: dict[str, int] = field(factory=dict)
+    """How many steps of the ladder (recovery.py) were taken with each opponent since the match made progress."""
+    reconnects_for_unseen: Counter[str] = field(factory=Counter)
+    """By opponent, new connections for a match that only our own `5` line speaks of, until it goes on."""
+    resign_from: int = 1
+    """The least level that we may still offer to resign in the game: it goes on in a match that is resumed."""
+    _opponent: str | None = None
+    """The opponent of the last situations."""
+    _situations: set[Hashable] = field(factory=set)
+    """Situations of the match with that opponent."""
+
+    def note(self, opponent: str, situation: Hashable) -> None:
+        """Note a situation of a match; what was tried is forgotten when a match makes progress again."""
+        if opponent != self._opponent:
+            self._opponent, self._situations = opponent, set()
+        elif situation in self._situations:
+            return
+        elif self._situations:
+            self.steps_taken.pop(opponent, None)
+            self.reconnects_for_unseen.pop(opponent, None)
+        if len(self._situations) >= MAX_SITUATIONS:
+            self._situations.clear()
+        self._situations.add(situation)
 
 
 @define
@@ -34,14 +65,13 @@ class MatchSearch:
     _queue: CommandQueue
     _timeouts: Timeouts
     _matches: Matches
+    _progress: MatchProgress
     _own_line_opponent: str | None = None
     """Our opponent according to our own `5` line."""
     _opponent_line: str | None = None
     """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
     _board_asked_last: bool = False
     """Whether the board was asked for last, and not who we play with."""
-    reconnects_for_unseen: Counter[str] = field(factory=Counter)
-    """By opponent, new connections for a match that only our own `5` line speaks of, until it goes on."""
 
     @property
     def is_on(self) -> bool:
@@ -57,10 +87,6 @@ class MatchSearch:
         return in_flight is not None and isinstance(in_flight.command, c.ShowBoard)
 
     # -- signs of a match ---------------------------------------------------------------------------------------
-
-    @on(Connected)
-    def _on_connected(self, _: Connected) -> None:
-        self._own_line_opponent = self._opponent_line = None
 
     @on(m.TableBoard, m.GameStarts, m.OpeningRoll, m.FirstMove)
     def _on_sign_of_match(self, message: Message) -> None:
@@ -103,7 +129,7 @@ class MatchSearch:
             self._timeouts.stop(Awaited.MATCH)
         elif (
             self._context.session.state is State.LOBBY
-            and self.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
+            and self._progress.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
         ):
             self.start()
 
@@ -119,8 +145,8 @@ class MatchSearch:
         """Ask for the board of a match that we seem to be in, and who we play with."""
         name = self._listed_opponent
         if last and name:
-            self.reconnects_for_unseen[name] += 1
-            if self.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
+            self._progress.reconnects_for_unseen[name] += 1
+            if self._progress.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
                 self._context.disconnect(f"the server says that we play with {name}, and shows no board")
             else:
                 self._matches.note_stuck(name, None, "the server says that we play, and shows no board")

@@ -11,7 +11,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
-from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
 MAX_USERS: Final = 10_000
@@ -39,14 +38,6 @@ class Players:
     """How often the list has not come."""
     _announced: set[str] = field(factory=set)
     """Players who have logged in and whose `5` line has not come yet."""
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        self.users.clear()
-        self._listed = None
-        self._missed = 0
-        self._seen = None
-        self._announced.clear()
 
     @on(m.LoggedIn)
     def _on_logged_in(self, message: m.LoggedIn) -> None:

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -21,10 +21,10 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.events_and_actions import ConnectionLost
-from fibsbot.bot.match_search import MatchSearch
+from fibsbot.bot.match_search import MatchProgress, MatchSearch
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
+from fibsbot.evolve import evolve
 
 ROLL_WAIT_DIVISOR: Final = 8
 """The wait for a roll is divided by this after the server has once forgotten to roll for us."""
@@ -34,8 +34,6 @@ EMPTY_MOVE_AFTER: Final = 3
 """Waits after a roll without a legal play before an empty `move` is sent, once."""
 MAX_POSTPONED: Final = 8
 """Times that a wait is postponed while commands of ours are still to be sent or answered."""
-MAX_SITUATIONS: Final = 2_000
-"""Situations of a match that are remembered to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
     {Awaited.DECISION, Awaited.STRATEGY, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
@@ -73,26 +71,15 @@ class Recovery:
     _timeouts: Timeouts
     _matches: Matches
     _match_search: MatchSearch
+    _progress: MatchProgress
     _probing: bool = False
     _joined: bool = False
+    """Whether we have joined the next game and the opponent has not."""
     _postponed: int = 0
     leave_reason: str | None = None
     """Why we are leaving the current match."""
-    _steps_taken: dict[str, int] = field(factory=dict)
-    """How many steps of the ladder were taken with each opponent since the match made progress."""
-    _seen_situations: set[Hashable] = field(factory=set)
-    """Situations of the current match."""
-    _seen_with: str | None = None
-    """The opponent of these situations."""
     _opponent_left_suspected: bool = False
     """Whether the opponent in the current match has logged in again, or plays with nobody or somebody else."""
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Stop all waits; the situations of the match are kept because it may be resumed."""
-        self._timeouts.clear()
-        self._probing = self._joined = False
-        self.leave_reason = None
 
     # -- what the server says -----------------------------------------------------------------------------------
 
@@ -314,20 +301,8 @@ class Recovery:
             shown = tracked.state.score, tracked.state.position.points, tracked.state.cube
         else:
             return
-        if self._matches.current is None:
-            return
-        opponent = self._matches.current.opponent
-        situation = tracked.game, shown, tracked.turn
-        if opponent != self._seen_with:
-            self._seen_with, self._seen_situations = opponent, set()
-        elif situation in self._seen_situations:
-            return
-        elif self._seen_situations:
-            self._steps_taken.pop(opponent, None)
-            self._match_search.reconnects_for_unseen.pop(opponent, None)
-        if len(self._seen_situations) >= MAX_SITUATIONS:
-            self._seen_situations.clear()
-        self._seen_situations.add(situation)
+        if self._matches.current is not None:
+            self._progress.note(self._matches.current.opponent, (tracked.game, shown, tracked.turn))
 
     def stall(self, why: str, first: RecoveryStep = RecoveryStep.REJOIN) -> None:
         """Take the next step for a match that makes no progress, or `first` if that comes later."""
@@ -339,8 +314,8 @@ class Recovery:
             return
         if first is RecoveryStep.REJOIN and context.lacks(Feature.LEAVE):
             first = RecoveryStep.RECONNECT
-        number = max(self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
-        self._steps_taken[match.opponent] = number + 1
+        number = max(self._progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
+        self._progress.steps_taken[match.opponent] = number + 1
         context.counters.stalls += 1
         step = RECOVERY_STEPS[number] if number < len(RECOVERY_STEPS) else RecoveryStep.RECONNECT
         context.record("stalled", opponent=match.opponent, why=why, step=step.value)
@@ -367,8 +342,8 @@ class Recovery:
             self._queue.send(c.Leave())
             return
         if (match := self._matches.current) is not None:
-            self._steps_taken[match.opponent] = max(
-                self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
+            self._progress.steps_taken[match.opponent] = max(
+                self._progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
             )
         self._context.disconnect(self.leave_reason or "the server does not let us leave the match")
 

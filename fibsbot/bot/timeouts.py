@@ -133,12 +133,6 @@ class Timeouts:
         self._missed: defaultdict[tuple[Awaited, Hashable], float] = defaultdict(float)
         """Answers that did not come in time, by wait and subject."""
 
-    def clear(self) -> None:
-        """Stop all waits."""
-        for awaited in list(self._open):
-            self.stop(awaited)
-        self._missed.clear()
-
     def start(self, awaited: Awaited, subject: object = None, *, divisor: float = 1) -> None:
         """Start a wait unless the same one is open; its length is divided by `divisor`."""
         known = self._open.get(awaited)
