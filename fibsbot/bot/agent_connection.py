@@ -132,7 +132,7 @@ class AgentConnection:
         )
         # At a chouette, whose games are not followed as a match of ours, in this one.
         self._seated_handlers = registered_handlers(
-            (self.login, players, self.saved_matches, self._logout, self._chat, self._chouette)
+            (self.login, players, self.saved_matches, self._lobby, self._logout, self._chat, self._chouette)
         )
         self._recorded_flaws: set[str] = set()
         """Kinds of contradictions on boards that were recorded on this connection; some servers make them often."""
@@ -260,7 +260,9 @@ class AgentConnection:
                 self._match_search.start()
         else:
             stray = isinstance(message, m.GameStarts) and is_late_start(context.tracked, message)
-        context.counters.boards += isinstance(message, m.Board | m.TableBoard)
+        if isinstance(message, m.Board | m.TableBoard):
+            context.counters.boards += 1
+            self._timeouts.stop(Awaited.REQUESTED_BOARD)
         was_seated = session.state is State.SEATED
         if not stray:
             session.server_says(message)

@@ -69,17 +69,12 @@ class Matches:
         self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
         self._queue.send(c.ShowBoard())
 
-    @on(m.JoinNextGame)
-    def _on_join_next_game(self, _: m.JoinNextGame) -> None:
-        if not self._context.tracked.score_disputed:  # else recovery.py leaves the match
-            self._queue.send(c.Join())
-
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:
         if self.current and message.name == self.current.opponent and not self._context.tracked.final_score:
             self._queue.send(c.ShowBoard())  # some servers say nothing else about the match
 
-    @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NotPlaying, m.NobodyToLeave, m.JoinWho)
+    @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NobodyToLeave, m.JoinWho)
     def _on_interrupted(self, message: Message) -> None:
         self.break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
@@ -111,6 +106,8 @@ class Matches:
     @on(m.MatchLaws)
     def _on_match_laws(self, message: m.MatchLaws) -> None:
         """Leave a new match by laws that we do not play by: it was swapped, or they are the server's."""
+        if self._context.session.state is State.LOBBY:
+            self._lobby.note_laws(message.words)
         match = self.current
         if match is None or match.length is None or self._context.settings.plays_by(message.words):
             return

@@ -49,20 +49,6 @@ MAX_ASKED: Final = 8
 """Unanswered questions to the strategy at most; a server that makes up positions could pile them up."""
 
 
-PROGRESS_MESSAGES: Final = (
-    *(m.Moves, m.CannotMove, m.ResignOffer, m.ResignRejected, m.NothingToAnswer),
-    *(m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles),
-)
-"""After these lines, and after the opponent's roll, a command that was refused may be accepted."""
-
-
-RESIGNATION_SETTLED_MESSAGES: Final = (
-    *(m.GameStarts, m.GameWon, m.GaveUp, m.ResignOffer, m.ResignAccepted, m.ResignRejected, m.NothingToAnswer),
-    *(m.OpponentGone, m.YouLeft),
-)
-"""After these lines no offer to resign waits for our answer, unless the line makes one."""
-
-
 @frozen
 class CachedKey:
     """The open decision as it was last found."""
@@ -109,20 +95,30 @@ class DecisionFlow:
     _resignation_pending: bool = False
     """Whether an offer to resign waits for our answer, although the opponent has played on."""
     _progress: int = 0
-    """Counts what may change the server's mind about a command that it has refused."""
+    """Counts what may change the server's mind about a command that it has refused: plays, the opponent's rolls, and
+    what becomes of offers."""
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    @on(*PROGRESS_MESSAGES, m.Rolls)
-    def _count_progress(self, message: Message) -> None:
-        self._progress += not isinstance(message, m.Rolls) or message.player != YOU
+    @on(m.CannotMove, m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles)
+    def _on_step(self, _: Message) -> None:
+        self._progress += 1
 
-    @on(*RESIGNATION_SETTLED_MESSAGES)
-    def _on_resignation_settled(self, _: Message) -> None:
-        self._resignation_pending = False
+    @on(m.Moves)
+    def _on_moves(self, message: m.Moves) -> None:
+        self._progress += 1
+        self._recovery.on_moves(message)
+
+    @on(m.Rolls)
+    def _on_rolls(self, message: m.Rolls) -> None:
+        if message.player == YOU:
+            self._recovery.on_own_roll()
+        else:
+            self._progress += 1
 
     @on(m.GameStarts)
     def _on_game_starts(self, _: m.GameStarts) -> None:
+        self._resignation_pending = False
         if not self._context.tracked.turn_count:
             self._decisions.clear()
             self._refused.clear()
@@ -131,15 +127,27 @@ class DecisionFlow:
 
     @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.OpponentGone, m.YouLeft)
     def _on_game_over(self, _: Message) -> None:
+        self._resignation_pending = False
         self._decisions.clear()
+
+    @on(m.NothingToAnswer)
+    def _on_nothing_to_answer(self, _: m.NothingToAnswer) -> None:
+        self._on_offer_settled()
+
+    def _on_offer_settled(self) -> None:
+        """Note that no offer to resign waits for our answer any more."""
+        self._progress += 1
+        self._resignation_pending = False
 
     @on(m.ResignOffer)
     def _on_resign_offer(self, message: m.ResignOffer) -> None:
+        self._on_offer_settled()  # this one takes the place of any other
         if message.player == YOU:
             self._note_resignation()
 
     @on(m.ResignRejected)
     def _on_resign_rejected(self, _: m.ResignRejected) -> None:
+        self._on_offer_settled()
         self._note_resignation()
         # The same offer may come again on the same turn: it is a new one and needs a new answer.
         self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}

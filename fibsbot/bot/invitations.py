@@ -208,8 +208,8 @@ class SentInvitations:
     def _on_announced(self, message: m.YouInvitedToResume) -> None:
         self._announced_resumes[message.name] = self._context.now
 
-    @on(m.Says)
-    def _on_says(self, message: m.Says) -> None:
+    def on_says(self, message: m.Says) -> None:
+        """Note what the player whom we have invited says: it may be a refusal."""
         if self._last and self._last.open and self._last.name == message.name:
             self._last.words = message.text
 

@@ -173,6 +173,10 @@ class Lobby:
         """Return the game that we have agreed to play; None for backgammon. `ours` as above."""
         return self._context.settings.play.invite_game if ours else self._invitations.agreed_game(name)
 
+    def note_laws(self, words: str) -> None:
+        """Note the laws of the last invitation."""
+        self._invitations.note_laws(words)
+
     def match_started(self, opponent: str) -> None:
         """Forget all other invitations."""
         self._invitations.clear()
@@ -201,9 +205,21 @@ class Lobby:
 
     # -- what the server says -------------------------------------------------------------------------------------
 
+    @on(m.LoggedIn)
+    def _on_logged_in(self, message: m.LoggedIn) -> None:
+        self.players.logged_in(message.name)
+        self._saved_matches.logged_in_or_out(message.name)
+
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:
+        self.players.logged_out(message.name)
+        self._saved_matches.logged_in_or_out(message.name)
         self._invitations.remove(message.name)
+
+    @on(m.Says)
+    def _on_says(self, message: m.Says) -> None:
+        self._saved_matches.on_says(message)
+        self._sent_invitations.on_says(message)
 
     @on(m.SavedCount)
     def _on_saved_count(self, message: m.SavedCount) -> None:
@@ -225,11 +241,6 @@ class Lobby:
             self._invitations.refuse(name, length, (RefusalReason("stuck", STARTS_FAIL_TEXT),))
         else:
             self._invitations.invited(name, length, game)
-
-    @on(m.MatchLaws)
-    def _on_match_laws(self, message: m.MatchLaws) -> None:
-        if self._context.session.state is State.LOBBY:
-            self._invitations.note_laws(message.words)
 
     @on(m.GameInvitation, m.GameResumeInvitation)
     def _on_game_invitation(self, message: m.GameInvitation | m.GameResumeInvitation) -> None:

@@ -97,7 +97,8 @@ class MatchSearch:
             self.start()
 
     @on(m.NotPlaying)
-    def _on_not_playing(self, _: m.NotPlaying) -> None:
+    def _on_not_playing(self, message: m.NotPlaying) -> None:
+        self._matches.break_off(message.kind())
         if self._listed_opponent and self._context.session.state is State.LOBBY:
             self.start()
 

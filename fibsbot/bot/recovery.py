@@ -15,9 +15,7 @@ from attrs import define
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.messages import Message
 from fibs_protocol.session import IN_MATCH, State
-from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
@@ -83,21 +81,19 @@ class Recovery:
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    @on(m.GameStarts, m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
-    def _on_no_wait_for_join(self, _: Message) -> None:
-        self._joined = False
-
     @on(m.WaitForJoin)
     def _on_wait_for_join(self, _: m.WaitForJoin) -> None:
         self._joined = True
 
     @on(m.JoinNextGame)
     def _on_join_next_game(self, _: m.JoinNextGame) -> None:
-        """Leave a match whose server has contradicted itself: it may have given the opponent another score, or winner.
+        """Join, or leave a match whose server has contradicted itself: the opponent may know another score, or winner.
 
         Each side would then wait for the other, or play on by a score of its own. The saved match has one score.
         """
-        self._leave_disputed_match()
+        self._joined = False
+        if not self._leave_disputed_match():
+            self._queue.send(c.Join())
 
     def _leave_disputed_match(self) -> bool:
         """Leave the match if the server has contradicted itself about its score; return whether it has."""
@@ -111,19 +107,15 @@ class Recovery:
         if message.name == self._context.tracked.opponent:
             self._note_opponent_sign()
 
-    @on(m.Moves)
-    def _on_moves(self, message: m.Moves) -> None:
+    def on_moves(self, message: m.Moves) -> None:
+        """Take a play as a sign that the opponent is there."""
         if message.player == self._context.tracked.opponent:
             self._opponent_left_suspected = False
 
-    @on(m.Rolls)
-    def _on_rolls(self, message: m.Rolls) -> None:
-        if message.player == YOU and self._timeouts.is_waiting_for(Awaited.ROLL):
+    def on_own_roll(self) -> None:
+        """Learn whether the server rolls by itself."""
+        if self._timeouts.is_waiting_for(Awaited.ROLL):
             self._context.note_feature(Feature.ROLL)
-
-    @on(m.Board, m.TableBoard)
-    def _on_any_board(self, _: m.Board | m.TableBoard) -> None:
-        self._timeouts.stop(Awaited.REQUESTED_BOARD)
 
     @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:
@@ -196,6 +188,7 @@ class Recovery:
         if state not in IN_MATCH:
             self.leave_reason = None
             self._opponent_left_suspected = False
+        self._joined = self._joined and state is State.BETWEEN_GAMES
         self._note_progress()
         match = self._matches.current
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
@@ -207,7 +200,7 @@ class Recovery:
             awaited = Awaited.END
         elif deciding is not None:
             awaited = decision_wait
-        elif self._joined and state is State.BETWEEN_GAMES:
+        elif self._joined:
             awaited = Awaited.OPPONENT
         elif state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
             awaited = Awaited.BOARD

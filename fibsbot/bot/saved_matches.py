@@ -107,14 +107,13 @@ class SavedMatches:
     def _on_no_match(self, message: m.NoSavedMatch) -> None:
         self.matches.pop(message.name, None)
 
-    @on(m.LoggedIn, m.LoggedOut)
-    def _on_login_or_logout(self, message: m.LoggedIn | m.LoggedOut) -> None:
-        if saved := self.matches.get(message.name):
+    def logged_in_or_out(self, name: str) -> None:
+        """Note that an opponent has come or gone."""
+        if saved := self.matches.get(name):
             saved.renew()
             saved.opponent_waits = False
 
-    @on(m.Says)
-    def _on_says(self, message: m.Says) -> None:
+    def on_says(self, message: m.Says) -> None:
         """Invite an opponent who does not resume for some minutes when these are over, and not before."""
         saved, said = self.matches.get(message.name), _NOT_NOW.search(message.text)
         if saved is not None and said is not None:
