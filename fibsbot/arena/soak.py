@@ -11,8 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import asdict, define, field, frozen
 
-from fibsbot.bot.agent import Agent
-from fibsbot.bot.agent_connection import DifferenceError
+from fibsbot.bot.agent import Agent, DifferenceError
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
 from fibsbot.bot.settings import AgentSettings, PlaySettings, RunSettings, Timings

@@ -10,6 +10,7 @@ import enum
 import math
 import random
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from attrs import asdict, define, field
@@ -45,16 +46,10 @@ def registered_handlers(parts: Iterable[object]) -> dict[type, list[Callable[[An
     return handlers
 
 
-_REGISTERED: Final[dict[type, list[tuple[type, str]]]] = {}
-"""The types that the methods of a part are registered for, and the names of the methods, by the class of the part."""
-
-
+@cache
 def _registered(part: type) -> list[tuple[type, str]]:
-    found = _REGISTERED.get(part)
-    if found is None:
-        methods = vars(part).items()
-        found = _REGISTERED[part] = [(kind, name) for name, it in methods for kind in getattr(it, "handles", ())]
-    return found
+    """Return the types that the methods of a part's class are registered for, and the names of the methods."""
+    return [(kind, name) for name, method in vars(part).items() for kind in getattr(method, "handles", ())]
 
 
 class Feature(enum.Enum):

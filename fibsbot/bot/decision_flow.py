@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -26,7 +26,6 @@ from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
 from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, TableKey
-from fibsbot.bot.match_search import MatchProgress
 from fibsbot.bot.recovery import Recovery, RecoveryStep
 from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
@@ -47,17 +46,6 @@ MAX_DECISIONS: Final = 1000
 """Decisions of a game that are remembered; no real game has as many."""
 MAX_ASKED: Final = 8
 """Unanswered questions to the strategy at most; a server that makes up positions could pile them up."""
-
-
-@frozen
-class CachedKey:
-    """The open decision as it was last found."""
-
-    tracked: TrackedMatch
-    state: State
-    rest: tuple[int, bool]
-    """The least level that we may offer to resign, and whether an offer of the opponent's still waits."""
-    key: AnyDecisionKey | None
 
 
 def _state_of(tracked: TrackedMatch) -> State:
@@ -83,10 +71,11 @@ class DecisionFlow:
     _queue: CommandQueue
     _matches: Matches
     _recovery: Recovery
-    _match_progress: MatchProgress
     _decisions: dict[AnyDecisionKey, PendingDecision] = field(factory=dict)
     _open: PendingDecision | None = None
-    _cached_key: CachedKey | None = None
+    _key: AnyDecisionKey | None = None
+    """The key that followed from `_key_source`."""
+    _key_source: tuple[TrackedMatch, State, int, bool] | None = None
     _questions_open: int = 0
     _cube_closed: int | None = None
     """The turn on which the server has refused a double."""
@@ -122,7 +111,7 @@ class DecisionFlow:
         if not self._context.tracked.turn_count:
             self._decisions.clear()
             self._refused.clear()
-            self._match_progress.resign_from = 1
+            self._matches.progress.resign_from = 1
             self._cube_closed = None
 
     @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.OpponentGone, m.YouLeft)
@@ -131,23 +120,20 @@ class DecisionFlow:
         self._decisions.clear()
 
     @on(m.NothingToAnswer)
-    def _on_nothing_to_answer(self, _: m.NothingToAnswer) -> None:
-        self._on_offer_settled()
-
-    def _on_offer_settled(self) -> None:
+    def _on_offer_settled(self, _: Message) -> None:
         """Note that no offer to resign waits for our answer any more."""
         self._progress += 1
         self._resignation_pending = False
 
     @on(m.ResignOffer)
     def _on_resign_offer(self, message: m.ResignOffer) -> None:
-        self._on_offer_settled()  # this one takes the place of any other
+        self._on_offer_settled(message)  # this one takes the place of any other
         if message.player == YOU:
             self._note_resignation()
 
     @on(m.ResignRejected)
-    def _on_resign_rejected(self, _: m.ResignRejected) -> None:
-        self._on_offer_settled()
+    def _on_resign_rejected(self, message: m.ResignRejected) -> None:
+        self._on_offer_settled(message)
         self._note_resignation()
         # The same offer may come again on the same turn: it is a new one and needs a new answer.
         self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
@@ -164,7 +150,7 @@ class DecisionFlow:
         """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
-            self._match_progress.resign_from = 1 + command.level.multiplier
+            self._matches.progress.resign_from = 1 + command.level.multiplier
 
     def on_answered(self, outcome: CommandOutcome) -> None:
         """React to a command that was answered or refused, or got no answer in time (message None)."""
@@ -327,18 +313,11 @@ class DecisionFlow:
 
     def _open_key(self) -> AnyDecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""
-        tracked, state, rest = (
-            self._context.tracked,
-            self._context.session.state,
-            (self._match_progress.resign_from, self._resignation_pending),
-        )
-        seen = self._cached_key
-        if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
-            key = decisions.open_decision_key(
-                tracked, state, self._match_progress.resign_from, resignation_pending=self._resignation_pending
-            )
-            self._cached_key = seen = CachedKey(tracked, state, rest, key)
-        return seen.key
+        context, pending = self._context, self._resignation_pending
+        source = context.tracked, context.session.state, self._matches.progress.resign_from, pending
+        if source != self._key_source:
+            self._key_source, self._key = source, decisions.open_decision_key(*source[:3], resignation_pending=pending)
+        return self._key
 
     def _begin(self, key: AnyDecisionKey) -> PendingDecision:
         tracked, context = self._context.tracked, self._context
@@ -350,14 +329,14 @@ class DecisionFlow:
             decision = PendingDecision(key, 1, context.now, game)
             answer = decisions.obvious_table_answer(game)
             question: Question = decisions.table_question(
-                key, game, context.settings, cube_closed=closed, resign_from=self._match_progress.resign_from
+                key, game, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
             )
         else:
             state = tracked.decision_state(key.phase)
             decision = PendingDecision(key, tracked.direction or -1, context.now, state)
             answer = decisions.obvious_answer(state, tracked.resigned_points)
             question = decisions.question_for(
-                state, context.settings, cube_closed=closed, resign_from=self._match_progress.resign_from
+                state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
             )
         self._decisions[key] = decision
         if answer is not None:

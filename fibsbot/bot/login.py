@@ -74,12 +74,8 @@ class LoginWatch:
     _history: LoginHistory
     replaced: bool = False
     """Whether the server has said so on this connection."""
-    _since: float = 0.0
+    connected: float = 0.0
     """When the connection was made."""
-
-    def start(self) -> None:
-        """Note that the connection is made."""
-        self._since = self._context.now
 
     def on_already_logged_in(self) -> None:
         """Notice an unannounced login: the server closed our connection, and now says that we are logged in already."""
@@ -109,7 +105,7 @@ class LoginWatch:
         """Note how the connection ended, if we were logged in."""
         if self._context.session.state in LOGGED_IN:
             self._history.closed_by_server = by_server
-            if self._context.now < self._since + SAME_LOGIN_AFTER:
+            if self._context.now < self.connected + SAME_LOGIN_AFTER:
                 self._history.time = None
 
 
@@ -134,7 +130,7 @@ class LoginSequence:
 
     def start(self) -> None:
         """Wait for the prompt on the connection that is made."""
-        self.watch.start()
+        self.watch.connected = self._context.now
         self._timeouts.start(Awaited.PROMPT)
 
     @property

@@ -6,11 +6,9 @@ own `5` line, make us request the board.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, field
+from attrs import define
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -24,37 +22,6 @@ from fibsbot.bot.timeouts import Awaited, Timeouts
 
 MAX_RECONNECTS_FOR_UNSEEN: Final = 2
 """New connections for a match that only our own `5` line mentions; then that line is ignored."""
-MAX_SITUATIONS: Final = 2_000
-"""Situations of a match that are remembered to notice progress."""
-
-
-@define
-class MatchProgress:
-    """How our matches get on, over all connections: a match is resumed, and what was tried for it counts."""
-
-    steps_taken: dict[str, int] = field(factory=dict)
-    """How many steps of the ladder (recovery.py) were taken with each opponent since the match made progress."""
-    reconnects_for_unseen: Counter[str] = field(factory=Counter)
-    """By opponent, new connections for a match that only our own `5` line speaks of, until it goes on."""
-    resign_from: int = 1
-    """The least level that we may still offer to resign in the game: it goes on in a match that is resumed."""
-    _opponent: str | None = None
-    """The opponent of the last situations."""
-    _situations: set[Hashable] = field(factory=set)
-    """Situations of the match with that opponent."""
-
-    def note(self, opponent: str, situation: Hashable) -> None:
-        """Note a situation of a match; what was tried is forgotten when a match makes progress again."""
-        if opponent != self._opponent:
-            self._opponent, self._situations = opponent, set()
-        elif situation in self._situations:
-            return
-        elif self._situations:
-            self.steps_taken.pop(opponent, None)
-            self.reconnects_for_unseen.pop(opponent, None)
-        if len(self._situations) >= MAX_SITUATIONS:
-            self._situations.clear()
-        self._situations.add(situation)
 
 
 @define
@@ -65,7 +32,6 @@ class MatchSearch:
     _queue: CommandQueue
     _timeouts: Timeouts
     _matches: Matches
-    _progress: MatchProgress
     _own_line_opponent: str | None = None
     """Our opponent according to our own `5` line."""
     _opponent_line: str | None = None
@@ -130,7 +96,7 @@ class MatchSearch:
             self._timeouts.stop(Awaited.MATCH)
         elif (
             self._context.session.state is State.LOBBY
-            and self._progress.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
+            and self._matches.progress.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
         ):
             self.start()
 
@@ -146,8 +112,8 @@ class MatchSearch:
         """Ask for the board of a match that we seem to be in, and who we play with."""
         name = self._listed_opponent
         if last and name:
-            self._progress.reconnects_for_unseen[name] += 1
-            if self._progress.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
+            self._matches.progress.reconnects_for_unseen[name] += 1
+            if self._matches.progress.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
                 self._context.disconnect(f"the server says that we play with {name}, and shows no board")
             else:
                 self._matches.note_stuck(name, None, "the server says that we play, and shows no board")

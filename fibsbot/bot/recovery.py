@@ -19,7 +19,7 @@ from fibs_protocol.session import IN_MATCH, State
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.match_search import MatchProgress, MatchSearch
+from fibsbot.bot.match_search import MatchSearch
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
 from fibsbot.evolve import evolve
@@ -69,7 +69,6 @@ class Recovery:
     _timeouts: Timeouts
     _matches: Matches
     _match_search: MatchSearch
-    _progress: MatchProgress
     _probing: bool = False
     _joined: bool = False
     """Whether we have joined the next game and the opponent has not."""
@@ -189,8 +188,9 @@ class Recovery:
             self.leave_reason = None
             self._opponent_left_suspected = False
         self._joined = self._joined and state is State.BETWEEN_GAMES
-        self._note_progress()
         match = self._matches.current
+        if match is not None:
+            self._matches.progress.note(match.opponent, tracked)
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
         awaited: Awaited | None  # None outside of matches, and while we pretend to think or leave
@@ -206,15 +206,12 @@ class Recovery:
             awaited = Awaited.BOARD
         else:
             awaited = _AWAITED.get(state)
-        self._timeouts.stop_others(awaited, IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY)
-        if awaited is None:
-            return
         subject = deciding if awaited in (Awaited.DECISION, Awaited.STRATEGY) else (state, tracked.turn_count)
-        if not self._timeouts.is_waiting_for(awaited):
+        divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
+        among = IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY
+        if self._timeouts.switch(among, awaited, subject, divisor=divisor):
             self._probing = False
             self._postponed = 0
-        divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
-        self._timeouts.start(awaited, subject, divisor=divisor)
 
     def on_time(self, awaited: Awaited) -> None:
         """Ask for what does not come, and at last do what follows."""
@@ -285,18 +282,6 @@ class Recovery:
 
     # -- in a match: what follows -------------------------------------------------------------------------------
 
-    def _note_progress(self) -> None:
-        """Forget the steps taken for a match that makes progress again."""
-        tracked = self._context.tracked
-        if tracked.table is not None:
-            shown: Hashable = tracked.table
-        elif tracked.state is not None:
-            shown = tracked.state.score, tracked.state.position.points, tracked.state.cube
-        else:
-            return
-        if self._matches.current is not None:
-            self._progress.note(self._matches.current.opponent, (tracked.game, shown, tracked.turn))
-
     def stall(self, why: str, first: RecoveryStep = RecoveryStep.REJOIN) -> None:
         """Take the next step for a match that makes no progress, or `first` if that comes later."""
         match, context = self._matches.current, self._context
@@ -307,8 +292,8 @@ class Recovery:
             return
         if first is RecoveryStep.REJOIN and context.lacks(Feature.LEAVE):
             first = RecoveryStep.RECONNECT
-        number = max(self._progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
-        self._progress.steps_taken[match.opponent] = number + 1
+        number = max(self._matches.progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
+        self._matches.progress.steps_taken[match.opponent] = number + 1
         context.counters.stalls += 1
         step = RECOVERY_STEPS[number] if number < len(RECOVERY_STEPS) else RecoveryStep.RECONNECT
         context.record("stalled", opponent=match.opponent, why=why, step=step.value)
@@ -335,8 +320,8 @@ class Recovery:
             self._queue.send(c.Leave())
             return
         if (match := self._matches.current) is not None:
-            self._progress.steps_taken[match.opponent] = max(
-                self._progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
+            self._matches.progress.steps_taken[match.opponent] = max(
+                self._matches.progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
             )
         self._context.disconnect(self.leave_reason or "the server does not let us leave the match")
 

@@ -146,11 +146,14 @@ class Timeouts:
         if self._open.pop(awaited, None) is not None:
             self._context.timers.pop(awaited, None)
 
-    def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
-        """Stop all of these waits but one."""
-        for other in list(self._open):
-            if other is not awaited and other in among:
-                self.stop(other)
+    def switch(self, among: frozenset[Awaited], awaited: Awaited | None, subject: object, *, divisor: float) -> bool:
+        """Let one of these waits be open, or none; return whether one is that was not."""
+        before = among & self._open.keys()
+        for other in before - {awaited}:
+            self.stop(other)
+        if awaited is not None:
+            self.start(awaited, subject, divisor=divisor)
+        return awaited is not None and awaited not in before
 
     def is_waiting_for(self, awaited: Awaited) -> bool:
         """Whether this wait is open."""
