@@ -170,14 +170,15 @@ class AgentConnection:
             carry_out=self._on_operator,
             history=handover.chat,
         )
-        # A message goes to them in this order: our login, the match, who is there, our decisions, what is missing.
+        # In this order each of them takes a message: those that know what it means for us come before those that act on
+        # it. `matches` knows the match of which decisions are made; what has to be recovered follows from both.
         self._handlers = registered_handlers(
             (
                 *(self.login, matches, players, self.saved_matches, sent),
                 *(self._decisions, self._match_search, self._recovery, self._lobby, self._logout, self._chat),
             )
         )
-        # At a chouette, whose games are not followed as a match of ours, in this one.
+        # The same at a chouette, whose games are not followed as a match of ours.
         self._seated_handlers = registered_handlers(
             (self.login, players, self.saved_matches, self._lobby, self._logout, self._chat, self._chouette)
         )
