@@ -10,7 +10,6 @@ import enum
 import math
 import random
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, Final, TypeVar
 
 from attrs import asdict, define, field
@@ -41,15 +40,10 @@ def registered_handlers(parts: Iterable[object]) -> dict[type, list[Callable[[An
     """Return the handlers of each type of message, in the order of the parts and of the methods in them."""
     handlers: dict[type, list[Callable[[Any], None]]] = {}
     for part in parts:
-        for kind, name in _registered(type(part)):
-            handlers.setdefault(kind, []).append(getattr(part, name))
+        for name, method in vars(type(part)).items():
+            for kind in getattr(method, "handles", ()):
+                handlers.setdefault(kind, []).append(getattr(part, name))
     return handlers
-
-
-@cache
-def _registered(part: type) -> list[tuple[type, str]]:
-    """Return the types that the methods of a part's class are registered for, and the names of the methods."""
-    return [(kind, name) for name, method in vars(part).items() for kind in getattr(method, "handles", ())]
 
 
 class Feature(enum.Enum):
