@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 from attrs import define, evolve, field
 
@@ -48,7 +49,7 @@ from fibsbot.bot.events_and_actions import (
 )
 from fibsbot.bot.invitations import InvitationAttempts, ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby, OpponentSearch, SearchHistory
-from fibsbot.bot.login import REPLACED, LoginHistory, LoginSequence, LoginWatch, Logout
+from fibsbot.bot.login import REPLACED, LoginHistory, LoginSequence, Logout, OtherLogins
 from fibsbot.bot.match_search import MatchSearch
 from fibsbot.bot.match_tracker import apply_message, is_late_start
 from fibsbot.bot.players import Players
@@ -115,7 +116,10 @@ class Agent:
 
 @define
 class Handover:
-    """What the parts of one connection hand over to those of the next; they change it in place but for two fields."""
+    """What the parts of one connection hand over to those of the next.
+
+    They change it in place, but for `saved_matches` and `chouette`, which `AgentConnection.end` takes from them.
+    """
 
     sent: deque[float] = field(factory=deque)
     """When commands were sent within the last minute."""
@@ -144,8 +148,8 @@ class AgentConnection:
         self._handover = handover
         queue = self._queue = CommandQueue(context, handover.sent)
         timeouts = self._timeouts = Timeouts(context)
-        self.login = LoginSequence(context, queue, timeouts, LoginWatch(context, handover.logins))
-        self.players = players = Players(context, queue)
+        self.login = LoginSequence(context, queue, timeouts, OtherLogins(context, handover.logins))
+        players = Players(context, queue)
         self.sent_invitations = sent = SentInvitations(context, queue, handover.failed_starts)
         self.saved_matches = SavedMatches(
             context, queue, players, sent, handover.saved_matches, handover.invitations_told
@@ -178,12 +182,15 @@ class AgentConnection:
                 *(self._decisions, self._match_search, self._recovery, self._lobby, self._logout, self._chat),
             )
         )
-        # The same at a chouette, whose games are not followed as a match of ours.
-        self._seated_handlers = registered_handlers(
-            (self.login, players, self.saved_matches, self._lobby, self._logout, self._chat, self._chouette)
-        )
         self._recorded_flaws: set[str] = set()
         """Kinds of contradictions on boards that were recorded on this connection; some servers make them often."""
+
+    @cached_property
+    def _seated_handlers(self) -> dict[type, list[Callable[[Any], None]]]:
+        """The same at a chouette, whose games are not followed as a match of ours."""
+        return registered_handlers(
+            (self.login, self._lobby.players, self.saved_matches, self._lobby, self._logout, self._chat, self._chouette)
+        )
 
     @property
     def status(self) -> BotStatus:
@@ -211,10 +218,10 @@ class AgentConnection:
         """Deal with the loss of the connection, or of one that could not be made; return the next one."""
         context = self.context
         context.record("connection_lost", reason=event.reason, state=context.session.state.value)
-        self.login.watch.on_lost(by_server=event.by_server)
+        self.login.others.on_lost(by_server=event.by_server)
         self._matches.break_off("connection lost")  # the server saves the match
         self.sent_invitations.close()
-        if self.login.watch.replaced:
+        if self.login.others.replaced:
             context.disconnect(REPLACED, End.REPLACED)
         handover = evolve(
             self._handover, saved_matches=self.saved_matches.handed_over(), chouette=self._chouette.kept_seat
@@ -339,7 +346,7 @@ class AgentConnection:
         if outcome.refused:
             self._lobby.on_refusal(outcome)
         elif outcome.unsupported:
-            self._lobby.on_unusual(outcome)
+            self.invitations.on_unanswered(outcome)
 
     def _follow_up(self, outcome: CommandOutcome) -> None:
         """Report the outcome of a command to the parts that play."""

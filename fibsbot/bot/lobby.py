@@ -279,10 +279,6 @@ class Lobby:
         self._invitations.on_unanswered(outcome)
         self._sent_invitations.on_overdue(outcome)
 
-    def on_unusual(self, outcome: CommandOutcome) -> None:
-        """Deal with a command that was answered in a form that is not known."""
-        self._invitations.on_unanswered(outcome)
-
     def on_refusal(self, outcome: CommandOutcome) -> None:
         """Give up what the server refused."""
         match outcome.message:

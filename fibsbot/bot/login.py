@@ -67,7 +67,7 @@ class LoginHistory:
 
 
 @define
-class LoginWatch:
+class OtherLogins:
     """Notices that somebody else logs in under our name (pitfall 4)."""
 
     _context: AgentContext
@@ -116,7 +116,7 @@ class LoginSequence:
     _context: AgentContext
     _queue: CommandQueue
     _timeouts: Timeouts
-    watch: LoginWatch
+    others: OtherLogins
     _attempts: dict[Toggle, tuple[int, float]] = field(factory=dict)
     """Number of attempts to set each toggle, and the time of the last."""
     _toggles_known: bool = False
@@ -130,7 +130,7 @@ class LoginSequence:
 
     def start(self) -> None:
         """Wait for the prompt on the connection that is made."""
-        self.watch.connected = self._context.now
+        self.others.connected = self._context.now
         self._timeouts.start(Awaited.PROMPT)
 
     @property
@@ -143,7 +143,7 @@ class LoginSequence:
 
     @on(m.Welcome)
     def _on_welcome(self, message: m.Welcome) -> None:
-        self.watch.on_welcome(message)
+        self.others.on_welcome(message)
         self._on_let_in()
         self._timeouts.start(Awaited.TOGGLES)
         if self._is_new(message):
@@ -166,17 +166,17 @@ class LoginSequence:
         """Set `ready` again: another login, or a line that was no answer, has changed it."""
         if message.name != self._context.settings.name:
             return
-        self.watch.on_own_line(message)
+        self.others.on_own_line(message)
         if not message.ready and self._toggles_known:
             self._set_toggles({Toggle.READY: False})
 
     @on(m.LoggedIn, m.LoggedOut)
     def _on_other_login(self, message: m.LoggedIn | m.LoggedOut) -> None:
-        self.watch.replaced = self.watch.replaced or (message.name == self._context.settings.name and self.done)
+        self.others.replaced = self.others.replaced or (message.name == self._context.settings.name and self.done)
 
     @on(m.AlreadyLoggedIn)
     def _on_already_logged_in(self, message: m.AlreadyLoggedIn) -> None:
-        self.watch.on_already_logged_in()
+        self.others.on_already_logged_in()
         if self._is_new(message):
             self._context.record("already_logged_in")
 

@@ -107,13 +107,13 @@ def test_many_strangers_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         )
     agent = script.agent
     sizes = {
-        "who": len(agent._connection.players.users),
+        "who": len(agent._connection._lobby.players.users),
         "saved": len(agent._connection.saved_matches.matches),
         "offers": agent._connection.invitations.waiting,
         "told": len(agent._connection.invitations._told),
         "tries": len(agent._connection.saved_matches._sent_invitations._attempts),
         "taken": len(agent._connection.saved_matches._sent_invitations._announced_resumes),
-        "announced": len(agent._connection.players._announced),
+        "announced": len(agent._connection._lobby.players._announced),
         "known": len(script.agent._connection.context.memory._known),
     }
     bounds = {"who": many, "saved": 1_000, "offers": 100, "told": 2_000, "tries": many, "known": many}

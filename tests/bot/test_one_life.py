@@ -45,7 +45,7 @@ def test_a_new_connection_knows_nobody_and_waits_for_nothing() -> None:
     script.lose()
     connection = script.agent._connection
     assert connection is not before
-    assert {} == connection.players.users
+    assert {} == connection._lobby.players.users
     assert {} == connection.context.timers
     assert (None, before.context.tracked.match) == (script.agent.tracked.opponent, script.agent.tracked.match)
     assert ["ford"] == list(connection.saved_matches.matches)

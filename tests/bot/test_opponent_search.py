@@ -287,7 +287,7 @@ def test_a_player_who_has_logged_out_is_not_invited_again() -> None:
     seeker = Seeker(who("ford"))
     seeker.refusals["ford"] = "** There is no one called ford."
     seeker.wait(62)
-    assert "ford" not in seeker.script.agent._connection.players.users
+    assert "ford" not in seeker.script.agent._connection._lobby.players.users
     assert [] == seeker.script.events("refused_by")
 
 

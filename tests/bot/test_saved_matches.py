@@ -256,7 +256,7 @@ def test_the_list_of_users_is_refreshed_while_waiting_for_a_player() -> None:
         script.server(TIME)
     assert 1300 == pytest.approx(script.now, abs=11)
     assert ["invite ford"] == script.server(who(ME), who("ford"), "6"), "the line that freed him got lost"
-    assert {ME, "ford"} == set(script.agent._connection.players.users)
+    assert {ME, "ford"} == set(script.agent._connection._lobby.players.users)
 
 
 def test_a_saved_match_that_is_corrupt_is_forgotten() -> None:
