@@ -2,7 +2,7 @@
 
 The agent and its interface:
 
-    agent.py              the function: passes each event to the parts below
+    agent.py              the function: makes the parts below for each connection, passes each event to them
     events_and_actions.py what it takes and returns
     context.py            the state that its parts share; `@on(...)` registers their methods
     settings.py           the settings of an agent and of its run

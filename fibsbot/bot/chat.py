@@ -23,7 +23,7 @@ from fibsbot.bot.command_queue import CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
-from fibsbot.bot.events_and_actions import Connected, FinishRequested, PauseRequested, QuitRequested, event_for_order
+from fibsbot.bot.events_and_actions import FinishRequested, PauseRequested, QuitRequested, event_for_order
 from fibsbot.bot.orders import TOLD_ORDERS, Order, parse_order
 from fibsbot.bot.players import Players
 from fibsbot.bot.settings import OPPONENT, ChatSettings
@@ -186,6 +186,22 @@ OperatorEvent: TypeAlias = FinishRequested | QuitRequested | PauseRequested
 
 
 @define
+class ChatHistory:
+    """What was said in the run."""
+
+    told: RecentTells = field(factory=RecentTells)
+    """Players whom we have answered, and the answers."""
+    answers: deque[float] = field(factory=lambda: deque(maxlen=MAX_A_MINUTE))
+    """When we answered last."""
+    greeted: dict[str, None] = field(factory=dict)
+    """Opponents who were greeted, and whose match is not over yet."""
+    nudged: float | None = None
+    """When we last did something because the opponent asked why we do not move."""
+    began: float | None = None
+    """When the first connection was made."""
+
+
+@define
 class Chat:
     """Greets people, answers their questions and carries out orders."""
 
@@ -198,22 +214,17 @@ class Chat:
     """Returns a summary of the bot."""
     _carry_out: Callable[[OperatorEvent], None]
     """Carries out an operator's order."""
-    _began: float | None = None
-    _told: RecentTells = field(factory=RecentTells)
-    """Players whom we have answered, and the answers."""
-    _answers: deque[float] = field(factory=lambda: deque(maxlen=MAX_A_MINUTE))
+    _history: ChatHistory
     match: CurrentMatch | None = None
     """The match when `on_match_changed` was last called."""
-    _greeted: dict[str, None] = field(factory=dict)
-    """Opponents who were greeted, and whose match is not over yet."""
     _watchers: set[str] = field(factory=set)
-    _nudged: float | None = None
+
+    def start(self) -> None:
+        """Note that a connection is made."""
+        if self._history.began is None:
+            self._history.began = self._context.now
 
     # -- listening ----------------------------------------------------------------------------------------------
-
-    @on(Connected)
-    def _on_connected(self, _: Connected) -> None:
-        self._began = self._context.now if self._began is None else self._began
 
     @on(m.Says)
     def _on_says(self, message: m.Says) -> None:
@@ -267,7 +278,7 @@ class Chat:
             case Topic.SETTINGS:
                 return describe_policy(context.settings.policy, paused=context.paused, finishing=context.finishing)
             case Topic.STATS:
-                return stats_text(context.counters, context.now - (self._began or context.now))
+                return stats_text(context.counters, context.now - (self._history.began or context.now))
             case Topic.SCORE:
                 status = self._status()
                 if status.chouette is not None:
@@ -283,19 +294,19 @@ class Chat:
             self._tell_once(name, None, HINT)
 
     def _was_told(self, key: Hashable) -> bool:
-        return self._told.contains(key, self._context.now, self._settings.window)
+        return self._history.told.contains(key, self._context.now, self._settings.window)
 
     def _tell_once(self, name: str, topic: Topic | None, text: str) -> None:
         """Answer a player, unless the same was said recently, or there were too many answers to anybody."""
         now = self._context.now
         # The time in the answer to `stats` always differs.
         key = (name, topic, self._context.counters.matches if topic is Topic.STATS else text)
-        flooded = len(self._answers) == MAX_A_MINUTE and now < self._answers[0] + 60
+        flooded = len(self._history.answers) == MAX_A_MINUTE and now < self._history.answers[0] + 60
         if flooded or self._was_told(key) or not self._say(c.Tell(name, text)):
             return
-        self._answers.append(now)
-        self._told.add(key, now)
-        self._told.add(name, now)
+        self._history.answers.append(now)
+        self._history.told.add(key, now)
+        self._history.told.add(name, now)
         self._context.record("answered", to=name, topic=topic.value if topic else "hint")
 
     def _say(self, line: c.Tell | c.Kibitz) -> bool:
@@ -309,9 +320,9 @@ class Chat:
         last_opponent, opponent = last.opponent if last else None, self._opponent
         begins = isinstance(message, m.OpponentJoined | m.YouJoined)
         if isinstance(message, m.MatchWon):
-            self._greeted.pop(last_opponent or "", None)
+            self._history.greeted.pop(last_opponent or "", None)
         elif begins:
-            self._greeted.pop(opponent or "", None)
+            self._history.greeted.pop(opponent or "", None)
         if opponent == last_opponent and not begins:
             return
         self._queue.drop_chat()
@@ -320,12 +331,12 @@ class Chat:
             self._greet(opponent)
 
     def _greet(self, opponent: str) -> None:
-        if opponent in self._greeted or not self._settings.greet or not self._listens_to(opponent):
+        if opponent in self._history.greeted or not self._settings.greet or not self._listens_to(opponent):
             return
         if self._say(c.Kibitz(self._settings.greeting.replace(OPPONENT, opponent))):
-            if len(self._greeted) >= MAX_GREETED:
-                del self._greeted[next(iter(self._greeted))]
-            self._greeted[opponent] = None
+            if len(self._history.greeted) >= MAX_GREETED:
+                del self._history.greeted[next(iter(self._history.greeted))]
+            self._history.greeted[opponent] = None
 
     @on(m.WatchesYou)
     def _on_watches_you(self, message: m.WatchesYou) -> None:
@@ -339,8 +350,8 @@ class Chat:
 
     def _on_nudge(self, nudge: Nudge) -> None:
         now = self._context.now
-        if self._nudged is None or now >= self._nudged + NUDGE_PAUSE:
-            self._nudged = now
+        if self._history.nudged is None or now >= self._history.nudged + NUDGE_PAUSE:
+            self._history.nudged = now
             self._context.record("nudged", by=self._opponent, word=nudge.value)
             self._decisions.on_nudge(join=nudge is Nudge.JOIN)
 

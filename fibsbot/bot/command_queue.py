@@ -162,12 +162,13 @@ class RecentTells:
 class CommandQueue:
     """Commands to be sent, and the one in flight."""
 
-    def __init__(self, context: AgentContext) -> None:
+    def __init__(self, context: AgentContext, sent: deque[float]) -> None:
+        """Create an empty queue; `sent`: when commands were sent before, which the limit per minute takes in."""
         self._context = context
         self._waiting: deque[QueuedCommand] = deque()
         self._chat: deque[tuple[ChatCommand, float]] = deque()
-        self._sent: deque[float] = deque()
-        """When commands were sent, the last one and all within a minute."""
+        self._sent = sent
+        """When commands were sent, on any connection: the last one and all within a minute."""
         self.in_flight: QueuedCommand | None = None
         self._unusual: m.Unknown | None = None
         """A line that is not known, and came while the command was in flight."""
@@ -180,14 +181,6 @@ class CommandQueue:
         self._reached = 0
         """The place of the last command that the server is known to have dealt with: it has answered a `time` sent
         after it, and answers come in the order of the commands."""
-
-    def clear(self) -> None:
-        """Drop all commands because the connection has ended; the times of sending are kept."""
-        self._waiting.clear()
-        self._chat.clear()
-        self.in_flight = None
-        self._open_times.clear()
-        self.sent_count = self._reached = self._last_join = 0
 
     @property
     def is_join_open(self) -> bool:

@@ -19,15 +19,15 @@ from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibs_protocol.session import Session
 from fibs_protocol.words import Setting
-from fibsbot.bot.events_and_actions import Action, Disconnect, End, Event, Record, WakeAt
+from fibsbot.bot.events_and_actions import Action, Disconnect, End, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.bot.tracked_match import TrackedMatch
+from fibsbot.bot.tracked_match import TrackedMatch, without_match
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
 
 
-def on(*types: type[Message | Event]) -> Callable[[_Method], _Method]:
-    """Register a method of one of the agent's parts for messages and events of these types."""
+def on(*types: type[Message]) -> Callable[[_Method], _Method]:
+    """Register a method of one of the agent's parts for messages of these types."""
 
     def register(method: _Method) -> _Method:
         method.__dict__["handles"] = types
@@ -37,24 +37,13 @@ def on(*types: type[Message | Event]) -> Callable[[_Method], _Method]:
 
 
 def registered_handlers(parts: Iterable[object]) -> dict[type, list[Callable[[Any], None]]]:
-    """Return the handlers of each type of message or event, in the order of the parts and of the methods in them."""
+    """Return the handlers of each type of message, in the order of the parts and of the methods in them."""
     handlers: dict[type, list[Callable[[Any], None]]] = {}
     for part in parts:
-        for kind, name in _registered(type(part)):
-            handlers.setdefault(kind, []).append(getattr(part, name))
+        for name, method in vars(type(part)).items():
+            for kind in getattr(method, "handles", ()):
+                handlers.setdefault(kind, []).append(getattr(part, name))
     return handlers
-
-
-_REGISTERED: Final[dict[type, list[tuple[type, str]]]] = {}
-"""The types that the methods of a part are registered for, and the names of the methods, by the class of the part."""
-
-
-def _registered(part: type) -> list[tuple[type, str]]:
-    found = _REGISTERED.get(part)
-    if found is None:
-        methods = vars(part).items()
-        found = _REGISTERED[part] = [(kind, name) for name, it in methods for kind in getattr(it, "handles", ())]
-    return found
 
 
 class Feature(enum.Enum):
@@ -247,36 +236,53 @@ class Counters:
 
 @define(slots=False)
 class AgentContext:
-    """The shared part of the agent's state."""
+    """The shared part of the agent's state. It lives as long as a connection: `renewed` is that of the next one."""
 
     settings: AgentSettings
-    session: Session = field(factory=Session)
-    tracked: TrackedMatch = field(init=False)
+    memory: AgentMemory
+    rng: random.Random
+    tracked: TrackedMatch
     counters: Counters = field(factory=Counters)
-    memory: AgentMemory = field(factory=AgentMemory)
-    rng: random.Random = field(init=False)
     rating: tuple[float, int] | None = None
     """Our own rating and experience, as last reported by the server."""
-    disconnecting: bool = False
-    """Whether we have closed the connection, so that nothing more is sent on it."""
-    ended: bool = False
-    """Whether the run is over."""
-    finishing: bool = False
-    """Whether to log out once the match is over."""
-    going_down: bool = False
-    """Whether the server has announced that it restarts or shuts down."""
     paused: bool = False
     """Whether no new match is to be started."""
+    finishing: bool = False
+    """Whether to log out once the match is over."""
+    ended: bool = False
+    """Whether the run is over."""
     now: float = 0.0
     actions: list[Action] = field(factory=list)
     """Actions for the driver, which takes them after each event."""
+    session: Session = field(factory=Session)
+    going_down: bool = False
+    """Whether the server has announced that it restarts or shuts down."""
+    disconnecting: bool = False
+    """Whether we have closed the connection, so that nothing more is sent on it."""
     timers: dict[enum.Enum, float] = field(factory=dict)
     """When each timer that runs expires: a `Timer`, or something that is awaited (timeouts.py)."""
     _asked: float | None = None
 
-    def __attrs_post_init__(self) -> None:
-        self.tracked = TrackedMatch(user=self.settings.name)
-        self.rng = random.Random(self.settings.seed)
+    @classmethod
+    def of(cls, settings: AgentSettings, memory: AgentMemory) -> AgentContext:
+        """Return the context of the first connection."""
+        return cls(settings, memory, random.Random(settings.seed), TrackedMatch(user=settings.name))
+
+    def renewed(self) -> AgentContext:
+        """Return the context of the next connection, with what outlives this one."""
+        return AgentContext(
+            self.settings,
+            self.memory,
+            self.rng,
+            without_match(self.tracked),
+            self.counters,
+            self.rating,
+            paused=self.paused,
+            finishing=self.finishing,
+            ended=self.ended,
+            now=self.now,
+            actions=self.actions,
+        )
 
     def record(self, name: str, /, **fields: Any) -> None:
         """Add a record."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any, Final
 
-from attrs import asdict, define, evolve, frozen
+from attrs import asdict, define, evolve, field, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -13,12 +15,13 @@ from fibs_protocol.session import State
 from fibs_protocol.words import YOU, Departure
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, on
-from fibsbot.bot.events_and_actions import ConnectionLost
-from fibsbot.bot.invitations import ReceivedInvitations, SentInvitations
 from fibsbot.bot.lobby import Lobby
-from fibsbot.bot.saved_matches import SavedMatches
+from fibsbot.bot.tracked_match import TrackedMatch
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.text import plural
+
+MAX_SITUATIONS: Final = 2_000
+"""Situations of a match that are remembered to notice progress."""
 
 
 @frozen
@@ -43,18 +46,50 @@ class CurrentMatch:
 
 
 @define
+class MatchProgress:
+    """How our matches get on, over all connections: a match is resumed, and what was tried for it counts."""
+
+    steps_taken: dict[str, int] = field(factory=dict)
+    """How many steps of the ladder (recovery.py) were taken with each opponent since the match made progress."""
+    reconnects_for_unseen: Counter[str] = field(factory=Counter)
+    """By opponent, new connections for a match that only our own `5` line speaks of, until it goes on."""
+    resign_from: int = 1
+    """The least level that we may still offer to resign in the game: it goes on in a match that is resumed."""
+    _opponent: str | None = None
+    """The opponent of the last situations."""
+    _situations: set[Hashable] = field(factory=set)
+    """Situations of the match with that opponent."""
+
+    def note(self, opponent: str, tracked: TrackedMatch) -> None:
+        """Note the situation of a match; what was tried is forgotten when a match makes progress again."""
+        if tracked.table is not None:
+            shown: Hashable = tracked.table
+        elif tracked.state is not None:
+            shown = tracked.state.score, tracked.state.position.points, tracked.state.cube
+        else:
+            return
+        situation = tracked.game, shown, tracked.turn
+        if opponent != self._opponent:
+            self._opponent, self._situations = opponent, set()
+        elif situation in self._situations:
+            return
+        elif self._situations:
+            self.steps_taken.pop(opponent, None)
+            self.reconnects_for_unseen.pop(opponent, None)
+        if len(self._situations) >= MAX_SITUATIONS:
+            self._situations.clear()
+        self._situations.add(situation)
+
+
+@define
 class Matches:
     """Starts, joins, counts and ends matches and their games."""
 
     _context: AgentContext
     _queue: CommandQueue
     _lobby: Lobby
+    progress: MatchProgress
     current: CurrentMatch | None = None
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Count the match as saved: the server does that when a connection breaks."""
-        self._break_off("connection lost")
 
     @on(m.OpponentJoined, m.YouJoined)
     def _on_joined(self, message: m.OpponentJoined | m.YouJoined) -> None:
@@ -75,24 +110,19 @@ class Matches:
         self._start(message.name, None, ours=isinstance(message, m.OpponentResumed))
         self._queue.send(c.ShowBoard())
 
-    @on(m.JoinNextGame)
-    def _on_join_next_game(self, _: m.JoinNextGame) -> None:
-        if not self._context.tracked.score_disputed:  # else recovery.py leaves the match
-            self._queue.send(c.Join())
-
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:
         if self.current and message.name == self.current.opponent and not self._context.tracked.final_score:
             self._queue.send(c.ShowBoard())  # some servers say nothing else about the match
 
-    @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NotPlaying, m.NobodyToLeave, m.JoinWho)
+    @on(m.OpponentGone, m.YourGameSaved, m.YouLeft, m.NobodyToLeave, m.JoinWho)
     def _on_interrupted(self, message: Message) -> None:
-        self._break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
+        self.break_off(message.kind(), message.how if isinstance(message, m.OpponentGone) else None)
 
     def _start(self, opponent: str, length: int | None, *, ours: bool, game: str | None = None) -> None:
         """Start a match, or resume a saved one (no length). `ours`: the opponent has accepted our invitation."""
         if self.current is not None:
-            self._break_off("another match began")
+            self.break_off("another match began")
         memory, resumed = self._context.memory, length is None
         agreed = self._lobby.agreed_length(opponent, resumed=resumed, ours=ours)
         if not resumed:
@@ -117,6 +147,8 @@ class Matches:
     @on(m.MatchLaws)
     def _on_match_laws(self, message: m.MatchLaws) -> None:
         """Leave a new match by laws that we do not play by: it was swapped, or they are the server's."""
+        if self._context.session.state is State.LOBBY:
+            self._lobby.note_laws(message.words)
         match = self.current
         if match is None or match.length is None or self._context.settings.plays_by(message.words):
             return
@@ -262,7 +294,7 @@ class Matches:
         if limit is not None and self._context.counters.matches >= limit:
             self._context.finishing = True
 
-    def _break_off(self, why: str, how: Departure | None = None) -> None:
+    def break_off(self, why: str, how: Departure | None = None) -> None:
         """Count the match as saved; `how` is how the opponent left, if the opponent did.
 
         A match that somebody has won is over, even if the line that says so was lost.
@@ -339,32 +371,3 @@ class BotStatus:
     def as_dict(self) -> dict[str, Any]:
         """Return the status as a JSON object."""
         return {**asdict(self), "sentence": self.sentence}
-
-
-def bot_status(  # noqa: PLR0913 - the parts that know something about it
-    context: AgentContext,
-    matches: Matches,
-    saved: SavedMatches,
-    invitations: ReceivedInvitations,
-    sent: SentInvitations,
-    *,
-    chouette: str | None,
-) -> BotStatus:
-    """Return the status of an agent, from its parts."""
-    match, known = matches.current, context.tracked.known
-    return BotStatus(
-        account=context.settings.name,
-        state=context.session.state.name,
-        opponent=match.opponent if match else None,
-        length=match.length if match else None,
-        score=known.score if match and known else None,
-        game=match.game if match else None,
-        chouette=chouette,
-        paused=context.paused,
-        finishing=context.finishing,
-        saved=len(saved.matches.keys() - ({match.opponent} if match else set())),
-        stuck=sum(context.memory.history_of(name).stuck is not None for name in saved.matches),
-        given_up=sent.given_up,
-        invitations=invitations.waiting,
-        counters=context.counters.as_dict(),
-    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -25,10 +25,11 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedComman
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
-from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, ConnectionLost, DecisionKey, TableKey
+from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey, TableKey
 from fibsbot.bot.recovery import Recovery, RecoveryStep
 from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
+from fibsbot.evolve import evolve
 from fibsbot.games.text import format_table
 from fibsbot.match import Phase
 from fibsbot.strategies.base import PlayAnswer
@@ -44,31 +45,6 @@ MAX_DECISIONS: Final = 1000
 """Decisions of a game that are remembered; no real game has as many."""
 MAX_ASKED: Final = 8
 """Unanswered questions to the strategy at most; a server that makes up positions could pile them up."""
-
-
-PROGRESS_MESSAGES: Final = (
-    *(m.Moves, m.CannotMove, m.ResignOffer, m.ResignRejected, m.NothingToAnswer),
-    *(m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles),
-)
-"""After these lines, and after the opponent's roll, a command that was refused may be accepted."""
-
-
-RESIGNATION_SETTLED_MESSAGES: Final = (
-    *(m.GameStarts, m.GameWon, m.GaveUp, m.ResignOffer, m.ResignAccepted, m.ResignRejected, m.NothingToAnswer),
-    *(m.OpponentGone, m.YouLeft),
-)
-"""After these lines no offer to resign waits for our answer, unless the line makes one."""
-
-
-@frozen
-class CachedKey:
-    """The open decision as it was last found."""
-
-    tracked: TrackedMatch
-    state: State
-    rest: tuple[int, bool]
-    """The least level that we may offer to resign, and whether an offer of the opponent's still waits."""
-    key: AnyDecisionKey | None
 
 
 def _state_of(tracked: TrackedMatch) -> State:
@@ -96,55 +72,67 @@ class DecisionFlow:
     _recovery: Recovery
     _decisions: dict[AnyDecisionKey, PendingDecision] = field(factory=dict)
     _open: PendingDecision | None = None
-    _cached_key: CachedKey | None = None
+    _key: AnyDecisionKey | None = None
+    """The key that followed from `_key_source`."""
+    _key_source: tuple[TrackedMatch, State, int, bool] | None = None
     _questions_open: int = 0
-    _resign_from: int = 1
     _cube_closed: int | None = None
+    """The turn on which the server has refused a double."""
     _refused: dict[Hashable, dict[str, int]] = field(factory=dict)
     """By situation, the answers that the server has refused, and how much had happened then."""
     _resignation_pending: bool = False
     """Whether an offer to resign waits for our answer, although the opponent has played on."""
     _progress: int = 0
-    """Counts what may change the server's mind about a command that it has refused."""
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Forget all decisions; a new connection may change the server's mind."""
-        self._decisions.clear()
-        self._refused.clear()
-        self._resignation_pending = False
-        self._open = None
-        self._questions_open = 0
+    """Counts what may change the server's mind about a command that it has refused: plays, the opponent's rolls, and
+    what becomes of offers."""
 
     # -- what the server says -----------------------------------------------------------------------------------
 
-    @on(*PROGRESS_MESSAGES, m.Rolls)
-    def _count_progress(self, message: Message) -> None:
-        self._progress += not isinstance(message, m.Rolls) or message.player != YOU
+    @on(m.CannotMove, m.DoubleAccepted, m.RedoubleAccepted, m.OpponentDoubles)
+    def _on_step(self, _: Message) -> None:
+        self._progress += 1
 
-    @on(*RESIGNATION_SETTLED_MESSAGES)
-    def _on_resignation_settled(self, _: Message) -> None:
-        self._resignation_pending = False
+    @on(m.Moves)
+    def _on_moves(self, message: m.Moves) -> None:
+        self._progress += 1
+        self._recovery.on_moves(message)
+
+    @on(m.Rolls)
+    def _on_rolls(self, message: m.Rolls) -> None:
+        if message.player == YOU:
+            self._recovery.on_own_roll()
+        else:
+            self._progress += 1
 
     @on(m.GameStarts)
     def _on_game_starts(self, _: m.GameStarts) -> None:
+        self._resignation_pending = False
         if not self._context.tracked.turn_count:
             self._decisions.clear()
             self._refused.clear()
-            self._resign_from = 1
+            self._matches.progress.resign_from = 1
             self._cube_closed = None
 
     @on(m.GameWon, m.GaveUp, m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.OpponentGone, m.YouLeft)
     def _on_game_over(self, _: Message) -> None:
+        self._resignation_pending = False
         self._decisions.clear()
+
+    @on(m.NothingToAnswer)
+    def _on_offer_settled(self, _: Message) -> None:
+        """Note that no offer to resign waits for our answer any more."""
+        self._progress += 1
+        self._resignation_pending = False
 
     @on(m.ResignOffer)
     def _on_resign_offer(self, message: m.ResignOffer) -> None:
+        self._on_offer_settled(message)  # this one takes the place of any other
         if message.player == YOU:
             self._note_resignation()
 
     @on(m.ResignRejected)
-    def _on_resign_rejected(self, _: m.ResignRejected) -> None:
+    def _on_resign_rejected(self, message: m.ResignRejected) -> None:
+        self._on_offer_settled(message)
         self._note_resignation()
         # The same offer may come again on the same turn: it is a new one and needs a new answer.
         self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
@@ -161,7 +149,7 @@ class DecisionFlow:
         """Remember the level that we offered: after a rejection no level as low is offered in this game."""
         command = self._open.reply.command if self._open and self._open.reply else None
         if isinstance(command, c.Resign):
-            self._resign_from = 1 + command.level.multiplier
+            self._matches.progress.resign_from = 1 + command.level.multiplier
 
     def on_answered(self, outcome: CommandOutcome) -> None:
         """React to a command that was answered or refused, or got no answer in time (message None)."""
@@ -324,18 +312,11 @@ class DecisionFlow:
 
     def _open_key(self) -> AnyDecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""
-        tracked, state, rest = (
-            self._context.tracked,
-            self._context.session.state,
-            (self._resign_from, self._resignation_pending),
-        )
-        seen = self._cached_key
-        if seen is None or seen.tracked is not tracked or seen.state is not state or seen.rest != rest:
-            key = decisions.open_decision_key(
-                tracked, state, self._resign_from, resignation_pending=self._resignation_pending
-            )
-            self._cached_key = seen = CachedKey(tracked, state, rest, key)
-        return seen.key
+        context, pending = self._context, self._resignation_pending
+        source = context.tracked, context.session.state, self._matches.progress.resign_from, pending
+        if source != self._key_source:
+            self._key_source, self._key = source, decisions.open_decision_key(*source[:3], resignation_pending=pending)
+        return self._key
 
     def _begin(self, key: AnyDecisionKey) -> PendingDecision:
         tracked, context = self._context.tracked, self._context
@@ -351,7 +332,9 @@ class DecisionFlow:
             direction, resigned_points = tracked.direction or -1, tracked.resigned_points
         decision = PendingDecision(key, direction, context.now, state)
         answer = decisions.obvious_answer(state, resigned_points)
-        question = decisions.question_for(state, context.settings, cube_closed=closed, resign_from=self._resign_from)
+        question = decisions.question_for(
+            state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
+        )
         self._decisions[key] = decision
         if answer is not None:
             decision.details = AnswerDetails(0.0, None, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Iterator
 from typing import Final
 
 from attrs import define, evolve, field, frozen
@@ -19,7 +20,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
-from fibsbot.bot.events_and_actions import Ask, ConnectionLost, InvitationKey
+from fibsbot.bot.events_and_actions import Ask, InvitationKey
 from fibsbot.bot.players import Players
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited
 from fibsbot.fibs_numbering import length_to_fibs
@@ -90,26 +91,19 @@ class SentInvitations:
 
     _context: AgentContext
     _queue: CommandQueue
+    _failed_starts: dict[str, InvitationAttempts]
+    """How often a match with a player was one that we had to leave at once, since one with that player went on; over
+    all connections."""
     _last: SentInvitation | None = None
     _attempts: dict[str, InvitationAttempts] = field(factory=dict)
-    _failed_starts: dict[str, InvitationAttempts] = field(factory=dict)
-    """How often a match with a player was one that we had to leave at once, since one with that player went on."""
     _announced_resumes: dict[str, float] = field(factory=dict)
     """When the server passed on our invitations to resume, by player, since the last match."""
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Start over: the server forgets invitations, and we no longer know who is waiting for us."""
-        self._close()
-        self._last = None
-        self._attempts.clear()
-        self._announced_resumes.clear()
 
     # -- making them --------------------------------------------------------------------------------------------
 
     def invite(self, name: str, length: int | None, purpose: InvitationPurpose) -> None:
         """Invite somebody to a match of this length, None for a saved one."""
-        self._close()
+        self.close()
         retry = self._context.settings.timings.retry
         count = self.attempts(name)
         if len(self._attempts) >= MAX_TRIED:
@@ -177,7 +171,7 @@ class SentInvitations:
         """Note that a player has become free again, so that earlier invitations no longer count."""
         self.reset_attempts(name)
         if self._last and self._last.name == name:
-            self._close()
+            self.close()
 
     # -- what becomes of them -----------------------------------------------------------------------------------
 
@@ -189,7 +183,7 @@ class SentInvitations:
     def expire(self) -> None:
         """Stop waiting for an answer when its time is up."""
         if self._last and self._context.now >= self._last.until:
-            self._close()
+            self.close()
 
     def server_took_ours_first(self, name: str) -> bool:
         """Whether the server has recently passed on our invitation to resume to this player."""
@@ -204,7 +198,7 @@ class SentInvitations:
         """Forget our invitation because a match has started."""
         if self._last and self._last.name == opponent:
             self._last.open = False
-        self._close()
+        self.close()
         self._last = None
         self._announced_resumes.clear()
         self.reset_attempts(opponent)
@@ -214,8 +208,8 @@ class SentInvitations:
     def _on_announced(self, message: m.YouInvitedToResume) -> None:
         self._announced_resumes[message.name] = self._context.now
 
-    @on(m.Says)
-    def _on_says(self, message: m.Says) -> None:
+    def on_says(self, message: m.Says) -> None:
+        """Note what the player whom we have invited says: it may be a refusal."""
         if self._last and self._last.open and self._last.name == message.name:
             self._last.words = message.text
 
@@ -238,7 +232,7 @@ class SentInvitations:
                 if isinstance(outcome.message, m.RefusesGames):
                     self._refused(name, write(outcome.message))
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Stop waiting for an answer. A player who has told us something but has not joined has refused."""
         last = self._last
         if last and last.open:
@@ -287,10 +281,11 @@ class ReceivedInvitations:
     _context: AgentContext
     _queue: CommandQueue
     _players: Players
-    _numbers: int = 0
-    _received: dict[str, ReceivedInvitation] = field(factory=dict)
-    _told: RecentTells = field(factory=RecentTells)
+    _numbers: Iterator[int]
+    """Numbers that no invitation of the run has had yet."""
+    _told: RecentTells
     """Players and the codes of the reasons that they were told."""
+    _received: dict[str, ReceivedInvitation] = field(factory=dict)
 
     @property
     def waiting(self) -> int:
@@ -322,9 +317,8 @@ class ReceivedInvitations:
         """Consider an invitation to a new match."""
         if len(self._received) >= MAX_INVITATIONS and name not in self._received:
             return
-        self._numbers += 1
         invitation = self._received[name] = ReceivedInvitation(
-            self._numbers, name, length, self._context.now, game=game
+            next(self._numbers), name, length, self._context.now, game=game
         )
         self._context.set_timer(Timer.INVITATION, self._context.settings.timings.invitation)
         counts = self._context.settings.policy.max_saved_games is not None and not self._context.lacks(

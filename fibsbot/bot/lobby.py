@@ -19,7 +19,6 @@ from fibs_protocol.session import State
 from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Timer, on
-from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import STARTS_FAIL_TEXT, InvitationPurpose, ReceivedInvitations, SentInvitations
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
@@ -31,16 +30,23 @@ HOUR: Final = 3_600.0
 
 
 @define
+class SearchHistory:
+    """Whom we have invited to new matches in the run, without being told whom."""
+
+    recent: deque[tuple[float, str]] = field(factory=deque)
+    """Times and names of those invited within the last hour."""
+    last: str | None = None
+
+
+@define
 class OpponentSearch:
     """Invites to new matches."""
 
     _context: AgentContext
     _players: Players
     _sent_invitations: SentInvitations
+    _history: SearchHistory
     _idle_since: float | None = None
-    _recent_searches: deque[tuple[float, str]] = field(factory=deque)
-    """Times and names of those invited within the last hour."""
-    _last: str | None = None
 
     @property
     def wants_to_invite(self) -> bool:
@@ -55,7 +61,7 @@ class OpponentSearch:
     def match_started(self, name: str) -> None:
         """Note that a match started; its opponent may be invited again soon."""
         self.reset_idle()
-        self._recent_searches = deque((at, "" if sought == name else sought) for at, sought in self._recent_searches)
+        self._history.recent = deque((at, "" if sought == name else sought) for at, sought in self._history.recent)
 
     def step(self, saved: Container[str]) -> None:
         """Invite a player if it is time to, but none of those in `saved`, with whom there is a match to resume.
@@ -109,17 +115,18 @@ class OpponentSearch:
 
     def _next_of_hour(self, per_hour: int) -> float:
         """Return when the next invitation may go out, so that there are not too many within an hour."""
-        while self._recent_searches and self._recent_searches[0][0] <= self._context.now - HOUR:
-            self._recent_searches.popleft()
-        return self._recent_searches[-per_hour][0] + HOUR if len(self._recent_searches) >= per_hour else 0.0
+        recent = self._history.recent
+        while recent and recent[0][0] <= self._context.now - HOUR:
+            recent.popleft()
+        return recent[-per_hour][0] + HOUR if len(recent) >= per_hour else 0.0
 
     def _invite_found(self, saved: Container[str]) -> None:
         found = [name for name in self._players.users if name not in saved and self._is_eligible(name)]
-        others = [name for name in found if name != self._last] or found
+        others = [name for name in found if name != self._history.last] or found
         if others:
             name = self._context.rng.choice(sorted(others))
-            self._last = name
-            self._recent_searches.append((self._context.now, name))
+            self._history.last = name
+            self._history.recent.append((self._context.now, name))
             self.reset_idle()
             self._sent_invitations.invite(name, self._context.settings.seek.length, InvitationPurpose.SEEK)
 
@@ -133,7 +140,7 @@ class OpponentSearch:
         refused = context.memory.history_of(name).refused
         if refused is not None and context.now < refused + seek.forgive:
             return False
-        return all(name != sought for _, sought in self._recent_searches) and self._suits(name, seek.length)
+        return all(name != sought for _, sought in self._history.recent) and self._suits(name, seek.length)
 
 
 @define
@@ -146,18 +153,12 @@ class Lobby:
     _sent_invitations: SentInvitations
     _invitations: ReceivedInvitations
     _saved_matches: SavedMatches
-    _search: OpponentSearch = field(init=False)
+    _search: OpponentSearch
 
     def __attrs_post_init__(self) -> None:
-        self._search = OpponentSearch(self._context, self.players, self._sent_invitations)
         self.players.on_free = self._sent_invitations.on_came_back
 
     # -- matches begin and end ------------------------------------------------------------------------------------
-
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        self._invitations.clear()
-        self._search.reset_idle()
 
     def agreed_length(self, name: str, *, resumed: bool, ours: bool) -> int | None:
         """Return the length of the match that we have agreed to play with somebody; None if it is not known.
@@ -171,6 +172,10 @@ class Lobby:
     def agreed_game(self, name: str, *, ours: bool) -> str | None:
         """Return the game that we have agreed to play; None for backgammon. `ours` as above."""
         return self._context.settings.play.invite_game if ours else self._invitations.agreed_game(name)
+
+    def note_laws(self, words: str) -> None:
+        """Note the laws of the last invitation."""
+        self._invitations.note_laws(words)
 
     def match_started(self, opponent: str) -> None:
         """Forget all other invitations."""
@@ -200,9 +205,21 @@ class Lobby:
 
     # -- what the server says -------------------------------------------------------------------------------------
 
+    @on(m.LoggedIn)
+    def _on_logged_in(self, message: m.LoggedIn) -> None:
+        self.players.logged_in(message.name)
+        self._saved_matches.logged_in_or_out(message.name)
+
     @on(m.LoggedOut)
     def _on_logged_out(self, message: m.LoggedOut) -> None:
+        self.players.logged_out(message.name)
+        self._saved_matches.logged_in_or_out(message.name)
         self._invitations.remove(message.name)
+
+    @on(m.Says)
+    def _on_says(self, message: m.Says) -> None:
+        self._saved_matches.on_says(message)
+        self._sent_invitations.on_says(message)
 
     @on(m.SavedCount)
     def _on_saved_count(self, message: m.SavedCount) -> None:
@@ -224,11 +241,6 @@ class Lobby:
             self._invitations.refuse(name, length, (RefusalReason("stuck", STARTS_FAIL_TEXT),))
         else:
             self._invitations.invited(name, length, game)
-
-    @on(m.MatchLaws)
-    def _on_match_laws(self, message: m.MatchLaws) -> None:
-        if self._context.session.state is State.LOBBY:
-            self._invitations.note_laws(message.words)
 
     @on(m.GameInvitation, m.GameResumeInvitation)
     def _on_game_invitation(self, message: m.GameInvitation | m.GameResumeInvitation) -> None:
@@ -266,10 +278,6 @@ class Lobby:
             self.players.on_unanswered()
         self._invitations.on_unanswered(outcome)
         self._sent_invitations.on_overdue(outcome)
-
-    def on_unusual(self, outcome: CommandOutcome) -> None:
-        """Deal with a command that was answered in a form that is not known."""
-        self._invitations.on_unanswered(outcome)
 
     def on_refusal(self, outcome: CommandOutcome) -> None:
         """Give up what the server refused."""

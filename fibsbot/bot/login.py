@@ -44,6 +44,71 @@ MAX_TRIES: Final = 3
 """Attempts to set a toggle at full pace; from then on only now and then."""
 
 
+DOUBT_FACTOR: Final = 10
+"""Times `patience` in which a server may take once for another login what was our own."""
+SAME_LOGIN_AFTER: Final = 2.0
+"""Seconds after which another login cannot have the same time as ours, which servers state in whole seconds."""
+REPLACED: Final = "another login of the same name has taken our place"
+
+
+@define
+class LoginHistory:
+    """What is known of our logins before this one."""
+
+    closed_by_server: bool = False
+    """Whether the server closed the last connection on which we were logged in."""
+    time: int | None = None
+    """When we last logged in, by the server's clock, if it has said so."""
+    replaced_unless: int | None = None
+    """The server has closed our connection, and says that we are logged in: by somebody else, unless the last login
+    was at this time, our own. Then the server has not noticed the end of that connection."""
+    doubted: float | None = None
+    """When that was so last."""
+
+
+@define
+class OtherLogins:
+    """Notices that somebody else logs in under our name (pitfall 4)."""
+
+    _context: AgentContext
+    _history: LoginHistory
+    replaced: bool = False
+    """Whether the server has said so on this connection."""
+    connected: float = 0.0
+    """When the connection was made."""
+
+    def on_already_logged_in(self) -> None:
+        """Notice an unannounced login: the server closed our connection, and now says that we are logged in already."""
+        if not self._history.closed_by_server:
+            return
+        if self._history.time is None:
+            self._context.disconnect(REPLACED, e.End.REPLACED)
+        self._history.replaced_unless = self._history.time
+
+    def on_welcome(self, message: m.Welcome) -> None:
+        """See whether the last login was our own, where there is doubt."""
+        history, now = self._history, self._context.now
+        own, history.replaced_unless, history.time = history.replaced_unless, None, None
+        if own is None:
+            return
+        again = DOUBT_FACTOR * self._context.settings.timings.patience
+        if message.last_login != own or (history.doubted is not None and now < history.doubted + again):
+            self._context.disconnect(REPLACED, e.End.REPLACED)
+        history.doubted = now
+
+    def on_own_line(self, info: m.WhoInfo) -> None:
+        """Note when we have logged in."""
+        if self._history.time is None:
+            self._history.time = info.login
+
+    def on_lost(self, *, by_server: bool) -> None:
+        """Note how the connection ended, if we were logged in."""
+        if self._context.session.state in LOGGED_IN:
+            self._history.closed_by_server = by_server
+            if self._context.now < self.connected + SAME_LOGIN_AFTER:
+                self._history.time = None
+
+
 @define
 class LoginSequence:
     """Logs in and sets the toggles."""
@@ -51,6 +116,7 @@ class LoginSequence:
     _context: AgentContext
     _queue: CommandQueue
     _timeouts: Timeouts
+    others: OtherLogins
     _attempts: dict[Toggle, tuple[int, float]] = field(factory=dict)
     """Number of attempts to set each toggle, and the time of the last."""
     _toggles_known: bool = False
@@ -62,14 +128,9 @@ class LoginSequence:
     """Whether we go on without what the server has not answered."""
     _seen_kinds: set[type[Message]] = field(factory=set)
 
-    @on(e.Connected)
-    def _on_connected(self, _: e.Connected) -> None:
-        self._attempts = {}
-        self._toggles_known = False
-        self._answers = 0
-        self._unanswered.clear()
-        self._given_up = False
-        self._seen_kinds.clear()
+    def start(self) -> None:
+        """Wait for the prompt on the connection that is made."""
+        self.others.connected = self._context.now
         self._timeouts.start(Awaited.PROMPT)
 
     @property
@@ -82,6 +143,7 @@ class LoginSequence:
 
     @on(m.Welcome)
     def _on_welcome(self, message: m.Welcome) -> None:
+        self.others.on_welcome(message)
         self._on_let_in()
         self._timeouts.start(Awaited.TOGGLES)
         if self._is_new(message):
@@ -102,18 +164,26 @@ class LoginSequence:
     @on(m.WhoInfo)
     def _on_who(self, message: m.WhoInfo) -> None:
         """Set `ready` again: another login, or a line that was no answer, has changed it."""
-        if not message.ready and message.name == self._context.settings.name and self._toggles_known:
+        if message.name != self._context.settings.name:
+            return
+        self.others.on_own_line(message)
+        if not message.ready and self._toggles_known:
             self._set_toggles({Toggle.READY: False})
+
+    @on(m.LoggedIn, m.LoggedOut)
+    def _on_other_login(self, message: m.LoggedIn | m.LoggedOut) -> None:
+        self.others.replaced = self.others.replaced or (message.name == self._context.settings.name and self.done)
 
     @on(m.AlreadyLoggedIn)
     def _on_already_logged_in(self, message: m.AlreadyLoggedIn) -> None:
+        self.others.on_already_logged_in()
         if self._is_new(message):
             self._context.record("already_logged_in")
 
-    @property
-    def server_has_answered(self) -> bool:
-        """Whether the server has answered anything since the login: until then it says what it says to everybody."""
-        return self._answers > 0 or self._given_up
+    @on(m.Unknown, m.RefusedBoard)
+    def _on_unknown(self, _: m.Unknown | m.RefusedBoard) -> None:
+        """Count a line that the grammar should know; those before the first answer are for everybody, such as news."""
+        self._context.counters.unknown += self._answers > 0 or self._given_up
 
     def _on_let_in(self) -> None:
         self._timeouts.stop(Awaited.PROMPT)
@@ -297,10 +367,6 @@ class Logout:
     _context: AgentContext
     _queue: CommandQueue
     _matches: Matches
-
-    @on(e.Connected)
-    def _on_connected(self, _: e.Connected) -> None:
-        self._context.going_down = False
 
     # -- the operator -------------------------------------------------------------------------------------------
 

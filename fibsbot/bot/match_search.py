@@ -6,10 +6,9 @@ own `5` line, make us request the board.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Final
 
-from attrs import define, field
+from attrs import define
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -19,7 +18,6 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.events_and_actions import Connected
 from fibsbot.bot.timeouts import Awaited, Timeouts
 
 MAX_RECONNECTS_FOR_UNSEEN: Final = 2
@@ -40,8 +38,6 @@ class MatchSearch:
     """The player whose `5` line names us as opponent; servers do not always agree with themselves."""
     _board_asked_last: bool = False
     """Whether the board was asked for last, and not who we play with."""
-    reconnects_for_unseen: Counter[str] = field(factory=Counter)
-    """By opponent, new connections for a match that only our own `5` line speaks of, until it goes on."""
 
     @property
     def is_on(self) -> bool:
@@ -58,10 +54,6 @@ class MatchSearch:
 
     # -- signs of a match ---------------------------------------------------------------------------------------
 
-    @on(Connected)
-    def _on_connected(self, _: Connected) -> None:
-        self._own_line_opponent = self._opponent_line = None
-
     @on(m.TableBoard, m.GameStarts, m.OpeningRoll, m.FirstMove)
     def _on_sign_of_match(self, message: Message) -> None:
         """Find out whether we are in a match that we do not know of; the table of another player is no sign."""
@@ -71,7 +63,8 @@ class MatchSearch:
             self.start()
 
     @on(m.NotPlaying)
-    def _on_not_playing(self, _: m.NotPlaying) -> None:
+    def _on_not_playing(self, message: m.NotPlaying) -> None:
+        self._matches.break_off(message.kind())
         if self._listed_opponent and self._context.session.state is State.LOBBY:
             self.start()
 
@@ -103,7 +96,7 @@ class MatchSearch:
             self._timeouts.stop(Awaited.MATCH)
         elif (
             self._context.session.state is State.LOBBY
-            and self.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
+            and self._matches.progress.reconnects_for_unseen[self._listed_opponent] <= MAX_RECONNECTS_FOR_UNSEEN
         ):
             self.start()
 
@@ -119,8 +112,8 @@ class MatchSearch:
         """Ask for the board of a match that we seem to be in, and who we play with."""
         name = self._listed_opponent
         if last and name:
-            self.reconnects_for_unseen[name] += 1
-            if self.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
+            self._matches.progress.reconnects_for_unseen[name] += 1
+            if self._matches.progress.reconnects_for_unseen[name] <= MAX_RECONNECTS_FOR_UNSEEN:
                 self._context.disconnect(f"the server says that we play with {name}, and shows no board")
             else:
                 self._matches.note_stuck(name, None, "the server says that we play, and shows no board")

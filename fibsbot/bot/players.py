@@ -11,7 +11,6 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
-from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.policy import Direction, MatchRequest, is_bot
 
 MAX_USERS: Final = 10_000
@@ -40,24 +39,16 @@ class Players:
     _announced: set[str] = field(factory=set)
     """Players who have logged in and whose `5` line has not come yet."""
 
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        self.users.clear()
-        self._listed = None
-        self._missed = 0
-        self._seen = None
-        self._announced.clear()
-
-    @on(m.LoggedIn)
-    def _on_logged_in(self, message: m.LoggedIn) -> None:
-        if message.name not in self.users and len(self._announced) < MAX_USERS:
-            self._announced.add(message.name)
+    def logged_in(self, name: str) -> None:
+        """Note that a player has logged in, whose `5` line follows."""
+        if name not in self.users and len(self._announced) < MAX_USERS:
+            self._announced.add(name)
             self._context.set_timer(Timer.WHO, self._context.settings.timings.invitation)
 
-    @on(m.LoggedOut)
-    def _on_logged_out(self, message: m.LoggedOut) -> None:
-        self.users.pop(message.name, None)
-        self._announced.discard(message.name)
+    def logged_out(self, name: str) -> None:
+        """Note that a player has logged out."""
+        self.users.pop(name, None)
+        self._announced.discard(name)
 
     @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:

@@ -11,20 +11,18 @@ import enum
 from collections.abc import Hashable
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.messages import Message
 from fibs_protocol.session import IN_MATCH, State
-from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, on
 from fibsbot.bot.current_match import Matches
-from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.match_search import MatchSearch
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
+from fibsbot.evolve import evolve
 
 ROLL_WAIT_DIVISOR: Final = 8
 """The wait for a roll is divided by this after the server has once forgotten to roll for us."""
@@ -34,8 +32,6 @@ EMPTY_MOVE_AFTER: Final = 3
 """Waits after a roll without a legal play before an empty `move` is sent, once."""
 MAX_POSTPONED: Final = 8
 """Times that a wait is postponed while commands of ours are still to be sent or answered."""
-MAX_SITUATIONS: Final = 2_000
-"""Situations of a match that are remembered to notice progress."""
 
 IN_MATCH_WAITS: Final = frozenset(
     {Awaited.DECISION, Awaited.STRATEGY, Awaited.BOARD, Awaited.ROLL, Awaited.GAME, Awaited.END, Awaited.OPPONENT}
@@ -75,30 +71,14 @@ class Recovery:
     _match_search: MatchSearch
     _probing: bool = False
     _joined: bool = False
+    """Whether we have joined the next game and the opponent has not."""
     _postponed: int = 0
     leave_reason: str | None = None
     """Why we are leaving the current match."""
-    _steps_taken: dict[str, int] = field(factory=dict)
-    """How many steps of the ladder were taken with each opponent since the match made progress."""
-    _seen_situations: set[Hashable] = field(factory=set)
-    """Situations of the current match."""
-    _seen_with: str | None = None
-    """The opponent of these situations."""
     _opponent_left_suspected: bool = False
     """Whether the opponent in the current match has logged in again, or plays with nobody or somebody else."""
 
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Stop all waits; the situations of the match are kept because it may be resumed."""
-        self._timeouts.clear()
-        self._probing = self._joined = False
-        self.leave_reason = None
-
     # -- what the server says -----------------------------------------------------------------------------------
-
-    @on(m.GameStarts, m.GameWon, m.GaveUp, m.ResignAccepted, m.OpponentGone, m.YouLeft)
-    def _on_no_wait_for_join(self, _: Message) -> None:
-        self._joined = False
 
     @on(m.WaitForJoin)
     def _on_wait_for_join(self, _: m.WaitForJoin) -> None:
@@ -106,11 +86,13 @@ class Recovery:
 
     @on(m.JoinNextGame)
     def _on_join_next_game(self, _: m.JoinNextGame) -> None:
-        """Leave a match whose server has contradicted itself: it may have given the opponent another score, or winner.
+        """Join, or leave a match whose server has contradicted itself: the opponent may know another score, or winner.
 
         Each side would then wait for the other, or play on by a score of its own. The saved match has one score.
         """
-        self._leave_disputed_match()
+        self._joined = False
+        if not self._leave_disputed_match():
+            self._queue.send(c.Join())
 
     def _leave_disputed_match(self) -> bool:
         """Leave the match if the server has contradicted itself about its score; return whether it has."""
@@ -124,19 +106,15 @@ class Recovery:
         if message.name == self._context.tracked.opponent:
             self._note_opponent_sign()
 
-    @on(m.Moves)
-    def _on_moves(self, message: m.Moves) -> None:
+    def on_moves(self, message: m.Moves) -> None:
+        """Take a play as a sign that the opponent is there."""
         if message.player == self._context.tracked.opponent:
             self._opponent_left_suspected = False
 
-    @on(m.Rolls)
-    def _on_rolls(self, message: m.Rolls) -> None:
-        if message.player == YOU and self._timeouts.is_waiting_for(Awaited.ROLL):
+    def on_own_roll(self) -> None:
+        """Learn whether the server rolls by itself."""
+        if self._timeouts.is_waiting_for(Awaited.ROLL):
             self._context.note_feature(Feature.ROLL)
-
-    @on(m.Board, m.TableBoard)
-    def _on_any_board(self, _: m.Board | m.TableBoard) -> None:
-        self._timeouts.stop(Awaited.REQUESTED_BOARD)
 
     @on(m.WhoInfo)
     def _on_who(self, info: m.WhoInfo) -> None:
@@ -209,8 +187,10 @@ class Recovery:
         if state not in IN_MATCH:
             self.leave_reason = None
             self._opponent_left_suspected = False
-        self._note_progress()
+        self._joined = self._joined and state is State.BETWEEN_GAMES
         match = self._matches.current
+        if match is not None:
+            self._matches.progress.note(match.opponent, tracked)
         if match is not None and match.unwanted and self.leave_reason is None and not self._context.disconnecting:
             self.leave("this server could not go on with the match")
         awaited: Awaited | None  # None outside of matches, and while we pretend to think or leave
@@ -220,21 +200,18 @@ class Recovery:
             awaited = Awaited.END
         elif deciding is not None:
             awaited = decision_wait
-        elif self._joined and state is State.BETWEEN_GAMES:
+        elif self._joined:
             awaited = Awaited.OPPONENT
         elif state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
             awaited = Awaited.BOARD
         else:
             awaited = _AWAITED.get(state)
-        self._timeouts.stop_others(awaited, IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY)
-        if awaited is None:
-            return
         subject = deciding if awaited in (Awaited.DECISION, Awaited.STRATEGY) else (state, tracked.turn_count)
-        if not self._timeouts.is_waiting_for(awaited):
+        divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
+        among = IN_MATCH_WAITS if state is State.LOBBY else _WAITS_OUTSIDE_THE_LOBBY
+        if self._timeouts.switch(among, awaited, subject, divisor=divisor):
             self._probing = False
             self._postponed = 0
-        divisor = ROLL_WAIT_DIVISOR if awaited is Awaited.ROLL and self._context.lacks(Feature.ROLL) else 1
-        self._timeouts.start(awaited, subject, divisor=divisor)
 
     def on_time(self, awaited: Awaited) -> None:
         """Ask for what does not come, and at last do what follows."""
@@ -305,30 +282,6 @@ class Recovery:
 
     # -- in a match: what follows -------------------------------------------------------------------------------
 
-    def _note_progress(self) -> None:
-        """Forget the steps taken for a match that makes progress again."""
-        tracked = self._context.tracked
-        if tracked.table is not None:
-            shown: Hashable = tracked.table
-        elif tracked.state is not None:
-            shown = tracked.state.score, tracked.state.position.points, tracked.state.cube
-        else:
-            return
-        if self._matches.current is None:
-            return
-        opponent = self._matches.current.opponent
-        situation = tracked.game, shown, tracked.turn
-        if opponent != self._seen_with:
-            self._seen_with, self._seen_situations = opponent, set()
-        elif situation in self._seen_situations:
-            return
-        elif self._seen_situations:
-            self._steps_taken.pop(opponent, None)
-            self._match_search.reconnects_for_unseen.pop(opponent, None)
-        if len(self._seen_situations) >= MAX_SITUATIONS:
-            self._seen_situations.clear()
-        self._seen_situations.add(situation)
-
     def stall(self, why: str, first: RecoveryStep = RecoveryStep.REJOIN) -> None:
         """Take the next step for a match that makes no progress, or `first` if that comes later."""
         match, context = self._matches.current, self._context
@@ -339,8 +292,8 @@ class Recovery:
             return
         if first is RecoveryStep.REJOIN and context.lacks(Feature.LEAVE):
             first = RecoveryStep.RECONNECT
-        number = max(self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
-        self._steps_taken[match.opponent] = number + 1
+        number = max(self._matches.progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(first))
+        self._matches.progress.steps_taken[match.opponent] = number + 1
         context.counters.stalls += 1
         step = RECOVERY_STEPS[number] if number < len(RECOVERY_STEPS) else RecoveryStep.RECONNECT
         context.record("stalled", opponent=match.opponent, why=why, step=step.value)
@@ -367,8 +320,8 @@ class Recovery:
             self._queue.send(c.Leave())
             return
         if (match := self._matches.current) is not None:
-            self._steps_taken[match.opponent] = max(
-                self._steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
+            self._matches.progress.steps_taken[match.opponent] = max(
+                self._matches.progress.steps_taken.get(match.opponent, 0), RECOVERY_STEPS.index(RecoveryStep.GIVE_UP)
             )
         self._context.disconnect(self.leave_reason or "the server does not let us leave the match")
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from attrs import define, field
+from attrs import define, evolve
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
@@ -20,7 +20,6 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Timer, on
-from fibsbot.bot.events_and_actions import ConnectionLost
 from fibsbot.bot.invitations import STUCK_MATCH_TEXT, InvitationPurpose, SentInvitations
 from fibsbot.bot.players import Players
 from fibsbot.fibs_numbering import length_from_fibs
@@ -50,7 +49,7 @@ class SavedMatchState:
     wrong_length: bool = False
     """Whether we left it because it had another length than agreed."""
     opponent_waits: bool = False
-    """Whether the opponent waits for us to resume it."""
+    """Whether the opponent waits, on this connection, for us to resume it."""
     due: float | None = None
     """When the opponent may be invited; None: at any time."""
     not_before: float = 0.0
@@ -73,18 +72,16 @@ class SavedMatches:
     _queue: CommandQueue
     _players: Players
     _sent_invitations: SentInvitations
-    matches: dict[str, SavedMatchState] = field(factory=dict)
+    matches: dict[str, SavedMatchState]
     """By opponent. Those that the server lists come first, in its order; then those that broke off since."""
+    _told: RecentTells
+    """Opponents who were told when we invite them."""
     listing: list[str] | None = None
     """Opponents in the server's list, as far as it has come; None while none comes."""
-    _told: RecentTells = field(factory=RecentTells)
 
-    @on(ConnectionLost)
-    def _on_connection_lost(self, _: ConnectionLost) -> None:
-        """Expect the server's list again."""
-        self.listing = None
-        for saved in self.matches.values():
-            saved.opponent_waits = False
+    def handed_over(self) -> dict[str, SavedMatchState]:
+        """Return the matches for the next connection: there nobody waits for us yet, and the server lists them anew."""
+        return {name: evolve(saved, opponent_waits=False) for name, saved in self.matches.items()}
 
     # -- which there are ----------------------------------------------------------------------------------------
 
@@ -110,14 +107,13 @@ class SavedMatches:
     def _on_no_match(self, message: m.NoSavedMatch) -> None:
         self.matches.pop(message.name, None)
 
-    @on(m.LoggedIn, m.LoggedOut)
-    def _on_login_or_logout(self, message: m.LoggedIn | m.LoggedOut) -> None:
-        if saved := self.matches.get(message.name):
+    def logged_in_or_out(self, name: str) -> None:
+        """Note that an opponent has come or gone."""
+        if saved := self.matches.get(name):
             saved.renew()
             saved.opponent_waits = False
 
-    @on(m.Says)
-    def _on_says(self, message: m.Says) -> None:
+    def on_says(self, message: m.Says) -> None:
         """Invite an opponent who does not resume for some minutes when these are over, and not before."""
         saved, said = self.matches.get(message.name), _NOT_NOW.search(message.text)
         if saved is not None and said is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext
@@ -15,8 +16,23 @@ from fibsbot.strategies.questions import StrategyAnswer
 class SeatedPart(Protocol):
     """What the agent asks of that part; its methods for messages are registered by `@on` as in all parts."""
 
-    def __init__(self, context: AgentContext, queue: CommandQueue, timeouts: Timeouts, lobby: Lobby) -> None:
-        """Begin without a seat."""
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of the agent that it needs
+        self,
+        context: AgentContext,
+        queue: CommandQueue,
+        timeouts: Timeouts,
+        lobby: Lobby,
+        numbers: Iterator[int],
+        kept: Any,
+    ) -> None:
+        """Begin without a seat.
+
+        `numbers` are some that no decision of the run has had yet; `kept` is the `kept_seat` of the connection before.
+        """
+
+    @property
+    def kept_seat(self) -> Any:
+        """What it knows of the seat that the server keeps when the connection is lost; None if there is none."""
 
     @property
     def inviter(self) -> str | None:
@@ -42,6 +58,3 @@ class SeatedPart(Protocol):
 
     def on_lobby(self) -> None:
         """Note that we have no seat after the login."""
-
-    def on_connection_lost(self) -> None:
-        """Note that the connection is lost; the server may keep the seat."""

@@ -133,12 +133,6 @@ class Timeouts:
         self._missed: defaultdict[tuple[Awaited, Hashable], float] = defaultdict(float)
         """Answers that did not come in time, by wait and subject."""
 
-    def clear(self) -> None:
-        """Stop all waits."""
-        for awaited in list(self._open):
-            self.stop(awaited)
-        self._missed.clear()
-
     def start(self, awaited: Awaited, subject: object = None, *, divisor: float = 1) -> None:
         """Start a wait unless the same one is open; its length is divided by `divisor`."""
         known = self._open.get(awaited)
@@ -152,11 +146,14 @@ class Timeouts:
         if self._open.pop(awaited, None) is not None:
             self._context.timers.pop(awaited, None)
 
-    def stop_others(self, awaited: Awaited | None, among: frozenset[Awaited]) -> None:
-        """Stop all of these waits but one."""
-        for other in list(self._open):
-            if other is not awaited and other in among:
-                self.stop(other)
+    def switch(self, among: frozenset[Awaited], awaited: Awaited | None, subject: object, *, divisor: float) -> bool:
+        """Let one of these waits be open, or none; return whether one is that was not."""
+        before = among & self._open.keys()
+        for other in before - {awaited}:
+            self.stop(other)
+        if awaited is not None:
+            self.start(awaited, subject, divisor=divisor)
+        return awaited is not None and awaited not in before
 
     def is_waiting_for(self, awaited: Awaited) -> bool:
         """Whether this wait is open."""

@@ -7,6 +7,7 @@ After a lost line, a refusal or a long silence we send `chouette`, and the serve
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from typing import Final
 
 from attrs import define, field
@@ -96,6 +97,8 @@ class JoinedChouette:
     """The server's number of the last one."""
     result: m.ChouetteResult | None = None
     """A result whose ledger has not come yet."""
+    resign_from: int = 1
+    """The lowest level that we may still offer to resign in this game."""
     ledger: dict[str, int] = field(factory=dict)
     """The last one that was said."""
     ledger_before: dict[str, int] | None = None
@@ -114,26 +117,23 @@ class ChouetteFlow:
     _queue: CommandQueue
     _timeouts: Timeouts
     _lobby: Lobby
-    seat: JoinedChouette | None = None
-    _lost: JoinedChouette | None = None
+    _numbers: Iterator[int]
+    """Numbers that no decision of the run has had yet."""
+    _lost: JoinedChouette | None
     """The seat that we had when the connection was lost, and which the server keeps for a while."""
+    seat: JoinedChouette | None = None
     _decision: SeatedDecision | None = None
-    _number: int = 0
-    """Counts the decisions that we were asked for."""
     _progress: int = 0
     """Counts what happens at the table."""
     _progress_at: float = 0.0
     """When something happened there last, or we took our seat."""
     _failures: int = 0
     """Commands that were refused or unanswered since something happened at the table."""
-    _resign_from: int = 1
-    """The lowest level that we may still offer to resign in this game."""
 
-    def on_connection_lost(self) -> None:
-        """Forget what is open; the server keeps the seat, and asks again after the login."""
-        self._lost, self.seat = self.seat or self._lost, None
-        self._decision = None
-        self._failures = 0
+    @property
+    def kept_seat(self) -> JoinedChouette | None:
+        """The seat that the server keeps when the connection is lost; it asks again after the login."""
+        return self.seat or self._lost
 
     @property
     def inviter(self) -> str | None:
@@ -201,10 +201,9 @@ class ChouetteFlow:
 
     @on(m.GameStarts)
     def _on_game_starts(self, _: m.GameStarts) -> None:
-        self._resign_from = 1
         seat = self.seat
         if seat is not None:
-            seat.game_on = True
+            seat.game_on, seat.resign_from = True, 1
             seat.ledger_before = {} if seat.ledger_before is None else seat.ledger_before
 
     @on(m.ChouetteTable)
@@ -297,18 +296,18 @@ class ChouetteFlow:
         if decision.phase is Phase.ROLL and board.dice != (0, 0):
             self._close()  # an old question: we have rolled since
             return
-        self._number += 1
+        resign_from = 1 if self.seat is None else self.seat.resign_from
         decision.state, decision.direction = state, board.direction
         decision.key = DecisionKey(
             match=0,
             game=self.seat.game + 1 if self.seat else 0,
-            turn=self._number,
+            turn=next(self._numbers),
             phase=decision.phase,
             score=state.score,
             position=state.position,
             dice=state.dice,
             cube=state.cube,
-            offer=decision.points or (self._resign_from if decision.phase is Phase.ROLL else 0),
+            offer=decision.points or (resign_from if decision.phase is Phase.ROLL else 0),
         )
         answer = obvious_answer(state, decision.points)
         if answer is not None:
@@ -317,7 +316,7 @@ class ChouetteFlow:
         decision.stage = SeatedDecisionStage.THINKING
         settings = self._context.settings
         cube_closed = not board.may_double or self._failures > 0
-        question = question_for(state, settings, cube_closed=cube_closed, resign_from=self._resign_from)
+        question = question_for(state, settings, cube_closed=cube_closed, resign_from=resign_from)
         decision.question = question
         self._context.actions.append(Ask(decision.key, question))
 
@@ -392,8 +391,8 @@ class ChouetteFlow:
             return
         key, command = decision.key, decision.reply.command
         decision.stage = SeatedDecisionStage.SENT
-        if isinstance(command, c.Resign):
-            self._resign_from = 1 + command.level.multiplier
+        if isinstance(command, c.Resign) and self.seat is not None:
+            self.seat.resign_from = 1 + command.level.multiplier
         self._context.counters.decisions += 1
         self._context.record(
             "chouette_decision",

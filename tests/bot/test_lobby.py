@@ -182,7 +182,7 @@ def test_after_a_match_the_same_opponent_has_a_cool_down() -> None:
 
 def test_the_number_of_matches_per_day_is_limited() -> None:
     script = Script(policy=Policy(max_per_day=2)).to_lobby()
-    memory = script.agent._context.memory
+    memory = script.agent._connection.context.memory
     memory.load("ford", matches=[script.now - 86_399, script.now - 86_401, script.now - 10])
     assert ["max_per_day"] == [
         event["code"] for _ in script.server(*INVITED) for event in script.events("invitation_refused")

@@ -83,10 +83,10 @@ def test_the_player_met_longest_ago_is_forgotten_first() -> None:
 def test_the_end_of_a_match_is_remembered_and_a_break_is_not() -> None:
     script = Script().to_my_roll()
     script.server("ford drops connection. The game was saved.")
-    assert [] == script.agent._context.memory.history_of("ford").matches
+    assert [] == script.agent._connection.context.memory.history_of("ford").matches
     script = Script().to_my_roll()
     script.server("ford gives up. You win 5 points.", "You win the 5 point match 5-0 .")
-    assert [script.now] == script.agent._context.memory.history_of("ford").matches
+    assert [script.now] == script.agent._connection.context.memory.history_of("ford").matches
 
 
 @pytest.mark.slow
@@ -107,15 +107,15 @@ def test_many_strangers_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         )
     agent = script.agent
     sizes = {
-        "who": len(agent._players.users),
-        "saved": len(agent._saved_matches.matches),
-        "offers": agent._invitations.waiting,
-        "told": len(agent._invitations._told),
-        "tries": len(agent._saved_matches._sent_invitations._attempts),
-        "taken": len(agent._saved_matches._sent_invitations._announced_resumes),
-        "announced": len(agent._players._announced),
-        "known": len(script.agent._context.memory._known),
+        "who": len(agent._connection._lobby.players.users),
+        "saved": len(agent._connection.saved_matches.matches),
+        "offers": agent._connection.invitations.waiting,
+        "told": len(agent._connection.invitations._told),
+        "tries": len(agent._connection.saved_matches._sent_invitations._attempts),
+        "taken": len(agent._connection.saved_matches._sent_invitations._announced_resumes),
+        "announced": len(agent._connection._lobby.players._announced),
+        "known": len(script.agent._connection.context.memory._known),
     }
     bounds = {"who": many, "saved": 1_000, "offers": 100, "told": 2_000, "tries": many, "known": many}
-    assert "ford" in agent._saved_matches.matches
+    assert "ford" in agent._connection.saved_matches.matches
     assert {} == {what: size for what, size in sizes.items() if size > bounds.get(what, 0)}

@@ -272,7 +272,7 @@ def test_silence_is_not_a_refusal() -> None:
     seeker = Seeker(who("ford"))
     seeker.wait(200)
     assert [] == seeker.script.events("refused_by")
-    assert seeker.script.agent._context.memory.history_of("ford").refused is None
+    assert seeker.script.agent._connection.context.memory.history_of("ford").refused is None
 
 
 def test_a_tell_by_another_player_is_not_a_refusal() -> None:
@@ -287,7 +287,7 @@ def test_a_player_who_has_logged_out_is_not_invited_again() -> None:
     seeker = Seeker(who("ford"))
     seeker.refusals["ford"] = "** There is no one called ford."
     seeker.wait(62)
-    assert "ford" not in seeker.script.agent._players.users
+    assert "ford" not in seeker.script.agent._connection._lobby.players.users
     assert [] == seeker.script.events("refused_by")
 
 

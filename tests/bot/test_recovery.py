@@ -123,7 +123,7 @@ def test_a_server_without_rawwho_is_asked_once(refusal: str) -> None:
 
 def test_missing_features_are_remembered_on_the_next_connection() -> None:
     script = Script().to_lobby()
-    script.agent._context.note_lack(Feature.RAWWHO)
+    script.agent._connection.context.note_lack(Feature.RAWWHO)
     script.lose()
     script.to_lobby()
     assert "rawwho" not in script.wait(1000)
@@ -263,7 +263,7 @@ def test_a_decision_of_which_nothing_is_known_ends_with_a_new_connection() -> No
 
 def test_a_second_board_replaces_time_on_servers_without_it() -> None:
     script = Script(strict=False).to_my_roll()
-    script.agent._context.note_lack(Feature.TIME)
+    script.agent._connection.context.note_lack(Feature.TIME)
     assert ["roll"] == script.roll()
     assert ["board"] == script.wait(8.1)
     assert ["board"] == script.server(board(cells=AFTER_61))
@@ -310,7 +310,7 @@ def test_a_login_that_is_answered_unusually_takes_no_longer_than_20_seconds(*, s
         script.raw(b"login: ")
         began = script.now
         answer(script, script.server(f"1 {ME} 1 h", OWN_INFO.replace(" 1457.85 0 1 ", " 1457.85 0 0 ")), answers)
-        while not script.agent._login.done:
+        while not script.agent._connection.login.done:
             script.server("13 zaphod Does anybody play?")
             answer(script, script.wait(0.5), answers)
         took.append(script.now - began)
@@ -426,7 +426,7 @@ def test_a_saved_match_that_is_resumed_by_every_invitation_is_not_left_for_ever(
 
 def test_a_player_with_whom_matches_go_on_again_is_invited_as_before() -> None:
     script = Script(strict=False)
-    sent = script.agent._sent_invitations
+    sent = script.agent._connection.sent_invitations
     for _ in range(5):
         sent.start_failed("ford")
     assert sent.starts_fail("ford")

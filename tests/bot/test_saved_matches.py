@@ -158,7 +158,7 @@ def test_the_oldest_match_is_known_from_the_store() -> None:
     script = Script()
     names = ("ford", "zaphod", "arthur", "trillian")
     for age, name in enumerate(("ford", "arthur", "zaphod")):
-        script.agent._context.memory.load(name, broke_off=-100.0 * (age + 1))
+        script.agent._connection.context.memory.load(name, broke_off=-100.0 * (age + 1))
     script.connect()
     script.raw(b"login: ")
     script.server(f"1 {ME} 1 h", OWN_INFO, *(who(name) for name in names), "6")
@@ -172,7 +172,7 @@ def test_the_oldest_match_is_known_from_the_store() -> None:
 def test_the_age_of_a_match_survives_a_crash_of_the_run() -> None:
     script = Script().to_my_roll()
     script.lose()
-    assert script.now == script.agent._context.memory.history_of("ford").broke_off
+    assert script.now == script.agent._connection.context.memory.history_of("ford").broke_off
 
 
 def test_one_opponent_is_asked_at_a_time() -> None:
@@ -256,14 +256,14 @@ def test_the_list_of_users_is_refreshed_while_waiting_for_a_player() -> None:
         script.server(TIME)
     assert 1300 == pytest.approx(script.now, abs=11)
     assert ["invite ford"] == script.server(who(ME), who("ford"), "6"), "the line that freed him got lost"
-    assert {ME, "ford"} == set(script.agent._players.users)
+    assert {ME, "ford"} == set(script.agent._connection._lobby.players.users)
 
 
 def test_a_saved_match_that_is_corrupt_is_forgotten() -> None:
     script = Script().to_lobby(saved=SAVED)
     script.server(who("ford"), TOOK)
     script.server("** ERROR: Saved match is corrupt. Please start another one.")
-    assert {} == script.agent._saved_matches.matches
+    assert {} == script.agent._connection.saved_matches.matches
 
 
 def test_the_list_of_saved_matches_is_asked_for_again_if_it_gets_lost() -> None:
@@ -333,7 +333,7 @@ def test_a_match_of_swapped_acceptable_length_is_resumed_on_request() -> None:
 def test_a_match_that_we_began_is_finished_although_its_length_is_no_longer_played() -> None:
     script = Script(policy=Policy(lengths=Lengths(((5, 5),)))).to_my_roll()
     only_short = Policy(lengths=Lengths(((1, 3),)))
-    script.agent._context.settings = Script(policy=only_short).agent._context.settings
+    script.agent._connection.context.settings = Script(policy=only_short).agent._connection.context.settings
     script.server("ford drops connection. The game was saved.", "8 ford ford drops connection.")
     assert ["invite ford"] == script.server(who("ford"))
     script.server("ford has joined you. Your running match was loaded.")
@@ -447,7 +447,7 @@ def test_an_opponent_who_leaves_repeatedly_gets_one_message() -> None:
 def test_an_opponent_whom_we_will_not_play_gets_no_promise() -> None:
     script = Script().to_my_roll()
     blocking = Policy(block=(NamePattern("ford"),))
-    script.agent._context.settings = Script(policy=blocking).agent._context.settings
+    script.agent._connection.context.settings = Script(policy=blocking).agent._connection.context.settings
     assert [] == script.server(LEFT, who("ford"))
     assert [] == invites(quiet(script, 1000))
     assert State.LOBBY is script.agent.state

@@ -405,4 +405,4 @@ def test_a_late_refusal_of_the_list_of_matches_does_not_answer_set() -> None:
     assert ["set boardstyle 3"] == script.server("no saved games.")
     script.server("** Not yet implemented: 'show saved'")
     script.wait(2)
-    assert Feature.BOARDSTYLE not in script.agent._context.memory.lacking
+    assert Feature.BOARDSTYLE not in script.agent._connection.context.memory.lacking

@@ -118,7 +118,7 @@ def test_a_match_of_another_game_than_the_agreed_one_is_left() -> None:
 
 def test_a_line_that_its_game_does_not_allow_is_a_difference_and_decides_nothing() -> None:
     script = to_match("plakoto")
-    script.agent._context.settings = script.agent.settings
+    script.agent._connection.context.settings = script.agent.settings
     wrong = line(start_match_of(load_ruleset("tabula"), 1, begins=Seat.A)).replace("tabula", "plakoto")
     with pytest.raises(Exception, match="course"):
         script.server(wrong)

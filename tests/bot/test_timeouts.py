@@ -100,11 +100,11 @@ class Watched(Simulation):
         self.longest[self._theirs] = max(self.longest[self._theirs], waited)
         track, state = agent.tracked, agent.state
         situation = track.match, track.game, track.state, track.turn
-        self._free = state is State.LOBBY and agent._login.done and not agent._match_search.is_on
+        self._free = state is State.LOBBY and agent._connection.login.done and not agent._connection._match_search.is_on
         if bot.link != self._link or self._free or situation not in self._seen or not bot.up:
             self._since, self._link = self.now, bot.link
         self._seen.add(situation)
-        self._theirs = agent._timeouts.is_waiting_for(Awaited.OPPONENT)
+        self._theirs = agent._connection._timeouts.is_waiting_for(Awaited.OPPONENT)
 
     def check(self) -> None:
         """Check that no wait exceeded its bound."""

@@ -243,7 +243,7 @@ def test_it_leaves_after_the_game_when_the_player_who_has_invited_it_leaves() ->
     script.server("chouette: marvin leaves the table.", NO_SEAT)
     assert [{"host": "arthur", "games": 1, "points": 1}] == script.events("chouette_left")
     assert (1, 1) == (script.agent.counters.matches, script.agent.counters.wins)
-    assert [script.now] == list(script.agent._context.memory.history_of("arthur").matches)
+    assert [script.now] == list(script.agent._connection.context.memory.history_of("arthur").matches)
 
 
 def test_it_leaves_after_the_game_when_it_finishes_and_then_logs_out() -> None:

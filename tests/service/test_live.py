@@ -310,7 +310,7 @@ def test_after_a_match_the_board_is_marked_as_past_until_the_next_one_begins() -
         "Starting a new game with ford.",
     ):
         message = parse(line)
-        agent._context.tracked = apply_message(agent.tracked, message)
+        agent._connection.context.tracked = apply_message(agent.tracked, message)
         feed.on_message(message, agent)
         past.append(json.loads(feed.part(FeedPart.BOARD))["past"])
     assert [False, False, False, True, True, True, False] == past
