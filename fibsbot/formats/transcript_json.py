@@ -39,14 +39,6 @@ def write_json(transcript: Transcript) -> str:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read_json(text: str) -> Transcript:
-    """Read the match of a text. Raises FormatError, also where there are several or it cannot have happened so."""
-    found = list(iter_json(text))
-    if len(found) != 1:
-        raise expected("one match", str(len(found)))
-    return found[0]
-
-
 def iter_json(text: str) -> Iterator[Transcript]:
     """Yield the matches of a text, at least one. Raises FormatError."""
     decoder = json.JSONDecoder(parse_constant=_reject_constant)

@@ -16,7 +16,7 @@ from cattrs.strategies import configure_tagged_union, include_subclasses
 
 from fibsbot.evolve import evolve
 from fibsbot.formats import FormatError
-from fibsbot.formats.checked_game import HIGHEST_NUMBER
+from fibsbot.formats.match_laws import HIGHEST_NUMBER
 from fibsbot.games import load_ruleset
 from fibsbot.games.text import format_table, format_turn, parse_table, parse_turn
 from fibsbot.match import Dice

@@ -10,7 +10,7 @@ from attrs import define, evolve, field
 
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
-from fibsbot.formats.checked_game import reading_laws
+from fibsbot.formats.match_laws import reading_laws
 from fibsbot.match import Dice
 from fibsbot.replay.board_view import BoardView, board_shows_state
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
