@@ -12,6 +12,7 @@ from attrs import define, evolve, field
 
 from fibsbot.formats import FormatError
 from fibsbot.formats.match_laws import with_beavers_allowed
+from fibsbot.games.state_json import HIGHEST_CUBE
 from fibsbot.match import CubeAction, Dice
 from fibsbot.notation import NotationError
 from fibsbot.notation.play_notation import parse_play
@@ -25,8 +26,6 @@ from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Thr
 Names: TypeAlias = tuple[str, str]
 """Of the players of a match."""
 
-HIGHEST_CUBE: Final = 1 << 20
-"""The highest cube that a file may have; XGID and our own programs cannot represent more."""
 _PLACE_IN_ERROR: Final = re.compile(r"\bgame \d+, turn \d+: ")
 """The place in an error text, which a gap in the transcript does not need."""
 SHORTEST_CUT: Final = 3

@@ -9,8 +9,8 @@ from attrs import define, evolve
 
 from fibsbot.formats import FormatError, expected
 from fibsbot.formats.checked_game import CheckedGame, resigned_level
-from fibsbot.formats.match_laws import HIGHEST_NUMBER
 from fibsbot.formats.position_lists import read_snowie
+from fibsbot.games.state_json import HIGHEST_NUMBER
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import Play
 from fibsbot.rules.laws import Level

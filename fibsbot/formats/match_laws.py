@@ -21,8 +21,6 @@ from fibsbot.rules.laws import FIBS, UNLIMITED_REDOUBLES, Laws
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, add_points
 
-HIGHEST_NUMBER: Final = 1 << 30
-"""The highest length, score or number of games that a file may have."""
 USUAL: Final = Position.start()
 NACKGAMMON: Final = "NackGammon"
 """As eXtreme Gammon spells it in a `.mat`."""

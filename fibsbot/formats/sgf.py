@@ -14,10 +14,11 @@ from attrs import define, evolve
 
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats import sgf_properties as properties
-from fibsbot.formats.checked_game import HIGHEST_CUBE, CheckedGame, CheckedMatch, likeness, resigned_level
+from fibsbot.formats.checked_game import CheckedGame, CheckedMatch, likeness, resigned_level
 from fibsbot.formats.match_laws import NACKGAMMON, name_of_setup, unusual_setup, with_setup
 from fibsbot.formats.sgf_properties import BACKGAMMON, RootInfo, read_match_details, write_root
 from fibsbot.formats.sgf_trees import Node, Tree, escape_value, parse_trees
+from fibsbot.games.state_json import HIGHEST_CUBE
 from fibsbot.match import CubeAction
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level

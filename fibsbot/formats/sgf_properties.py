@@ -16,9 +16,8 @@ from attrs import evolve, frozen
 
 from fibsbot import __version__
 from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats.checked_game import HIGHEST_CUBE, errors_at
+from fibsbot.formats.checked_game import errors_at
 from fibsbot.formats.match_laws import (
-    HIGHEST_NUMBER,
     NACKGAMMON,
     named_laws,
     named_setups,
@@ -30,6 +29,7 @@ from fibsbot.formats.match_laws import (
     with_setup,
 )
 from fibsbot.formats.sgf_trees import Node, escape_value
+from fibsbot.games.state_json import HIGHEST_CUBE, HIGHEST_NUMBER
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Flaw, Position
 from fibsbot.rules.game import start_match

@@ -14,7 +14,8 @@ from fibsbot.formats.mat import write_mat
 from fibsbot.formats.oldmoves import write_oldmoves
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.formats.transcript_json import write_json
-from fibsbot.records.store.transcripts import read_state, write_state
+from fibsbot.games.state_json import state_to_json
+from fibsbot.records.store.transcripts import read_state
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.events import DifferenceFound, MatchEnded
@@ -98,7 +99,7 @@ def test_other_files_keep_results_and_name_what_they_lose(played: tuple[str, Tra
 def test_the_store_keeps_the_laws(played: tuple[str, Transcript]) -> None:
     _, transcript = played
     for game in transcript.games:
-        assert game.start == read_state(write_state(game.start))
+        assert game.start == read_state(state_to_json(game.start))
 
 
 def test_a_rejected_roll_is_an_entry_of_its_own(played: tuple[str, Transcript]) -> None:
