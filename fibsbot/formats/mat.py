@@ -166,7 +166,7 @@ def _moves(play: Play, position: Position) -> str:
     reached = {OFF}
     for move in play.ordered:
         hit = position.points[move.target] == -1 and move.target not in reached
-        words.append(f"{move.source}/{move.target}{'*' * hit}")
+        words.append(f"{move.source}/{move.target}{'*' if hit else ''}")
         reached.add(move.target)
     return " ".join(words)
 

@@ -268,4 +268,4 @@ def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
     except FormatError:  # a match by laws that the server has not
         again = None
     stated = again.result.points if again and again.result else None
-    yield wins if stated == result.points else f"{wins} {result.points} point{'s' * (result.points != 1)}"
+    yield wins if stated == result.points else f"{wins} {result.points} point{'' if result.points == 1 else 's'}"

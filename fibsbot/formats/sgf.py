@@ -149,7 +149,7 @@ def _result(game: Game) -> str:
         return ""
     last = game.entries[-1] if game.entries else None
     resigned = result.how is Ending.RESIGNED or (isinstance(last, Resign) and last.accepted)
-    return f"{properties.COLOURS[result.winner]}+{result.points}{'R' * resigned}"
+    return f"{properties.COLOURS[result.winner]}+{result.points}{'R' if resigned else ''}"
 
 
 def _reached_result(game: Game) -> Result | None:
