@@ -10,7 +10,8 @@ from attrs import frozen
 from fibsbot.engine.arrays import Floats64, Outcomes, boards_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.network_evaluator import NetworkEvaluator
-from fibsbot.engine.search.lookahead import PlayFilter, SearchFilters
+from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.search.lookahead import SearchFilters
 from fibsbot.match import ROLLS, Owner
 from fibsbot.position import Position
 from tests.engine.toys import left_by
