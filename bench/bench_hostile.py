@@ -38,7 +38,7 @@ from rich.table import Table
 
 from fibsbot.bot.runner import SessionResult
 from fibsbot.formats import FormatError
-from fibsbot.formats.mat import read_mats
+from fibsbot.formats.mat_reader import read_mats
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.flood import measure, percentile

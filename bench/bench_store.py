@@ -24,10 +24,11 @@ from typing import Any, Final
 
 from attrs import evolve
 
+from fibsbot.games.state_json import state_to_json
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.store.transcripts import write_play, write_state
+from fibsbot.records.store.transcripts import write_play
 from fibsbot.records.store.writer import BATCH
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -150,7 +151,7 @@ def played(chance: random.Random) -> Iterator[dict[str, Any]]:
 def whole_matches(place: str, count: int) -> None:
     """Print the speed of writing sheets and entries, and the time to build a transcript."""
     chance, writer = random.Random(1), StoreWriter(place, limit=10**6)
-    opening, told = write_state(start_match(FIBS, 1)), 0
+    opening, told = state_to_json(start_match(FIBS, 1)), 0
     games = [list(played(chance)) for _ in range(count)]
     started = time.perf_counter()
     for number, entries in enumerate(games):

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Final
 
 from fibsbot.analysis.match_analysis import MatchAnalyser, analyse_match
-from fibsbot.formats.mat import read_mat, write_mat
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.mat_reader import read_mats
 from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import load
 from fibsbot.transcript import Throw
@@ -63,7 +64,7 @@ def command_seconds(command: list[str], commands: str = "") -> tuple[float, floa
 
 def our_seconds(file: Path) -> float:
     """Return our processor time for the same matches, with empty caches."""
-    match = read_mat(file.read_text())
+    (match,) = read_mats(file.read_text())
     desk = MatchAnalyser(judge_of("engine:2"), judge_of("engine:0"))
     started = time.process_time()
     desk.analyse(match, luck=True)

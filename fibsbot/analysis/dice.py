@@ -127,11 +127,6 @@ class DiceStatistics:
         return chi_square(self.faces, [1] * 6)
 
     @property
-    def doublets_test(self) -> ChiSquare | None:
-        """Test whether a sixth of the rolls are doublets."""
-        return chi_square((self.doublets, self.rolls - self.doublets), (DOUBLET_CHANCE, 1 - DOUBLET_CHANCE))
-
-    @property
     def run_chance(self) -> float:
         """Probability that fair dice give a run of doublets at least as long in as many rolls."""
         return chance_of_run(self.doublets_in_a_row, self.rolls)

@@ -350,7 +350,9 @@ def _read(connection: DuckDBPyConnection, files: str, table: TableSchema, *, wit
     present = {name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     if present >= set(table.column_names) and present.isdisjoint(RENAMED.values()):
         return source
-    columns = [_from_files(column, present) for column in table.columns] + ["year"] * with_year
+    columns = [_from_files(column, present) for column in table.columns]
+    if with_year:
+        columns.append("year")
     return f"(SELECT {', '.join(columns)} FROM {source})"
 
 

@@ -90,8 +90,9 @@ def analyse(  # noqa: PLR0913 - one argument per option
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
-        every = first if len(first) < READ_AHEAD else itertools.chain(first, found)
-        for it, analysis in work.analyses(every):
+        is_all = len(first) < READ_AHEAD
+        analyses = work.analyses_of_all(first) if is_all else work.analyses(itertools.chain(first, found))
+        for it, analysis in analyses:
             remarks += (f"{it.name}, {remark}" for remark in reading_remarks(analysis.transcript))
             if as_json:
                 listed = True

@@ -16,7 +16,8 @@ from fibsbot.draw.board_text import draw_game
 from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
 from fibsbot.draw.sentences import describe_game, describe_turn
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
-from fibsbot.games.text import TableTextError, format_table, game_to_json, parse_table
+from fibsbot.games.state_json import state_to_json
+from fibsbot.games.text import TableTextError, format_table, parse_table
 from fibsbot.notation.play_notation import format_play, parse_play
 from fibsbot.position import Play
 from fibsbot.rules import game as games
@@ -157,8 +158,12 @@ def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
 def print_game(game: GameState, *, as_json: bool) -> None:
     """Print the board and what the drawing does not show, or one JSON object."""
     if as_json:
-        pips = [game.sides.own.pips, game.sides.opponent.pips]
-        click.echo(json.dumps(game_to_json(game) | {"pips": pips}))
+        facts = {
+            "game": game.rules.full_name,
+            "table": format_table(game.sides),
+            "pips": [game.sides.own.pips, game.sides.opponent.pips],
+        }
+        click.echo(json.dumps(facts | state_to_json(game)))
         return
     print_board(draw_game(game, Seat.A, NAMES))
     for name, value in [*describe_game(game, NAMES), ("table", format_table(game.sides))]:

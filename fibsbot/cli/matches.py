@@ -6,7 +6,7 @@ import contextlib
 import functools
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
@@ -86,7 +86,11 @@ class MatchSelection:
         if self.skipped:
             more = f", and {plural(len(self.skipped) - 1, 'more file')}" if len(self.skipped) > 1 else ""
             return UserError(f"{self.skipped[0]}{more}")
-        wanted = [f"--match {self.match}"] * (self.match is not None) + [f"--player {self.player}"] * bool(self.player)
+        wanted = []
+        if self.match is not None:
+            wanted.append(f"--match {self.match}")
+        if self.player:
+            wanted.append(f"--player {self.player}")
         of = f" for {' and '.join(wanted)}" if wanted else ""
         return UserError(f"expected at least one match{of}, found none that can be analysed")
 
@@ -311,13 +315,18 @@ class AnalysisRun:
         print_lines([f"skipped: {clean(it, 300)}" for it in selection.skipped], err=True)
         return 1 if self.failed or selection.skipped else 0
 
-    def analyses(self, found: Iterable[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
+    def analyses_of_all(self, found: Sequence[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
+        """Yield what `analyses` does, with a progress bar that knows the total."""
+        return self.analyses(found, of=sum(count_entries(match.transcript) for match in found))
+
+    def analyses(
+        self, found: Iterable[SelectedMatch], *, of: int | None = None
+    ) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
         """Yield each match with its analysis; one that cannot be analysed is reported on stderr.
 
-        If `found` is a list, the progress bar knows the total.
+        `of` is the number of entries in all matches, for the progress bar, if it is known.
         """
         waiting: deque[SelectedMatch] = deque()
-        of = sum(count_entries(it.transcript) for it in found) if isinstance(found, list) else None
         done = 0
 
         def transcripts() -> Iterator[Transcript]:

@@ -90,7 +90,7 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
         raise UserError(
             f"expected {MAX_MATCHES} matches at most on a page, got more: use --last N, or -o FOLDER for one page each"
         )
-    analyses = [analysis for _, analysis in work.analyses(found)]
+    analyses = [analysis for _, analysis in work.analyses_of_all(found)]
     if not analyses:
         raise selection.none_found()
     page = report_page(analyses, title=_title([it.transcript for it in analyses])).encode()

@@ -6,7 +6,6 @@ import difflib
 import enum
 import functools
 import math
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -136,11 +135,6 @@ PASSWORD_HELP: Final = (
 def load_config(path: Path) -> Config:
     """Read a file. Raises ConfigProblemsError with everything that is wrong."""
     return config_from_tables(read_toml(path))
-
-
-def parse_config(text: str) -> Config:
-    """Read the text of a file. Raises TOMLDecodeError when it is no TOML, else ConfigProblemsError."""
-    return config_from_tables(tomllib.loads(text))
 
 
 def config_from_tables(tables: dict[str, Any]) -> Config:

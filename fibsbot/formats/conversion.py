@@ -14,10 +14,11 @@ from typing import Final
 from fibsbot.formats import Format, plain_text
 from fibsbot.formats.csv_table import csv_lines
 from fibsbot.formats.javafibs import iter_javafibs
-from fibsbot.formats.mat import read_mats, write_mat
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.mat_reader import read_mats
+from fibsbot.formats.match_laws import unusual_setup
 from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
 from fibsbot.formats.position_lists import write_positions
-from fibsbot.formats.setups import unusual_setup
 from fibsbot.formats.sgf import iter_sgf, write_sgf
 from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
 from fibsbot.formats.text_analysis import iter_text_analysis

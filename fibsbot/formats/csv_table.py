@@ -19,11 +19,6 @@ FORMULA_BEGINNINGS: Final = tuple("=+-@|%\t\r\uff1d\uff0b\uff0d\uff20")
 """Beginnings of cells that a spreadsheet may take for a formula; the last four are full-width signs."""
 
 
-def write_csv(transcripts: Iterable[Transcript]) -> str:
-    """Return a table of these matches."""
-    return "".join(csv_lines(transcripts))
-
-
 def csv_lines(transcripts: Iterable[Transcript]) -> Iterator[str]:
     """Yield the lines of the table one by one."""
     yield _csv_line(COLUMNS)

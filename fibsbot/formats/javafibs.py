@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define
 
-from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats.checked_game import CheckedGame, reading_laws, with_beavers_allowed
+from fibsbot.formats import expected, single_line
+from fibsbot.formats.checked_game import CheckedGame, CheckedMatch, errors_at, numbered_lines
+from fibsbot.formats.match_laws import reading_laws
 from fibsbot.formats.oldmoves_game import read_moves
 from fibsbot.match import CubeAction, Dice
-from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
-from fibsbot.rules.state import Result, Seat
-from fibsbot.transcript import Game, Player, Throw, Transcript
+from fibsbot.rules.state import Seat
+from fibsbot.transcript import Player, Transcript
 
 YOU: Final = "You"
 LONGEST_LINE: Final = 1000
@@ -42,8 +42,8 @@ _SCORE: Final = 14
 def iter_javafibs(text: str) -> Iterator[Transcript]:
     """Yield the matches of a text, at least one. Raises FormatError."""
     match: _Match | None = None
-    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        event = _EVENT.fullmatch(raw[:LONGEST_LINE].strip())
+    for number, line in numbered_lines(text, LONGEST_LINE):
+        event = _EVENT.fullmatch(line)
         if event is None:
             continue
         code, name, rest = int(event[1]), single_line(event[2]), event[3].strip()
@@ -60,21 +60,17 @@ def iter_javafibs(text: str) -> Iterator[Transcript]:
 
 
 @define
-class _Match:
+class _Match(CheckedMatch):
     """A match that is being read; the player whose file it is has seat A."""
 
     opponent: str
     length: int
     user: str = YOU
-    games: list[Game] = field(factory=list)
     scores: tuple[int, int] = (0, 0)
     past_crawford: bool = False
     game: CheckedGame | None = None
     rolled: tuple[Seat, Dice, int] | None = None
     """A roll whose play has not come yet, with its line."""
-    stated: Result | None = None
-    problem: FormatError | None = None
-    """The first error."""
 
     def event(self, code: int, name: str, whole: str, rest: str, line: int) -> None:
         """Process an event. An error costs the rest of its game."""
@@ -85,51 +81,48 @@ class _Match:
             self._take_scores(scores)
         elif self.game:
             seat = Seat.B if name == self.opponent else Seat.A
-            try:
-                self._action(self.game, code, seat, rest, line)
-            except FormatError as error:
-                self.game.give_up(error)
-                self.problem = self.problem or error
+            with self.game.reading(line):
+                self._action(self.game, code, seat, rest)
 
     def _begin(self, line: int) -> None:
-        try:
+        with errors_at(f"line {line}"):
             start = start_match(reading_laws(self.length), self.length, self.scores, post_crawford=self.past_crawford)
-        except RuleError as error:
-            raise FormatError(f"line {line}: {error}") from None
         self.past_crawford |= start.crawford
-        self.game = CheckedGame.of(len(self.games) + 1, start, first=not self.games)
+        self.game = CheckedGame(len(self.games) + 1, start, first=not self.games)
 
-    def _action(self, game: CheckedGame, code: int, seat: Seat, rest: str, line: int) -> None:
+    def _action(self, game: CheckedGame, code: int, seat: Seat, rest: str) -> None:
         if code == _WINS:
-            self._win(game, seat, rest, line)
-        elif game.unreadable or self.stated:
+            self._win(game, seat, rest)
+        elif game.problem or game.stated:
             return
         elif code in _ROLLS:
             self._flush(game)
             dice = _DICE.fullmatch(rest)
             if dice is None:
-                raise expected("two dice", rest, line)
-            self.rolled = seat, (int(dice[1]), int(dice[2])), line
+                raise expected("two dice", rest, game.line)
+            self.rolled = seat, (int(dice[1]), int(dice[2])), game.line
         elif code == _PLAY:
             if self.rolled is None or self.rolled[0] is not seat:
-                raise expected("a roll before its play", rest, line)
+                raise expected("a roll before its play", rest, game.line)
             (_, dice_rolled, _), self.rolled = self.rolled, None
-            game.throw(seat, dice_rolled, read_moves(rest, line), line)
+            game.throw(seat, dice_rolled, read_moves(rest, game.line))
         elif code in _CUBE:
             self._flush(game)
-            game.cube(seat, _CUBE[code], line)
+            game.cube(seat, _CUBE[code])
 
     def _flush(self, game: CheckedGame) -> None:
         """Add a roll without a play: the player could not move, or did not any more."""
         if self.rolled:
-            (seat, dice, line), self.rolled = self.rolled, None
-            game.throw(seat, dice, [], line)
+            line = game.line
+            (seat, dice, game.line), self.rolled = self.rolled, None
+            game.throw(seat, dice, [])
+            game.line = line
 
-    def _win(self, game: CheckedGame, winner: Seat, rest: str, line: int) -> None:
+    def _win(self, game: CheckedGame, winner: Seat, rest: str) -> None:
         points = _NUMBER.search(rest)
-        if not game.unreadable:
+        if not game.problem:
             self._flush(game)
-        self.stated = game.win(winner, int(points[0]) if points else game.state.cube, line)
+        game.win(winner, int(points[0]) if points else game.state.cube)
 
     def _take_scores(self, found: re.Match[str]) -> None:
         """Take the scores after a game; they are the only place that names the player whose file it is."""
@@ -143,22 +136,13 @@ class _Match:
     def _end(self) -> None:
         if self.game is None:
             return
-        if self.rolled and not self.game.unreadable:
-            try:
+        if not self.game.problem:
+            with self.game.reading(self.game.line):
                 self._flush(self.game)
-            except FormatError as error:
-                self.game.give_up(error)
-                self.problem = self.problem or error
-        game = self.game.finished(self.stated)
-        game = evolve(game, result=self.stated) if self.stated else game
-        self.games.append(game)
-        self.scores = game.scores
-        self.game = self.rolled = self.stated = None
+        self.scores = self.end_game(self.game).scores
+        self.game = self.rolled = None
 
     def transcript(self) -> Transcript:
         """Return the match. Raises FormatError where no turn of it can be read."""
         self._end()
-        if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
-            raise self.problem
-        players = (Player(self.user), Player(self.opponent))
-        return Transcript(players, self.length, with_beavers_allowed(self.games), user=Seat.A)
+        return self.with_games(Transcript((Player(self.user), Player(self.opponent)), self.length, user=Seat.A))

@@ -10,10 +10,8 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field
 
-from fibsbot.formats.checked_game import raised_cube, scores_before
 from fibsbot.formats.mat_headers import column_name, variation_of, write_headers
-from fibsbot.formats.mat_reader import read_mat, read_mats
-from fibsbot.formats.setups import USUAL, setup_of_name, unusual_setup
+from fibsbot.formats.match_laws import USUAL, raised_cube, scores_before, setup_of_name, unusual_setup
 from fibsbot.match import CubeAction
 from fibsbot.notation.xgid import format_xgid_board
 from fibsbot.position import CHECKERS, OFF, Play, Position
@@ -168,7 +166,7 @@ def _moves(play: Play, position: Position) -> str:
     reached = {OFF}
     for move in play.ordered:
         hit = position.points[move.target] == -1 and move.target not in reached
-        words.append(f"{move.source}/{move.target}{'*' * hit}")
+        words.append(f"{move.source}/{move.target}{'*' if hit else ''}")
         reached.add(move.target)
     return " ".join(words)
 
@@ -283,6 +281,3 @@ def _rejected(game: Game) -> Iterator[str]:
                 turn += 1
             case Resign(seat=seat, level=level, accepted=False):
                 yield f"turn {turn}: player {seat + 1} offered {level.words}"
-
-
-__all__ = ["read_mat", "read_mats", "write_mat"]

@@ -25,8 +25,7 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.formats import FormatError, single_line
-from fibsbot.formats.checked_game import reading_laws, with_named_laws
-from fibsbot.formats.setups import name_of_setup, setup_of_name, unusual_setup
+from fibsbot.formats.match_laws import name_of_setup, reading_laws, setup_of_name, unusual_setup, with_named_laws
 from fibsbot.position import Position
 from fibsbot.rules.law_words import is_by_other_laws, law_words
 from fibsbot.rules.laws import Laws

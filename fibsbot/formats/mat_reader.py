@@ -14,20 +14,17 @@ from typing import Final
 from attrs import Factory, define, evolve, field
 
 from fibsbot.formats import FormatError, expected
-from fibsbot.formats.checked_game import CheckedGame, resigned_level, with_beavers_allowed
+from fibsbot.formats.checked_game import CheckedGame, CheckedMatch, Names, errors_at, order_of_names, resigned_level
 from fibsbot.formats.mat_game import MatGameReader
 from fibsbot.formats.mat_headers import NAMELESS, Headers
-from fibsbot.formats.player_names import Names, order_of_names
-from fibsbot.formats.setups import named_setups, with_setup
+from fibsbot.formats.match_laws import named_setups, with_setup
 from fibsbot.match import Dice
-from fibsbot.notation.position_ids import NotationError
 from fibsbot.notation.xgid import parse_xgid_board
 from fibsbot.position import Position
-from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat
-from fibsbot.transcript import Game, Gap, Resign, Throw, Transcript
+from fibsbot.transcript import Gap, Resign, Transcript
 
 LONGEST_LINE: Final = 1000
 """Characters of a line, at most; no program writes more than a hundred."""
@@ -79,14 +76,6 @@ def _from_other_setup(text: str) -> list[Transcript] | None:
                 remark = f"read as {name}, as its plays are not legal from the usual set-up"
                 return [evolve(match, remarks=(*match.remarks, remark)) for match in matches]
     return None
-
-
-def read_mat(text: str) -> Transcript:
-    """Return the only match of a text. Raises FormatError."""
-    matches = read_mats(text)
-    if len(matches) > 1:
-        raise FormatError(f"expected one match in the file, got {len(matches)}")
-    return matches[0]
 
 
 @define
@@ -147,7 +136,7 @@ class _Reader:
 
 
 @define
-class _Match:
+class _Match(CheckedMatch):
     """A match that is being read."""
 
     headers: Headers
@@ -159,17 +148,12 @@ class _Match:
     """Whether the file leaves the Jacoby rule open."""
     names: Names = ("", "")
     ratings: tuple[str, str] = ("", "")
-    games: list[Game] = field(factory=list)
     past_crawford: bool = False
     game: MatGameReader | None = None
     scores_due: int | None = None
     """The number of the game whose scores must come next."""
-    problem: FormatError | None = None
-    """The first error."""
     invalid_points: str = ""
     """The impossible points of the last game in the file; empty if they are possible."""
-    remarks: dict[Names, str] = field(factory=dict)
-    """How names were taken that are not those of the first game, by the names."""
 
     def __attrs_post_init__(self) -> None:
         self.laws, self.jacoby_unknown = self.headers.laws(self.length, self.start_line)
@@ -205,10 +189,11 @@ class _Match:
         points = columns[order[0]], columns[order[1]]
         self._fix_last_result(points)
         start = self._start(game, points, number)
-        checked = CheckedGame.of(game, start, first=not self.games)
+        checked = CheckedGame(game, start, first=not self.games)
         gap, rethrown = (self.headers.note(key, game) for key in ("Gap", "Rethrown"))
         rejected: list[tuple[Seat, Dice]] = [
-            (Seat(int(it[1]) - 1), (int(it[2]), int(it[3]))) for it in _REJECTED_ROLL.finditer(rethrown or "")
+            (Seat(int(found[1]) - 1), (int(found[2]), int(found[3])))
+            for found in _REJECTED_ROLL.finditer(rethrown or "")
         ]
         self.game = MatGameReader(checked, gap is not None, self.jacoby_unknown, rejected, left=Seat(order[0]))
         return True
@@ -230,10 +215,9 @@ class _Match:
 
     def _start(self, game: int, scores: tuple[int, int], line: int) -> GameState:
         """Return a game's first state by the scores and our own notes."""
-        try:
+        place = f"line {line}: game {game}"
+        with errors_at(place):
             start = start_match(self.laws, self.length, scores, post_crawford=self.past_crawford)
-        except RuleError as error:
-            raise FormatError(f"line {line}: game {game}: {error}") from None
         if self.headers.setup:
             start = with_setup(start, self.headers.setup)
         note = _START_NOTE.fullmatch(self.headers.note("Start", game) or "")
@@ -244,23 +228,20 @@ class _Match:
         if note[3]:
             start = evolve(start, crawford=not note[2], post_crawford=note[2] == "after ")
         if note[4]:
-            try:
+            with errors_at(place):
                 start = with_setup(start, parse_xgid_board(note[4]))
-            except NotationError as error:
-                raise FormatError(f"line {line}: game {game}: {error}") from None
         return start
 
     def _end(self) -> None:
         """End the game that is being read."""
         if self.game:
-            game = self.game.finished()
-            self.games.append(game)
+            self.game.end()
+            game = self.end_game(self.game.checked)
             self._adopt_laws(game.start.laws)
             self.past_crawford |= game.start.crawford or game.start.post_crawford
             self.invalid_points = self.game.invalid_points
             if self.invalid_points:
                 self.headers.tags[f"Points {game.number}"] = self.invalid_points
-            self.problem = self.problem or self.game.problem
             self.game = None
 
     def _fix_last_result(self, scores: tuple[int, int]) -> None:
@@ -307,11 +288,8 @@ class _Match:
         """Return the match."""
         self._check_scores("the end of the match", self.start_line)
         self._end()
-        if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
-            raise self.problem
-        games = with_beavers_allowed(self.games, least=int(self.headers.beavers))
         match = self.headers.transcript(self.names, self.ratings, self.length)
-        return evolve(match, games=games, remarks=tuple(self.remarks.values()))
+        return self.with_games(match, least_beavers=int(self.headers.beavers))
 
 
 def _name_and_rating(name: str) -> tuple[str, str]:

@@ -1,70 +1,74 @@
-"""The moves of a game as the command `oldmoves` lists them, and the server after a game with `toggle moves`.
+"""The moves of games as the command `oldmoves` lists them, and the server after a game with `toggle moves`.
 
-One game after another, each below its score and its players' colours. Written as the server writes it: X is seat A
-and moves up from 1 to 24, O down. GNU Backgammon reads it (`import oldmoves`).
-
-The format holds less than others; docs/formats.md lists what is lost. One extension is our own: where the moves do
-not show how many points a game counted, `X: wins` is followed by them, as in `X: wins 4 points`. Other programs read
-only as far as `wins`.
+One game after another, each below its score and its players' colours; oldmoves_game.py has the lines of a game. A text
+does not say where a match ends, so this module finds the lists of each match. GNU Backgammon reads the format
+(`import oldmoves`), which holds less than others; docs/formats.md lists what is lost.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
-from fibs_protocol.words import Colour, FibsMove
-from fibsbot.fibs_numbering import DIRECTIONS, to_fibs
 from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats.checked_game import (
-    only_one,
-    resigned_level,
-    scores_before,
-    with_beavers_allowed,
-)
+from fibsbot.formats.checked_game import errors_at, raise_if_unread, resigned_level
+from fibsbot.formats.match_laws import USUAL, named_setups, with_beavers_allowed
 from fibsbot.formats.oldmoves_game import (
     SEATS_BY_LETTER,
     STARTING_CUBES,
     SWAPPED_SEATS,
+    Line,
     beginning,
-    game_of_lines,
     laws_of_lines,
     laws_of_points,
     read_game,
+    write_game,
 )
-from fibsbot.formats.oldmoves_lists import GameList, Header, Scores, find_matches
-from fibsbot.formats.setups import USUAL, name_of_setup, named_setups, unusual_setup
-from fibsbot.match import CubeAction
 from fibsbot.position import Position
-from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Laws, Level
-from fibsbot.rules.state import Ending, GameState, Seat, Stage
+from fibsbot.rules.state import Ending, GameState
 from fibsbot.transcript import (
     Cube,
-    Entry,
     Game,
     Gap,
     Player,
     RejectedRoll,
     Resign,
-    Throw,
     Transcript,
     add_points,
     end_game,
 )
+
+Scores: TypeAlias = tuple[int, int]
+
+LONGEST_LINE: Final = 400
+"""Characters of a line that says anything."""
+SURE_ROLLS: Final = 3
+"""Rolls that no two games have in common, where one list may continue the other."""
+SURE_ROLLS_OF_WHOLE_GAMES: Final = 8
+"""Rolls that no two whole games have in common, although their lists have different scores."""
+
+_SCORE_LINE: Final = re.compile(r"Score is ([0-9]{1,9})-([0-9]{1,9}) in an? (?:([0-9]{1,9}) point|unlimited) match")
+_NAMES_LINE: Final = re.compile(
+    r"(?P<x>.*?\S) is X - (?P<o>.*\S) is O\.?|(?P<first_o>.*?\S) is O - (?P<second_x>.*\S) is X\.?"
+)
+_ACTION: Final = re.compile(r"(?:> *)*([XO]): *(.*)")
 
 
 def iter_oldmoves(text: str) -> Iterator[Transcript]:
     """Yield the matches of a text, at least one. Raises FormatError.
 
     Other output of the server may surround the lists, and they may use either player's numbers or both. A score that
-    is the wrong way round, or is the one after the game, is corrected by the games around it. oldmoves_lists.py says
-    which lists make a match.
+    is the wrong way round, or is the one after the game, is corrected by the games around it.
+
+    A list belongs to the match of its players before it, unless its score shows another one; one that was asked for
+    again, also in the middle of its game, is the same game.
     """
-    matches = find_matches(text)
+    matches = _find_matches(text)
     if not matches:
         raise expected("`Score is 0-0 in a 3 point match.` and below it `A is X - B is O`", text.lstrip()[:40])
     for match in matches:
@@ -72,7 +76,206 @@ def iter_oldmoves(text: str) -> Iterator[Transcript]:
         yield evolve(transcript, remarks=(*match.remarks, *transcript.remarks))
 
 
-# -- a match ----------------------------------------------------------------------------------------------------------
+def write_oldmoves(transcript: Transcript) -> str:
+    """Return a match as the server lists it, each game up to the first thing that the text cannot say."""
+    games = transcript.games or (Game(1, start_match(FIBS, transcript.length)),)
+    return "\n".join("\n".join(write_game(transcript, game)) + "\n" for game in games)
+
+
+# -- lists and their matches ------------------------------------------------------------------------------------------
+
+
+@frozen
+class Header:
+    """The two lines above a game."""
+
+    line: int
+    scores: Scores
+    """Of X and O, as the text says them."""
+    length: int
+    names: tuple[str, str]
+    """Of X and O."""
+
+    @property
+    def pair(self) -> tuple[str, ...]:
+        """What all games of a match have in common: length and players."""
+        return (str(self.length), *sorted(self.names))
+
+    @property
+    def total(self) -> int:
+        """The sum of the scores; the server may give them in either order."""
+        return sum(self.scores)
+
+
+@define
+class GameList:
+    """The list of a game's moves."""
+
+    header: Header
+    lines: list[Line] = field(factory=list)
+
+    @property
+    def over(self) -> bool:
+        """Whether somebody has won the game."""
+        return bool(self.lines) and self.lines[-1][1][3:].startswith("wins")
+
+    @property
+    def ends_match(self) -> bool:
+        """Whether its score is the last one of a match."""
+        return self.over and 0 < self.header.length <= max(self.header.scores)
+
+    @property
+    def rolls(self) -> int:
+        """The number of rolls."""
+        return sum("(" in line for _, line in self.lines)
+
+    def beginnings(self) -> list[int]:
+        """Return a hash of each beginning of the list, from no lines to all."""
+        names = dict(zip("XO", self.header.names, strict=True))
+        hashes = [0]
+        for _, line in self.lines:
+            hashes.append(hash((hashes[-1], names[line[0]], *line[2:].split())))
+        return hashes
+
+
+def _find_matches(text: str) -> list[_Match]:
+    """Return the matches of a text, in the order of their first lists. Lists of other matches may come in between."""
+    pairs: dict[tuple[str, ...], _Pair] = {}
+    for found in _game_lists(text):
+        pairs.setdefault(found.header.pair, _Pair()).add(found)
+    every = [match for pair in pairs.values() for match in pair.matches]
+    return sorted(every, key=lambda match: match.line)
+
+
+def _game_lists(text: str) -> Iterator[GameList]:
+    """Yield the lists; a line that is no player's ends one, once it has begun."""
+    block: GameList | None = None
+    score: re.Match[str] | None = None
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = raw[-LONGEST_LINE:].strip()
+        action = _ACTION.fullmatch(line)
+        if found := _SCORE_LINE.search(line):
+            score = found
+        elif score and (colours := _NAMES_LINE.fullmatch(line)):
+            if block:
+                yield block
+            block, score = GameList(_header(number - 1, score, colours)), None
+        elif block and action:
+            block.lines.append((number, f"{action[1]}: {action[2]}"))
+        elif line:
+            score = None
+        if block and block.lines and not action:
+            yield block
+            block = None
+    if block:
+        yield block
+
+
+def _header(line: int, score: re.Match[str], colours: re.Match[str]) -> Header:
+    x, o = colours["x"] or colours["second_x"], colours["o"] or colours["first_o"]
+    names = (single_line(x, "?"), single_line(o, "?"))
+    return Header(line, (int(score[1]), int(score[2])), int(score[3] or 0), names)
+
+
+@define
+class _Match:
+    """The lists of a match, one for each game."""
+
+    line: int
+    """The line of its first list."""
+    lists: list[GameList]
+    remarks: list[str] = field(factory=list)
+    """Which lists are of the same game as another."""
+    scored_after: bool = False
+    """Whether lists of one game show that a game that is over comes below the score after it."""
+
+    def is_continued_by(self, later: GameList) -> bool:
+        """Whether a list of the same players can be that of a later game.
+
+        Each game raises the sum of the scores. The list of a game that is over may have the score after it, which is
+        that of the next game until this is over.
+        """
+        last = self.lists[-1]
+        if last.ends_match or later.header.total < last.header.total:
+            return False
+        if later.header.total > last.header.total:
+            return True
+        stated_before = any(listed.over and not listed.header.total for listed in self.lists)
+        return last.over and not later.over and not stated_before and later.header.total > 0
+
+
+_Place: TypeAlias = tuple[_Match, int]
+"""A match and the index of one of its lists."""
+
+
+@define
+class _Pair:
+    """The matches of two players over the same length."""
+
+    matches: list[_Match] = field(factory=list)
+    wholes: dict[tuple[int, int | None], _Place] = field(factory=dict)
+    """The latest list by the hash of all its lines and the sum of its scores; with None, whatever that sum is."""
+    beginnings: dict[int, _Place] = field(factory=dict)
+    """The latest list with a beginning that no two games have in common, by the hash of that."""
+
+    def add(self, found: GameList) -> None:
+        """Add a list to its match, unless its game is known."""
+        hashes = found.beginnings()
+        same = self._same_game(found, hashes)
+        if same is not None:
+            match, index = same
+            kept = max(match.lists[index], found, key=lambda listed: len(listed.lines))
+            left_out = found if kept is not found else match.lists[index]
+            match.remarks.append(
+                f"line {left_out.header.line}: the game of line {kept.header.line} again; it is counted once"
+            )
+            match.scored_after |= kept.over and kept.header.total > left_out.header.total
+            match.lists[index] = kept
+        elif self.matches and self.matches[-1].is_continued_by(found):
+            match = self.matches[-1]
+            match.lists.append(found)
+            index = len(match.lists) - 1
+        else:
+            match, index = _Match(found.header.line, [found]), 0
+            self.matches.append(match)
+        if match.lists[index] is found:
+            self._remember(found, hashes, (match, index))
+
+    def _remember(self, found: GameList, hashes: list[int], place: _Place) -> None:
+        self.wholes[hashes[-1], found.header.total] = self.wholes[hashes[-1], None] = place
+        rolls = 0
+        for known, (_, line) in zip(hashes[1:], found.lines, strict=True):
+            rolls += "(" in line
+            if rolls >= SURE_ROLLS:
+                self.beginnings[known] = place
+
+    def _same_game(self, found: GameList, hashes: list[int]) -> _Place | None:
+        """Return the place of a list of the same game: an equal one, or one of which one continues the other."""
+        candidates = [self.wholes.get((hashes[-1], found.header.total)), self.wholes.get((hashes[-1], None))]
+        candidates.append(self.beginnings.get(hashes[-1]))
+        for known in reversed(hashes[:-1]):
+            candidates += [self.wholes.get((known, found.header.total)), self.wholes.get((known, None))]
+        return next((place for place in candidates if place and self._is_same(place, found)), None)
+
+    def _is_same(self, place: _Place, found: GameList) -> bool:
+        """Whether two lists, one of which begins with the other, are of the same game."""
+        match, index = place
+        earlier = match.lists[index]
+        shorter, longer = sorted((earlier, found), key=lambda listed: len(listed.lines))
+        if len(shorter.lines) == len(longer.lines):
+            if shorter.header.total == longer.header.total:
+                return match is self.matches[-1] or shorter.rolls >= SURE_ROLLS
+            return shorter.rolls >= SURE_ROLLS_OF_WHOLE_GAMES
+        if shorter.over:
+            return False
+        latest = match is self.matches[-1] and index == len(match.lists) - 1 and shorter is earlier
+        if shorter.header.total == longer.header.total:
+            return latest or shorter.rolls >= SURE_ROLLS
+        # The score of a game changes when it is over.
+        return longer.over and longer.header.total > shorter.header.total and shorter.rolls >= SURE_ROLLS
+
+
+# -- games at their scores --------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -142,8 +345,7 @@ def _transcript(blocks: Sequence[GameList], *, after: bool) -> Transcript:
         if not problems_there:
             reads, problems = others, []
             remarks = (f"line {first.line}: read as {name}, as the plays are not legal from the usual set-up",)
-    if problems and not any(isinstance(entry, Throw) for read in reads for entry in read.game.entries):
-        raise problems[0]
+    raise_if_unread([read.game for read in reads], next(iter(problems), None))
     # The server lists a game that is over under the score after it, other programs under the one before.
     before, later = _start_scores(reads, after=False), _start_scores(reads, after=True)
     after = after or _count_misfits(reads, later) < _count_misfits(reads, before)
@@ -162,7 +364,8 @@ def _read_games(blocks: Sequence[GameList], laws: Laws, setup: Position) -> tupl
         same = block.header.names == first.names
         seats = SEATS_BY_LETTER if same else SWAPPED_SEATS
         game, problem = read_game(block.lines, start, number, seats)
-        problems += [problem] if problem else []
+        if problem:
+            problems.append(problem)
         reads.append(_ReadGame(block.header, game, block.header.scores if same else block.header.scores[::-1]))
     return reads, problems
 
@@ -194,12 +397,10 @@ def _with_scores(reads: Sequence[_ReadGame], starts: Sequence[Scores], *, after:
         following = sum(read.stated) if after else sum(starts[number + 1]) if number + 1 < len(starts) else 0
         game = read.counting(following - sum(scores))
         laws, length = game.start.laws, read.header.length
-        try:
+        with errors_at(f"line {read.header.line}"):
             start = start_match(laws, length, scores, post_crawford=played)
             if start.crawford and any(isinstance(entry, Cube | RejectedRoll) for entry in game.entries):
                 start = start_match(laws, length, scores, post_crawford=True)
-        except RuleError as error:
-            raise FormatError(f"line {read.header.line}: {error}") from None
         played = start.crawford or start.post_crawford
         yield _with_start(game, evolve(start, cube=game.start.cube, board=game.start.position))
 
@@ -213,77 +414,3 @@ def _with_start(game: Game, start: GameState) -> Game:
     then = evolve(last.then, laws=start.laws, scores=start.scores, crawford=crawford, post_crawford=post)
     gap = evolve(last, then=end_game(then, game.result) if game.result else then)
     return evolve(game, start=start, entries=(*game.entries[:-1], gap))
-
-
-COLOURS: Final = {Seat.A: Colour.X, Seat.B: Colour.O}
-CUBE_WORDS: Final = {
-    CubeAction.DOUBLE: "doubles",
-    CubeAction.BEAVER: "doubles",  # the server says `redoubles`, which GNU Backgammon does not know
-    CubeAction.TAKE: "accepts",
-    CubeAction.PASS: "rejects",
-}
-CANNOT_MOVE_TEXT: Final = "can't move"
-NAMELESS: Final = "?"
-
-
-def write_oldmoves(transcript: Transcript) -> str:
-    """Return a match as the server lists it, each game up to the first thing that the text cannot say."""
-    games = transcript.games or (Game(1, start_match(FIBS, transcript.length)),)
-    return "\n".join("\n".join(_write_game(transcript, game)) + "\n" for game in games)
-
-
-def _write_game(transcript: Transcript, game: Game) -> list[str]:
-    x, o = (single_line(player.name, NAMELESS) for player in transcript.players)
-    a, b = scores_before(game)
-    match = f"a {transcript.length} point match" if transcript.length else "an unlimited match"
-    lines = [f"Score is {a}-{b} in {match}.", f"{x} is X - {o} is O", ""]
-    moves = list(_move_lines(game))
-    return lines + moves + list(_win_line(game, transcript.length, moves))
-
-
-def _move_lines(game: Game) -> Iterator[str]:
-    setup = unusual_setup(game.start)
-    if game.start.stage is not Stage.OPENING or (setup and not name_of_setup(setup)):
-        return
-    for entry in game.entries:
-        if isinstance(entry, Gap):
-            return
-        yield from _write_entry(entry)
-
-
-def _write_entry(entry: Entry) -> Iterator[str]:
-    match entry:
-        case Throw(seat=seat, dice=dice, play=play) if play is not None:
-            direction = DIRECTIONS[COLOURS[seat]]
-            moves = " ".join(_point_to_point(to_fibs(move, direction)) for move in play.ordered)
-            yield f"{COLOURS[seat].name}: ({dice[0]} {dice[1]}) {moves or CANNOT_MOVE_TEXT}"
-        case RejectedRoll(seat=seat, dice=dice):
-            yield f"{COLOURS[seat].name}: rejects {dice[0]}-{dice[1]}"
-        case Cube(seat=seat, action=action):
-            yield f"{COLOURS[seat].name}: {CUBE_WORDS[action]}"
-        case Resign(seat=seat, accepted=True):
-            yield f"{COLOURS[seat].name}: wants to resign"
-
-
-def _point_to_point(move: FibsMove) -> str:
-    source = "bar" if move.source is None else move.source
-    return f"{source}-{'off' if move.target is None else move.target}"
-
-
-def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
-    """Yield the winner; the points only if the moves, read again, would give others."""
-    result = game.result
-    if result is None or not game.whole:
-        return
-    wins = f"{COLOURS[result.winner].name}: wins"
-    try:
-        again = game_of_lines([(1, line) for line in (*moves, wins)], length, unusual_setup(game.start) or USUAL)
-    except FormatError:  # a match by laws that the server has not
-        again = None
-    stated = again.result.points if again and again.result else None
-    yield wins if stated == result.points else f"{wins} {result.points} point{'s' * (result.points != 1)}"
-
-
-def read_oldmoves(text: str) -> Transcript:
-    """Read the match of a text. Raises FormatError, also where there are several."""
-    return only_one(iter_oldmoves(text))

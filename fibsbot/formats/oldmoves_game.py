@@ -1,4 +1,8 @@
-"""Reads the lines of one game in the text of `oldmoves`; see oldmoves.py."""
+"""The lines of one game in the text of `oldmoves`, read and written as the server writes them; see oldmoves.py.
+
+X is seat A and moves up from 1 to 24, O down. One extension is our own: where the moves do not show how many points a
+game counted, `X: wins` is followed by them, as in `X: wins 4 points`. Other programs read only as far as `wins`.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,17 @@ from typing import Final, Self, TypeAlias
 
 from attrs import define, evolve
 
-from fibsbot.formats import FormatError, expected
-from fibsbot.formats.checked_game import (
-    CheckedGame,
-    reading_laws,
-    resigned_level,
-)
-from fibsbot.formats.setups import USUAL, with_setup
+from fibs_protocol.words import Colour, FibsMove
+from fibsbot.fibs_numbering import DIRECTIONS, to_fibs
+from fibsbot.formats import FormatError, expected, single_line
+from fibsbot.formats.checked_game import CheckedGame, resigned_level
+from fibsbot.formats.match_laws import USUAL, name_of_setup, reading_laws, scores_before, unusual_setup, with_setup
 from fibsbot.match import CubeAction
 from fibsbot.position import BAR, OFF, Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import Laws, Level
-from fibsbot.rules.state import Ending, GameState, Result, Seat
-from fibsbot.transcript import Game, RejectedRoll
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
+from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Throw, Transcript
 
 Line: TypeAlias = tuple[int, str]
 """A line with its number, counted from 1."""
@@ -35,9 +37,19 @@ CUBE_ACTIONS: Final = {
 }
 SEATS_BY_LETTER: Final[Mapping[str, Seat]] = {"X": Seat.A, "O": Seat.B}
 SWAPPED_SEATS: Final[Mapping[str, Seat]] = {"X": Seat.B, "O": Seat.A}
-CANNOT_MOVE_TEXTS: Final = ("can't move", "cannot move", "")
+CANNOT_MOVE_TEXT: Final = "can't move"
+CANNOT_MOVE_TEXTS: Final = (CANNOT_MOVE_TEXT, "cannot move", "")
 STARTING_CUBES: Final = (1, 2, 4, 8, 16, 32, 64)
 """The cube at the start of a game, after automatic doubles."""
+
+COLOURS: Final = {Seat.A: Colour.X, Seat.B: Colour.O}
+CUBE_WORDS: Final = {
+    CubeAction.DOUBLE: "doubles",
+    CubeAction.BEAVER: "doubles",  # the server says `redoubles`, which GNU Backgammon does not know
+    CubeAction.TAKE: "accepts",
+    CubeAction.PASS: "rejects",
+}
+NAMELESS: Final = "?"
 
 _PLAY: Final = re.compile(r"\(([1-6]) ([1-6])\) *(.*)")
 _REJECTED_ROLL: Final = re.compile(r"rejects ([1-6])-([1-6])")
@@ -127,13 +139,11 @@ class _GameReader:
     """The player whose offer to resign has no answer yet."""
     resigned: Seat | None = None
     """The player who has resigned; the points come at the end."""
-    problem: FormatError | None = None
-    """The error that makes the rest of the game unreadable."""
 
     @classmethod
     def of(cls, cube: int, start: GameState, number: int, seats: Mapping[str, Seat]) -> Self:
         """Begin a game from a state of `beginning`, with this cube."""
-        return cls(CheckedGame.of(number, evolve(start, cube=cube)), seats)
+        return cls(CheckedGame(number, evolve(start, cube=cube)), seats)
 
     def read(self, lines: Sequence[Line], stated: int | None) -> tuple[Game, FormatError | None]:
         """Return the game and the first error; `stated` is the points in the text."""
@@ -142,49 +152,39 @@ class _GameReader:
             if _WINS.fullmatch(words):
                 self.resigned = self.resigned or seat.other
                 break
-            self._read_line(seat, words, number)
-        cube = self.checked.state.cube
+            if not (self.checked.over or self.resigned is not None or self.checked.problem):
+                with self.checked.reading(number):
+                    self._line(seat, words, number)
+        checked = self.checked
+        cube = checked.state.cube
         unwritten = len(lines) == 1  # of such a game who won is all that is known
-        if self.problem or (unwritten and self.resigned is not None):
-            game = self.checked.finished()
-            winner = None if self.resigned is None else self.resigned.other
-            points = stated or cube
-            result = None if winner is None else Result(winner, points, resigned_level(points, cube), Ending.RESIGNED)
-            return evolve(game, result=result), self.problem
-        if self.resigned is not None and not self.checked.over:
+        if self.resigned is not None and (checked.problem or unwritten):
+            winner, points = self.resigned.other, stated or cube
+            result = Result(winner, points, resigned_level(points, cube), Ending.RESIGNED)
+            return evolve(checked.finished(), result=result), checked.problem
+        if self.resigned is not None and not checked.over:
             level = next((level for level in Level if level == (stated or 0) / cube), Level.SINGLE)
-            self.checked.resign(self.resigned, level, lines[-1][0])
-        return self.checked.finished(), None
-
-    def _read_line(self, seat: Seat, words: str, number: int) -> None:
-        """Take a line; what cannot be read costs the rest of the game, but for who wins it."""
-        if self.checked.over or self.resigned is not None or self.problem:
-            return
-        try:
-            self._line(seat, words, number)
-        except FormatError as error:
-            self.checked.give_up(error)
-            self.problem = error
+            checked.line = lines[-1][0]
+            checked.resign(self.resigned, level)
+        return checked.finished(), checked.problem
 
     def _line(self, seat: Seat, words: str, number: int) -> None:
+        """Take a line; what cannot be read costs the rest of the game, but for who wins it."""
         offer, self.resigning = self.resigning, None
         if play := _PLAY.fullmatch(words):
             moves = read_moves(play[3], number)
-            self.checked.throw(seat, (int(play[1]), int(play[2])), moves, number)
+            self.checked.throw(seat, (int(play[1]), int(play[2])), moves)
         elif rejected := _REJECTED_ROLL.fullmatch(words):
-            self.checked.add(RejectedRoll(seat=seat, dice=(int(rejected[1]), int(rejected[2]))), number)
+            self.checked.add(RejectedRoll(seat=seat, dice=(int(rejected[1]), int(rejected[2]))))
         elif words.startswith("wants to resign"):
             self.resigning = seat
         elif offer is seat.other and words in {"accepts", "rejects"}:
-            self._answer(offer, words, number)
+            if words == "accepts":
+                self.resigned = offer
+            else:
+                self.checked.resign(offer, Level.SINGLE, accepted=False)
         elif words in CUBE_ACTIONS:
-            self.checked.cube(seat, CUBE_ACTIONS[words], number)
-
-    def _answer(self, offer: Seat, words: str, number: int) -> None:
-        if words == "accepts":
-            self.resigned = offer
-        else:
-            self.checked.resign(offer, Level.SINGLE, number, accepted=False)
+            self.checked.cube(seat, CUBE_ACTIONS[words])
 
 
 def read_moves(text: str, line: int) -> list[tuple[int, int]]:
@@ -216,3 +216,56 @@ def _single_moves(points: Points, *, mirrored: bool) -> Iterator[tuple[int, int]
         target = OFF if point is None else abs(BAR * mirrored - point)
         yield source, target
         source = target
+
+
+def write_game(transcript: Transcript, game: Game) -> list[str]:
+    """Return the lines of a game, up to the first thing that the text cannot say."""
+    x, o = (single_line(player.name, NAMELESS) for player in transcript.players)
+    a, b = scores_before(game)
+    match = f"a {transcript.length} point match" if transcript.length else "an unlimited match"
+    lines = [f"Score is {a}-{b} in {match}.", f"{x} is X - {o} is O", ""]
+    moves = list(_move_lines(game))
+    return lines + moves + list(_win_line(game, transcript.length, moves))
+
+
+def _move_lines(game: Game) -> Iterator[str]:
+    setup = unusual_setup(game.start)
+    if game.start.stage is not Stage.OPENING or (setup and not name_of_setup(setup)):
+        return
+    for entry in game.entries:
+        if isinstance(entry, Gap):
+            return
+        yield from _write_entry(entry)
+
+
+def _write_entry(entry: Entry) -> Iterator[str]:
+    match entry:
+        case Throw(seat=seat, dice=dice, play=play) if play is not None:
+            direction = DIRECTIONS[COLOURS[seat]]
+            moves = " ".join(_point_to_point(to_fibs(move, direction)) for move in play.ordered)
+            yield f"{COLOURS[seat].name}: ({dice[0]} {dice[1]}) {moves or CANNOT_MOVE_TEXT}"
+        case RejectedRoll(seat=seat, dice=dice):
+            yield f"{COLOURS[seat].name}: rejects {dice[0]}-{dice[1]}"
+        case Cube(seat=seat, action=action):
+            yield f"{COLOURS[seat].name}: {CUBE_WORDS[action]}"
+        case Resign(seat=seat, accepted=True):
+            yield f"{COLOURS[seat].name}: wants to resign"
+
+
+def _point_to_point(move: FibsMove) -> str:
+    source = "bar" if move.source is None else move.source
+    return f"{source}-{'off' if move.target is None else move.target}"
+
+
+def _win_line(game: Game, length: int, moves: list[str]) -> Iterator[str]:
+    """Yield the winner; the points only if the moves, read again, would give others."""
+    result = game.result
+    if result is None or not game.whole:
+        return
+    wins = f"{COLOURS[result.winner].name}: wins"
+    try:
+        again = game_of_lines([(1, line) for line in (*moves, wins)], length, unusual_setup(game.start) or USUAL)
+    except FormatError:  # a match by laws that the server has not
+        again = None
+    stated = again.result.points if again and again.result else None
+    yield wins if stated == result.points else f"{wins} {result.points} point{'' if result.points == 1 else 's'}"

@@ -20,7 +20,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.formats import Format, FormatError, expected, plain_text, single_line
-from fibsbot.formats.checked_game import HIGHEST_CUBE
+from fibsbot.games.state_json import HIGHEST_CUBE
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id
 from fibsbot.notation.position_ids import infer_post_crawford

@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define, evolve
 
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats import sgf_properties as properties
-from fibsbot.formats.checked_game import HIGHEST_CUBE, CheckedGame, only_one, resigned_level, with_beavers_allowed
-from fibsbot.formats.player_names import Names, likeness
-from fibsbot.formats.setups import NACKGAMMON, name_of_setup, unusual_setup, with_setup
+from fibsbot.formats.checked_game import CheckedGame, CheckedMatch, likeness, resigned_level
+from fibsbot.formats.match_laws import NACKGAMMON, name_of_setup, unusual_setup, with_setup
 from fibsbot.formats.sgf_properties import BACKGAMMON, RootInfo, read_match_details, write_root
 from fibsbot.formats.sgf_trees import Node, Tree, escape_value, parse_trees
+from fibsbot.games.state_json import HIGHEST_CUBE
 from fibsbot.match import CubeAction
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
@@ -149,7 +149,7 @@ def _result(game: Game) -> str:
         return ""
     last = game.entries[-1] if game.entries else None
     resigned = result.how is Ending.RESIGNED or (isinstance(last, Resign) and last.accepted)
-    return f"{properties.COLOURS[result.winner]}+{result.points}{'R' * resigned}"
+    return f"{properties.COLOURS[result.winner]}+{result.points}{'R' if resigned else ''}"
 
 
 def _reached_result(game: Game) -> Result | None:
@@ -164,11 +164,6 @@ def _reached_result(game: Game) -> Result | None:
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def read_sgf(text: str) -> Transcript:
-    """Read the match of an SGF text. Raises FormatError, also where there are several."""
-    return only_one(iter_sgf(text))
 
 
 def iter_sgf(text: str) -> Iterator[Transcript]:
@@ -196,17 +191,12 @@ def iter_sgf(text: str) -> Iterator[Transcript]:
 
 
 @define
-class _MatchReader:
+class _MatchReader(CheckedMatch):
     """A match that is being read."""
 
     head: RootInfo
     """Of the first game."""
     details: Transcript
-    games: list[Game] = field(factory=list)
-    problem: FormatError | None = None
-    """The first error."""
-    remarks: dict[Names, str] = field(factory=dict)
-    """How names were taken that are not those of the first game."""
 
     def continues(self, head: RootInfo) -> bool:
         """Whether a game is the next one of this match."""
@@ -223,16 +213,13 @@ class _MatchReader:
             meant = " and ".join(self.head.names)
             self.remarks[head.names] = f"line {tree[0].line}: {' and '.join(head.names)} are taken for {meant}"
         number = head.number or len(self.games) + 1
-        game = _SgfGameReader(CheckedGame.of(number, head.start, first=not self.games))
-        self.games.append(game.read(tree))
-        self.problem = self.problem or game.problem
+        game = _SgfGameReader(CheckedGame(number, head.start, first=not self.games))
+        game.read(tree)
+        self.end_game(game.checked)
 
     def transcript(self) -> Transcript:
         """Return the match. Raises FormatError where no turn of it can be read."""
-        if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
-            raise self.problem
-        games, remarks = with_beavers_allowed(self.games), tuple(self.remarks.values())
-        return evolve(self.details, length=self.head.length, games=games, remarks=remarks)
+        return self.with_games(evolve(self.details, length=self.head.length))
 
 
 @define
@@ -244,28 +231,25 @@ class _SgfGameReader:
     """Whether the last thing that happened is that a board was set up."""
     offered: tuple[Seat, Level] | None = None
     """The player and the level of an offer to resign that has no answer yet."""
-    problem: FormatError | None = None
-    """The error that makes the rest of the game unreadable."""
 
-    def read(self, tree: Tree) -> Game:
+    def read(self, tree: Tree) -> None:
         """Read a game's main line."""
         root = tree[0]
+        self.checked.line = root.line
         if properties.has_board(root):  # CV and CP mean something else here
             wanted = {
                 name: values for name, values in root.properties.items() if name in {*properties.BOARD_PROPERTIES, "PL"}
             }
             self._apply_setup(Node(root.line, wanted))
-        try:
+        with self.checked.reading(root.line):
             self._moves(root)
             for node in tree[1:]:
+                self.checked.line = node.line
                 if properties.sets_up(node):
                     self._apply_setup(node)
                 self._moves(node)
                 self._comment(node)
-        except FormatError as error:  # costs the rest of this game
-            self.problem = error
-            self.checked.give_up(error)
-        return self._finished(root)
+        self._take_result(root)
 
     def _apply_setup(self, node: Node) -> None:
         checked = self.checked
@@ -274,7 +258,7 @@ class _SgfGameReader:
         dice = properties.read_dice(node.value("DI") or "")
         rolled = not self.after_setup or checked.state.dice is not None
         if dice and rolled and not properties.has_board(node):
-            checked.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT), node.line)
+            checked.add(Throw(seat=state.turn, dice=dice, rebuilt=comment == REBUILT))
             self.after_setup = False
             return
         if not checked.entries and comment == SETUP:
@@ -286,7 +270,7 @@ class _SgfGameReader:
             self._replace(state)
         else:
             reason = comment.removeprefix(GAP_PREFIX) or UNKNOWN_REASON
-            checked.add(Gap(reason=reason, then=state), node.line)
+            checked.add(Gap(reason=reason, then=state))
         self.after_setup = self.after_setup or properties.has_board(node)
 
     def _replace(self, state: GameState) -> None:
@@ -316,49 +300,50 @@ class _SgfGameReader:
     def _move(self, seat: Seat, value: str, node: Node) -> None:
         checked = self.checked
         if value in ACTIONS:
-            checked.cube(seat, ACTIONS[value], node.line)
+            checked.cube(seat, ACTIONS[value])
         elif resignation := _RESIGNATION.fullmatch(value):
             cube = checked.state.cube  # the number is what the game counts then
             self.offered = seat, resigned_level(int(resignation[1] or cube), cube)
         elif value in _ANSWERS:
-            self._answer(seat, value, node)
+            self._answer(seat, value)
         elif found := _PLAY.fullmatch(value):
             points = [properties.letter_point(name, seat) for name in found[3]]
             moves = list(zip(points[::2], points[1::2], strict=True))
-            checked.throw(seat, (int(found[1]), int(found[2])), moves, node.line)
+            checked.throw(seat, (int(found[1]), int(found[2])), moves)
         else:
             raise expected("a move such as 31hefe, double, take or drop", value, node.line)
         if single_line(node.value("C") or "") == REBUILT:
             checked.entries[-1] = evolve(checked.entries[-1], rebuilt=True)
 
-    def _answer(self, seat: Seat, value: str, node: Node) -> None:
+    def _answer(self, seat: Seat, value: str) -> None:
         """Add the offer to resign that this answers."""
         if self.offered is None or self.offered[0] is seat:
-            raise expected("an offer to resign before its answer", value, node.line)
+            raise expected("an offer to resign before its answer", value, self.checked.line)
         (loser, level), self.offered = self.offered, None
-        self.checked.resign(loser, level, node.line, accepted=_ANSWERS[value])
+        self.checked.resign(loser, level, accepted=_ANSWERS[value])
 
     def _comment(self, node: Node) -> None:
         """Add what the format has only comments for."""
         comment = single_line(node.value("C") or "")
         if found := _REFUSED_RESIGNATION.fullmatch(comment):
             level = next(level for level in Level if level.words == found[2])
-            self.checked.resign(_SEATS[found[1]], level, node.line, accepted=False)
+            self.checked.resign(_SEATS[found[1]], level, accepted=False)
         elif found := _REJECTED_ROLL.fullmatch(comment):
-            self.checked.reject_roll(_SEATS[found[1]], (int(found[2]), int(found[3])), node.line)
+            self.checked.reject_roll(_SEATS[found[1]], (int(found[2]), int(found[3])))
 
-    def _finished(self, root: Node) -> Game:
+    def _take_result(self, root: Node) -> None:
+        """Take the result from the root, if the entries do not reach the end of the game."""
         checked = self.checked
+        checked.line = root.line
         found = _RESULT.match("".join((root.value("RE") or "").split()))
         if not found or checked.over:
-            return checked.finished()
+            return
         winner = properties.SEATS[found[1].upper()]
         cube = checked.state.cube
         points = int(found[2] or cube)
         if not 1 <= points <= 3 * HIGHEST_CUBE:
             raise FormatError(f"line {root.line}: expected a result of at least a point, got {points}")
         level = Level(min(max(points // cube, 1), 3))
-        result = Result(winner, points, level, Ending.RESIGNED if found[3] else Ending.BORNE_OFF)
-        if found[3] and not checked.unreadable:
-            checked.resign(winner.other, level, root.line)
-        return evolve(checked.finished(result), result=result)
+        checked.stated = Result(winner, points, level, Ending.RESIGNED if found[3] else Ending.BORNE_OFF)
+        if found[3] and not checked.problem:
+            checked.resign(winner.other, level)

@@ -16,20 +16,22 @@ from attrs import evolve, frozen
 
 from fibsbot import __version__
 from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats.checked_game import (
-    HIGHEST_CUBE,
-    HIGHEST_NUMBER,
+from fibsbot.formats.checked_game import errors_at
+from fibsbot.formats.match_laws import (
+    NACKGAMMON,
     named_laws,
+    named_setups,
     raised_cube,
     reading_laws,
     scores_before,
+    unusual_setup,
     with_named_laws,
+    with_setup,
 )
-from fibsbot.formats.setups import NACKGAMMON, named_setups, unusual_setup, with_setup
 from fibsbot.formats.sgf_trees import Node, escape_value
+from fibsbot.games.state_json import HIGHEST_CUBE, HIGHEST_NUMBER
 from fibsbot.match import Dice
 from fibsbot.position import BAR, OFF, Flaw, Position
-from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.law_words import is_by_other_laws, law_words
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -248,10 +250,8 @@ def _start_state(node: Node, length: int, scores: tuple[int, int]) -> GameState:
         cube="NoCube" not in rules,
     )
     laws = with_named_laws(laws, _split_laws(node)[0])
-    try:
+    with errors_at(f"line {node.line}"):
         start = start_match(laws, length, scores, post_crawford=not crawford_game)
-    except RuleError as error:
-        raise FormatError(f"line {node.line}: {error}") from None
     one_away = length > 1 and length - 1 in scores
     past = laws.crawford and one_away and not crawford_game
     cube = read_number(node, "CV", 1, HIGHEST_CUBE)

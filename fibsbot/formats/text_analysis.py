@@ -13,17 +13,15 @@ from typing import Final
 from attrs import define, evolve, field
 
 from fibsbot.formats import FormatError, expected, single_line
-from fibsbot.formats.checked_game import CheckedGame, reading_laws, with_beavers_allowed
+from fibsbot.formats.checked_game import CheckedGame, CheckedMatch, errors_at, numbered_lines
+from fibsbot.formats.match_laws import reading_laws
 from fibsbot.match import CubeAction, MatchState, Phase
-from fibsbot.notation import NotationError
-from fibsbot.notation.play_notation import parse_play
 from fibsbot.notation.position_ids import GAME_PLAYING, MatchKey, parse_gnubg_id
 from fibsbot.position import Play
-from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.plays import can_move
-from fibsbot.rules.state import GameState, Result, Seat, Stage
-from fibsbot.transcript import Game, Gap, Player, Throw, Transcript
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.transcript import Gap, Player, Transcript
 
 LONGEST_LINE: Final = 1000
 """Characters of a line that says anything."""
@@ -61,8 +59,7 @@ _WINS: Final = re.compile(r"wins ([0-9]{1,9}) points?\b.*")
 def iter_text_analysis(text: str) -> Iterator[Transcript]:
     """Yield the matches of a text, at least one. Raises FormatError."""
     match: _Match | None = None
-    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        line = raw[:LONGEST_LINE].strip()
+    for number, line in numbered_lines(text, LONGEST_LINE):
         if score := _SCORE.fullmatch(line):
             names = single_line(score[2], "?"), single_line(score[4], "?")
             length, games = int(score[6] or 0), int(score[1])
@@ -79,17 +76,14 @@ def iter_text_analysis(text: str) -> Iterator[Transcript]:
 
 
 @define
-class _Match:
+class _Match(CheckedMatch):
     """A match that is being read."""
 
     names: tuple[str, str]
     length: int
-    games: list[Game] = field(factory=list)
     game: _AnalysedGame | None = None
     tags: dict[str, str] = field(factory=dict)
     site: str = ""
-    problem: FormatError | None = None
-    """The first error."""
 
     def goes_on(self, names: tuple[str, str], length: int, games: int) -> bool:
         """Whether another game belongs to this match."""
@@ -114,17 +108,14 @@ class _Match:
     def _end(self) -> None:
         if self.game:
             self.problem = self.problem or self.game.problem
-            self.games.append(self.game.finished())
+            self.end_game(self.game.checked or self.game.unseen())
             self.game = None
 
     def transcript(self) -> Transcript:
         """Return the match. Raises FormatError where no turn of it can be read."""
         self._end()
-        if self.problem and not any(isinstance(entry, Throw) for game in self.games for entry in game.entries):
-            raise self.problem
         players = (Player(self.names[0]), Player(self.names[1]))
-        games = with_beavers_allowed(self.games)
-        return Transcript(players, self.length, games, site=self.site, tags=self.tags)
+        return self.with_games(Transcript(players, self.length, site=self.site, tags=self.tags))
 
 
 @define
@@ -143,9 +134,8 @@ class _AnalysedGame:
     position_id: str = ""
     dice: tuple[int, int] | None = None
     """Those of the decision."""
-    stated: Result | None = None
     problem: FormatError | None = None
-    """The error that makes the rest of the game unreadable."""
+    """The first error."""
 
     def line(self, line: str, number: int) -> None:
         """Process a line. An error costs the rest of the game."""
@@ -159,8 +149,9 @@ class _AnalysedGame:
             elif self.position_id and (found := _MATCH_ID.search(line)):
                 self._decision(self.position_id, found[1], number)
                 self.position_id = ""
-            elif self.checked and not self.stated:
-                self._action(self.checked, line, number)
+            elif self.checked and not self.checked.stated:
+                self.checked.line = number
+                self._action(self.checked, line)
         except FormatError as error:
             self.problem = self.problem or error
             if self.checked:
@@ -168,36 +159,33 @@ class _AnalysedGame:
 
     def _decision(self, position_id: str, match_id: str, line: int) -> None:
         """Compare the game with what the IDs say; begin it with them, or go on with them after a gap."""
-        try:
+        with errors_at(f"line {line}"):
             # Before the first play GNU Backgammon writes that no game is being played.
             key = evolve(MatchKey.parse(match_id), game=GAME_PLAYING)
             seen, seat = parse_gnubg_id(f"{position_id}:{key}"), Seat(key.turn)
-        except NotationError as error:
-            raise FormatError(f"line {line}: {error}") from None
         if self.checked is None:
-            self.checked = CheckedGame.of(self.number, self._start(seen, seat), first=self.number > 1)
+            self.checked = CheckedGame(self.number, self._start(seen, seat), first=self.number > 1)
+        self.checked.line = line
         state = self.checked.state
-        if self.checked.unreadable or seen.phase not in {Phase.ROLL, Phase.MOVE}:
+        if self.checked.problem or seen.phase not in {Phase.ROLL, Phase.MOVE}:
             return
         if state.stage is not Stage.OVER and state.position_for(seat).points != seen.position.points:
             then = _state_seen(state, seen, seat, self.turn)
-            self.checked.add(Gap(reason=f"line {line}: a turn is missing", then=then), line)
+            self.checked.add(Gap(reason=f"line {line}: a turn is missing", then=then))
 
     def _start(self, seen: MatchState, seat: Seat) -> GameState:
         """Return the state in which the game begins; one that was not seen from its first roll begins in its middle."""
         laws = reading_laws(self.length, jacoby=seen.jacoby)
-        try:
+        with errors_at(f"line {self.start_line}"):
             start = start_match(laws, self.length, self.scores)
             if start.crawford and not seen.crawford:
                 start = start_match(laws, self.length, self.scores, post_crawford=True)
-        except RuleError as error:
-            raise FormatError(f"line {self.start_line}: {error}") from None
         if self.turn > 1:
             return _state_seen(start, seen, seat, self.turn)
         white = seen.position if seat is start.turn else seen.position.swapped()
         return evolve(start, board=white, cube=seen.cube)
 
-    def _action(self, checked: CheckedGame, line: str, number: int) -> None:
+    def _action(self, checked: CheckedGame, line: str) -> None:
         """Process what a player did."""
         starred = line.startswith("* ")
         text = line.removeprefix("* ")
@@ -206,33 +194,25 @@ class _AnalysedGame:
             return
         words = text.removeprefix(f"{self.names[seat]} ").strip().rstrip(".!")
         if won := _WINS.fullmatch(words):
-            self.stated = checked.win(seat, int(won[1]), number)
-        elif starred and not checked.unreadable:
-            self._decide(checked, seat, words, number)
+            checked.win(seat, int(won[1]))
+        elif starred and not checked.problem:
+            self._decide(checked, seat, words)
 
-    def _decide(self, checked: CheckedGame, seat: Seat, words: str, line: int) -> None:
+    def _decide(self, checked: CheckedGame, seat: Seat, words: str) -> None:
         if words in _CUBE_WORDS:
-            checked.cube(seat, _CUBE_WORDS[words], line)
+            checked.cube(seat, _CUBE_WORDS[words])
         elif words == _CANNOT_MOVE or words.startswith("moves "):
             if self.dice is None:
-                raise expected("the dice before a play", words, line)
-            position = checked.state.position_for(seat)
-            try:
-                play = Play()
-                if words != _CANNOT_MOVE:
-                    play = parse_play(words.removeprefix("moves "), position, self.dice, hits_are_marked=True)
-            except RuleError as error:
-                raise FormatError(f"line {line}: game {checked.number}: {error}") from None
-            if not play.moves and can_move(position, self.dice):
-                raise expected(f"a play for {self.dice[0]}-{self.dice[1]}", words, line)
-            checked.throw(seat, self.dice, [(move.source, move.target) for move in play.moves], line)
+                raise expected("the dice before a play", words, checked.line)
+            moves = words.removeprefix("moves ")
+            play = Play() if words == _CANNOT_MOVE else checked.read_play(seat, self.dice, moves)
+            if not play.moves and can_move(checked.state.position_for(seat), self.dice):
+                raise expected(f"a play for {self.dice[0]}-{self.dice[1]}", words, checked.line)
+            checked.throw(seat, self.dice, [(move.source, move.target) for move in play.moves])
 
-    def finished(self) -> Game:
-        """Return the game."""
-        if self.checked is None:
-            self.checked = CheckedGame.of(self.number, start_match(reading_laws(self.length), self.length, self.scores))
-        game = self.checked.finished(self.stated)
-        return evolve(game, result=self.stated) if self.stated else game
+    def unseen(self) -> CheckedGame:
+        """Return the game if it has no decision."""
+        return CheckedGame(self.number, start_match(reading_laws(self.length), self.length, self.scores))
 
 
 def _state_seen(state: GameState, seen: MatchState, seat: Seat, turn: int) -> GameState:

@@ -12,10 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fibsbot.formats import JSON_BEGINNING, FormatError, expected
-from fibsbot.formats.checked_game import HIGHEST_CUBE
-from fibsbot.position import Flaw, Position
-from fibsbot.rules.ruleset import Part
-from fibsbot.rules.state import GameState, Stage
+from fibsbot.games.state_json import HIGHEST_CUBE, state_flaw
 from fibsbot.transcript import Entry, Game, Gap, Transcript, TranscriptError, walk
 
 VERSION: Final = 1
@@ -37,14 +34,6 @@ def write_json(transcript: Transcript) -> str:
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def read_json(text: str) -> Transcript:
-    """Read the match of a text. Raises FormatError, also where there are several or it cannot have happened so."""
-    found = list(iter_json(text))
-    if len(found) != 1:
-        raise expected("one match", str(len(found)))
-    return found[0]
 
 
 def iter_json(text: str) -> Iterator[Transcript]:
@@ -95,8 +84,8 @@ def _check_game(transcript: Transcript, game: Game, number: int) -> None:
     if any(type(entry) is Entry for entry in game.entries):
         raise FormatError(f"{place}: expected entries that say what happened")
     for state in (game.start, *(entry.then for entry in game.entries if isinstance(entry, Gap))):
-        problem = _problem(state, transcript.length)
-        if problem:
+        whole = state.length == transcript.length >= 0
+        if problem := state_flaw(state) if whole else "expected the length of the match in every game":
             raise FormatError(f"{place}: {problem}")
     try:
         for step in walk(game):
@@ -104,30 +93,3 @@ def _check_game(transcript: Transcript, game: Game, number: int) -> None:
                 raise FormatError(f"{place}: expected a cube up to {HIGHEST_CUBE}, got more")
     except TranscriptError as error:
         raise FormatError(f"match {number}: {error}") from None
-
-
-def _problem(state: GameState, length: int) -> str:
-    """Return what is wrong with a state, empty if nothing is."""
-    doubled = state.stage is Stage.DOUBLED
-    dice, board = state.dice or (1, 1), state.board
-    plays = state.dice is not None if isinstance(board, Position) else isinstance(next(iter(state.todo), None), Part)
-    problems = {
-        "expected the length of the match in every game": state.length != length or length < 0,
-        "expected a board of 15 checkers a side": isinstance(board, Position) and board.status() is not Flaw.VALID,
-        "expected scores of at least 0": min(state.scores) < 0,
-        f"expected a cube from 1 to {HIGHEST_CUBE}": not 1 <= state.cube <= HIGHEST_CUBE,
-        f"expected {state.rules.dice} dice": len(dice) != state.rules.dice and state.dice is not None,
-        "expected nothing of other games": isinstance(board, Position) and _has_more_than_backgammon(state),
-        "expected dice from 1 to 6": not all(1 <= number <= 6 for number in dice),
-        "expected dice where there is something to play": (state.stage is Stage.MOVE) != plays,
-        "expected an answer to be given where somebody has doubled": doubled != (state.answering is not None),
-        "expected a double of the cube": state.offered != (2 * state.cube if doubled else 0),
-        "expected 0 to 20 redoubles": not 0 <= state.redoubles <= 20 or (state.cube >> state.redoubles) < 1,
-        "expected 0 turns or more": state.turns < 0,
-    }
-    return next((problem for problem, there in problems.items() if there), "")
-
-
-def _has_more_than_backgammon(state: GameState) -> bool:
-    parts = (state.todo, state.naming, state.namer is not None, state.passed, state.throws, state.drawn)
-    return any(parts) or state.stage in {Stage.NAME, Stage.CONTEST}

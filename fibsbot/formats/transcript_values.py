@@ -1,6 +1,6 @@
 """Transcripts as plain values of JSON, and back. The only module of the package that needs cattrs.
 
-The names are those of the classes of fibsbot/transcript and fibsbot/rules. What has its usual value is left out.
+The names are those of the classes of fibsbot/transcript. What has its usual value is left out.
 """
 
 from __future__ import annotations
@@ -13,23 +13,17 @@ from typing import Any, Final, TypeVar
 from cattrs import ClassValidationError, Converter, override, transform_error
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 from cattrs.strategies import configure_tagged_union, include_subclasses
+from cattrs.v import format_exception
 
-from fibsbot.evolve import evolve
 from fibsbot.formats import FormatError
-from fibsbot.formats.checked_game import HIGHEST_NUMBER
-from fibsbot.games import load_ruleset
-from fibsbot.games.text import format_table, format_turn, parse_table, parse_turn
+from fibsbot.games.state_json import HIGHEST_NUMBER, StateJsonError, read_dice, state_from_json, state_to_json
 from fibsbot.match import Dice
-from fibsbot.position import Move, Play, Position
-from fibsbot.rules.backgammon import Board, is_backgammon
+from fibsbot.position import Move, Play
 from fibsbot.rules.laws import Level
-from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Entry, Transcript
 
 _T = TypeVar("_T")
-MOST_DICE: Final = 3
-"""Dice of a roll, in the game that has most of them."""
 
 
 def values_of(transcript: Transcript) -> dict[str, Any]:
@@ -43,7 +37,12 @@ def transcript_from(values: dict[str, Any]) -> Transcript:
     try:
         return _CONVERTER.structure(values, Transcript)
     except ClassValidationError as error:
-        raise FormatError(transform_error(error, path="match")[0].split("\n")[0][:200]) from None
+        problems = transform_error(error, path="match", format_exception=_describe)
+        raise FormatError(problems[0].split("\n")[0][:200]) from None
+
+
+def _describe(error: BaseException, kind: type | None) -> str:
+    return str(error) if isinstance(error, StateJsonError) else format_exception(error, kind)
 
 
 def _make_converter() -> Converter:
@@ -58,14 +57,11 @@ def _make_converter() -> Converter:
     converter.register_unstructure_hook(Seat, lambda seat: seat.name)
     converter.register_structure_hook(Play, lambda rows, _: Play(tuple(map(_read_move, _checked_type(rows, list)))))
     converter.register_unstructure_hook(Play, lambda play: [[move.source, move.target] for move in play.moves])
-    converter.register_structure_hook(Position, lambda row, _: Position(tuple(_read_numbers(row))))
-    converter.register_unstructure_hook(Position, lambda position: list(position.points))
     converter.register_structure_hook(dt.datetime, lambda text, _: dt.datetime.fromisoformat(_checked_type(text, str)))
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
-    converter.register_structure_hook_func(_is_dice, lambda row, _: _read_dice(row))
-    converter.register_structure_hook(Ruleset, lambda name, _: load_ruleset(_checked_type(name, str)))
-    converter.register_unstructure_hook(Ruleset, lambda rules: rules.full_name)
-    _register_states(converter)
+    converter.register_structure_hook_func(_is_dice, lambda row, _: read_dice(row))
+    converter.register_structure_hook(GameState, lambda values, _: state_from_json(values))
+    converter.register_unstructure_hook(GameState, state_to_json)
     tagged = partial(configure_tagged_union, tag_name="kind", tag_generator=lambda kind: kind.__name__.lower())
     include_subclasses(Entry, converter, union_strategy=tagged)
     no_file = override(omit=True)
@@ -74,33 +70,6 @@ def _make_converter() -> Converter:
     converter.register_unstructure_hook(Transcript, write)
     converter.register_structure_hook(Transcript, read)
     return converter
-
-
-def _register_states(converter: Converter) -> None:
-    """Write the board of a state as its `position`: 26 numbers in backgammon, a text of both sides in other games."""
-    fields: Any = {
-        "board": override(rename="position", unstruct_hook=_write_board, struct_hook=lambda written, _: written),
-        "todo": override(unstruct_hook=format_turn, struct_hook=lambda text, _: parse_turn(_checked_type(text, str))),
-    }
-    write = make_dict_unstructure_fn(GameState, converter, _cattrs_omit_if_default=True, **fields)
-    read = make_dict_structure_fn(GameState, converter, _cattrs_forbid_extra_keys=True, **fields)
-
-    def read_state(values: Any, kind: Any) -> GameState:
-        state: GameState = read(values, kind)
-        return evolve(state, board=_read_board(state.board, state.rules))
-
-    converter.register_unstructure_hook(GameState, write)
-    converter.register_structure_hook(GameState, read_state)
-
-
-def _write_board(board: Board) -> list[int] | str:
-    return list(board.points) if isinstance(board, Position) else format_table(board)
-
-
-def _read_board(written: Any, rules: Ruleset) -> Board:
-    if is_backgammon(rules):
-        return Position(tuple(_read_numbers(written)))
-    return parse_table(_checked_type(written, str), rules)
 
 
 def _checked_type(value: Any, kind: type[_T]) -> _T:
@@ -122,13 +91,6 @@ def _read_numbers(row: Any) -> list[int]:
 
 def _is_dice(kind: Any) -> bool:
     return bool(kind == Dice)
-
-
-def _read_dice(row: Any) -> Dice:
-    dice = tuple(_read_numbers(row))
-    if not 1 < len(dice) <= MOST_DICE:
-        raise ValueError(f"expected two or three dice, got {row!r:.40}")
-    return dice
 
 
 def _read_move(row: Any) -> Move:

@@ -1,4 +1,4 @@
-"""Tables, turns and games as text, written and read.
+"""Tables and turns as text, written and read.
 
 A table is two rows, the side on roll first, each in its own numbering: `24:12 23 21 20 / 24:15`. A place without a
 count has one checker, 25 is hand and bar, checkers that are not named are off. What has to be remembered about a side
@@ -7,23 +7,15 @@ follows its row: `25:2 20:13 hit=1 throws=4 marks=released,five_left pinned=7,12
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from fibsbot.evolve import evolve
-from fibsbot.games import load_ruleset
 from fibsbot.rules import shared_laws
-from fibsbot.rules.backgammon import board_of, is_backgammon
-from fibsbot.rules.laws import Level
 from fibsbot.rules.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.rules.sides import HAND, OFF, Mark, Side, Sides, side
-from fibsbot.rules.state import Ending, GameState, Naming, Resignation, Result, Seat, Stage
 
 _COUNTS: Final = ("hit", "throws", "head")
 _POINTS: Final = ("pinned", "held")
-_CRAWFORD: Final = {(False, False): "to come", (True, False): "this game", (False, True): "played"}
-"""When the Crawford game of a match is, by whether this game is it and whether it has been played."""
-_CRAWFORD_FLAGS: Final = {word: flags for flags, word in _CRAWFORD.items()}
 
 
 class TableTextError(ValueError):
@@ -139,83 +131,3 @@ def _parse_todo(word: str) -> Part | Then:
     if not numbers or not set(numbers) <= set("123456"):
         raise TableTextError(f"expected numbers of dice, got {word!r}")
     return Part(tuple(map(int, numbers)), "<" in signs, "=" in signs, "?" not in signs, "+" not in signs)
-
-
-def game_to_json(game: GameState) -> dict[str, Any]:
-    """Return everything about a game as values that JSON has."""
-    offer, result = game.resignation, game.result
-    values = {
-        "game": game.rules.full_name,
-        "length": game.length,
-        "scores": list(game.scores),
-        "table": format_table(game.sides),
-        "turn": game.turn.name,
-        "stage": game.stage.value,
-        "dice": list(game.dice) if game.dice else None,
-        "todo": format_turn(game.turn_left),
-        "naming": None if game.naming is None else game.naming.name,
-        "namer": _name(game.namer),
-        "passed": game.passed,
-        "throws": game.rolls_made,
-        "turns": game.turns,
-        "cube": game.cube,
-        "owner": _name(game.owner),
-        "offered": game.offered,
-        "answering": _name(game.answering),
-        "resignation": None if offer is None else [offer.seat.name, int(offer.level), offer.points],
-        "result": None if result is None else [result.winner.name, result.points, int(result.level), result.how.value],
-        "drawn": game.drawn,
-        "reason": game.reason,
-    }
-    if game.laws.crawford and game.length > 1:
-        values["crawford"] = _CRAWFORD[game.crawford, game.post_crawford]
-    return values
-
-
-def _name(seat: Seat | None) -> str | None:
-    return None if seat is None else seat.name
-
-
-def game_from_json(values: Mapping[str, Any]) -> GameState:
-    """Return the game that `game_to_json` made the values of. Raises TableTextError for values that are none."""
-    try:
-        rules, length = load_ruleset(values["game"]), int(values["length"])
-        # A match that does not say when has no Crawford game: both players left it out, or the match was saved before
-        # there was one in tables games, and goes on as it began.
-        when = values.get("crawford")
-        crawford, post_crawford = (False, False) if when is None else _CRAWFORD_FLAGS[when]
-        offer, result = values["resignation"], values["result"]
-        return GameState(
-            rules=rules,
-            laws=evolve(rules.laws, crawford=rules.laws.crawford and (length < 2 or when is not None)),
-            length=length,
-            scores=(int(values["scores"][0]), int(values["scores"][1])),
-            crawford=crawford,
-            post_crawford=post_crawford,
-            board=board_of(rules, parse_table(values["table"], rules)),
-            turn=Seat[values["turn"]],
-            stage=Stage(values["stage"]),
-            dice=None if values["dice"] is None else tuple(map(int, values["dice"])),
-            todo=() if is_backgammon(rules) else parse_turn(values["todo"]),
-            naming=None if values["naming"] is None else Naming[values["naming"]],
-            namer=_seat(values["namer"]),
-            passed=bool(values["passed"]),
-            throws=0 if is_backgammon(rules) else int(values["throws"]),
-            turns=int(values["turns"]),
-            cube=int(values["cube"]),
-            owner=_seat(values["owner"]),
-            offered=int(values["offered"]),
-            answering=_seat(values["answering"]),
-            resignation=None if offer is None else Resignation(Seat[offer[0]], Level(offer[1]), int(offer[2])),
-            result=None
-            if result is None
-            else Result(Seat[result[0]], int(result[1]), Level(result[2]), Ending(result[3])),
-            drawn=bool(values["drawn"]),
-            reason=str(values["reason"]),
-        )
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise TableTextError(f"expected a saved game, got {values!r}") from error
-
-
-def _seat(name: str | None) -> Seat | None:
-    return None if name is None else Seat[name]

@@ -11,7 +11,7 @@ from attrs import define, evolve, field
 from fibs_protocol.board import BoardState
 from fibs_protocol.words import YOU
 from fibsbot.bot.tracked_match import Difference
-from fibsbot.formats.checked_game import reading_laws
+from fibsbot.formats.match_laws import reading_laws
 from fibsbot.match import Dice
 from fibsbot.replay.board_view import board_shows_state
 from fibsbot.replay.events import DifferenceFound, EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent

@@ -17,9 +17,8 @@ from typing import IO, TYPE_CHECKING, Final
 from attrs import evolve, field, frozen
 
 from fibsbot.draw.markup import clean
-from fibsbot.formats import Format, FormatError, decode_text, detect_format, read_chunks
+from fibsbot.formats import Format, FormatError, decode_text, describe_foreign, detect_format, read_chunks
 from fibsbot.formats.conversion import read_matches
-from fibsbot.formats.foreign import describe_foreign
 from fibsbot.records.session_log import is_session_log
 from fibsbot.replay.log_reading import CaptureError, lines_with_offsets, open_log_part
 from fibsbot.transcript import Transcript, walk

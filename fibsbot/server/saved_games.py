@@ -1,42 +1,88 @@
-"""Games as values that JSON has, for the database, and games of them again."""
+"""Games as values that JSON has, for the database, and games of them again, also of earlier versions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cattrs import Converter, override
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
+from attrs import evolve
+from cattrs import Converter
 
-from fibsbot.games.text import game_from_json, game_to_json
-from fibsbot.position import Position
-from fibsbot.rules.backgammon import BACKGAMMON, Board
-from fibsbot.rules.state import GameState
+from fibsbot.games import load_ruleset
+from fibsbot.games.state_json import laws_to_json, state_from_json, state_to_json
+from fibsbot.games.text import parse_table
+from fibsbot.rules.backgammon import is_backgammon, position_of
+from fibsbot.rules.state import GameState, Naming, Seat
 
 SAVED_GAMES: Final = Converter()
-"""For games of backgammon, and what consists of them."""
-
-_FIELDS: Final[Any] = {
-    "board": override(rename="position"),
-    **dict.fromkeys(
-        ("rules", "todo", "naming", "namer", "passed", "throws", "drawn", "reason"),
-        override(omit=True),  # what only other games have
-    ),
-}
-SAVED_GAMES.register_structure_hook(Board, lambda values, _: SAVED_GAMES.structure(values, Position))
-SAVED_GAMES.register_structure_hook(GameState, make_dict_structure_fn(GameState, SAVED_GAMES, **_FIELDS))
-SAVED_GAMES.register_unstructure_hook(GameState, make_dict_unstructure_fn(GameState, SAVED_GAMES, **_FIELDS))
-
-
-def game_to_values(state: GameState) -> dict[str, Any]:
-    """Return a game under a key that says how it is written: by its fields in backgammon, else by its ruleset."""
-    if state.rules is BACKGAMMON:
-        return {"state": SAVED_GAMES.unstructure(state)}
-    return {"ruleset": game_to_json(state)}
+"""For what consists of games."""
 
 
 def values_to_game(values: Mapping[str, Any]) -> GameState:
-    """Return the game among some values; raise any exception for other values."""
+    """Return the game that `game_to_values` wrote, or an earlier version; raise any exception for other values."""
     if "ruleset" in values:
-        return game_from_json(values["ruleset"])
-    return SAVED_GAMES.structure(values["state"], GameState)
+        return state_from_json(_of_ruleset(values["ruleset"]))
+    state = values["state"]
+    return state_from_json(_of_fields(state) if isinstance(state["position"], dict) else state)
+
+
+def game_to_values(state: GameState) -> dict[str, Any]:
+    """Return a game as one of the values that are saved of a match."""
+    return {"state": state_to_json(state)}
+
+
+SAVED_GAMES.register_unstructure_hook(GameState, state_to_json)
+SAVED_GAMES.register_structure_hook(GameState, lambda state, _: values_to_game({"state": state}))
+
+
+# -- earlier versions -------------------------------------------------------------------------------------------------
+
+
+def _of_fields(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a game of backgammon of which all fields were written, seats as numbers."""
+    values = {name: _with_seat_names(value) for name, value in _with_seat_names(state).items() if value is not None}
+    return {**values, "position": state["position"]["points"]}
+
+
+def _with_seat_names(values: Any) -> Any:
+    if not isinstance(values, dict):
+        return values
+    seats = {"turn", "owner", "answering", "seat", "winner"}
+    return {name: Seat(value).name if name in seats and value is not None else value for name, value in values.items()}
+
+
+def _of_ruleset(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a game of another ruleset, which was written without the laws.
+
+    A match that does not say when its Crawford game is has none: both players left it out, or the match was saved
+    before there was one in other games, and goes on as it began.
+    """
+    rules = load_ruleset(saved["game"])
+    when = saved.get("crawford")
+    crawford, post_crawford = _CRAWFORD[when]
+    laws = evolve(rules.laws, crawford=rules.laws.crawford and (saved["length"] < 2 or when is not None))
+    offer, result = saved["resignation"], saved["result"]
+    sides = parse_table(saved["table"], rules)
+    changed = {
+        "rules": rules.full_name,
+        "laws": laws_to_json(laws),
+        "crawford": crawford,
+        "post_crawford": post_crawford,
+        "position": saved["table"],
+        "naming": None if saved["naming"] is None else Naming[saved["naming"]].value,
+        "resignation": None if offer is None else dict(zip(("seat", "level", "points"), offer, strict=True)),
+        "result": None if result is None else dict(zip(("winner", "points", "level", "how"), result, strict=True)),
+    }
+    if is_backgammon(rules):  # whose turns are the dice
+        changed |= {"position": list(position_of(sides).points), "todo": "", "throws": 0}
+    values = {**saved, **changed}
+    return {name: value for name, value in values.items() if value is not None and name not in {"game", "table"}}
+
+
+_CRAWFORD: Final = {
+    None: (False, False),
+    "to come": (False, False),
+    "this game": (True, False),
+    "played": (False, True),
+}
+"""Whether a game is the Crawford game, and whether that has been played, by when it is in the match."""

@@ -16,8 +16,9 @@ from attrs import define
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
 from fibsbot.bot.events_and_actions import Record
+from fibsbot.games.state_json import state_to_json
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.store.transcripts import write_play, write_state
+from fibsbot.records.store.transcripts import write_play
 from fibsbot.replay import events
 from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.transcriber import Transcriber
@@ -158,7 +159,7 @@ class MatchRecorder:
             return
         key, (game, *_) = uuid.uuid4().hex, transcript.games
         fields = {"sheet": key, "opponent": transcript.players[Seat.B].name, "score": (0, 0), "site": self._site}
-        state = write_state(game.start)
+        state = state_to_json(game.start)
         self._store_record("sheet", {**fields, "chouette": True, "state": state}, transcript.started or now)
         for count, entry in enumerate(game.entries, 1):
             self._store_record("entry", {"sheet": key, "number": count, **_fields(entry)}, entry.at or now)
@@ -178,7 +179,7 @@ class MatchRecorder:
             return None
         self._game = _RecordedGame(uuid.uuid4().hex, state)
         fields = {"sheet": self._game.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
-        self._store_record("sheet", {**fields, "state": write_state(state)}, now)
+        self._store_record("sheet", {**fields, "state": state_to_json(state)}, now)
         return self._game
 
     def _is_on(self) -> bool:
@@ -203,5 +204,5 @@ def _fields(entry: Entry) -> dict[str, Any]:
         case Resign(seat=seat, level=level, accepted=accepted):
             return {**known, "kind": "resign", "own": seat is Seat.A, "level": int(level), "accepted": accepted}
         case Gap(reason=reason, then=then):
-            return {**known, "kind": "gap", "reason": reason, "state": write_state(then)}
+            return {**known, "kind": "gap", "reason": reason, "state": state_to_json(then)}
     raise TypeError(f"expected an entry, got {entry!r}")

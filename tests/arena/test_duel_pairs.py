@@ -15,7 +15,7 @@ from fibsbot.analysis.match_analysis import analyse_match
 from fibsbot.arena.duel.games import MONEY_CUBE_LIMIT, DuelError, DuelPlan
 from fibsbot.arena.duel.pairs import PairPlayer, TimedStrategy, play_pairs
 from fibsbot.arena.duel.results import DuelSummary
-from fibsbot.formats.mat import read_mats
+from fibsbot.formats.mat_reader import read_mats
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Evaluator, Strategy
 from fibsbot.strategies.random_play import RandomStrategy

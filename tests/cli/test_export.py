@@ -16,9 +16,10 @@ from click.testing import CliRunner, Result
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import READERS, WRITERS
-from fibsbot.formats.mat import read_mat, write_mat
-from fibsbot.formats.sgf import read_sgf, write_sgf
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.sgf import write_sgf
 from fibsbot.formats.transcript_json import write_json
+from tests.formats.one_match import read_mat, read_sgf
 from tests.formats.simulated_matches import simulate
 from tests.records.store.recorder import Teller
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.config import Config, ConfigProblem, ConfigProblemsError, UnknownAccountError
-from fibsbot.config.parser import parse_config
 from fibsbot.policy import Lengths
+from tests.config.config_text import parse_config
 
 KNOWN = (
     "name, password_file, password_credential, password_env, password_keyring, client,"

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.config import Config, ConfigProblem, ConfigProblemsError
-from fibsbot.config.parser import PASSWORD_HELP, config_from_tables, load_config, parse_config
+from fibsbot.config.parser import PASSWORD_HELP, config_from_tables, load_config
 from fibsbot.log import LogFormat
 from fibsbot.policy import Lengths, NamePattern
+from tests.config.config_text import parse_config
 
 NAME = "a name of letters and underscores, at most 20"
 PATTERN = "a name, perhaps with * and ? as wildcards and with :from or :to at its end"

@@ -26,11 +26,11 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Connected, SendSecret, SettingsChanged
 from fibsbot.config.build import account_settings, compare_configs
 from fibsbot.config.checks import check
-from fibsbot.config.parser import parse_config
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 from tests.commands import fibsbot
+from tests.config.config_text import parse_config
 from tests.forked import Forked, start
 from tests.patience import SOON
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from fibsbot.config import Config
 from fibsbot.config.build import ConfigChanges, compare_configs
-from fibsbot.config.parser import config_from_tables, parse_config
+from fibsbot.config.parser import config_from_tables
 from fibsbot.config.settings import sections_of, settings_of
+from tests.config.config_text import parse_config
 from tests.examples import examples
 
 FIXED = {

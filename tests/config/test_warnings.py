@@ -11,7 +11,7 @@ import pytest
 from fibsbot.config import Config
 from fibsbot.config.checks import config_warnings
 from fibsbot.config.document import TWO_ACCOUNTS
-from fibsbot.config.parser import parse_config
+from tests.config.config_text import parse_config
 
 
 @pytest.fixture(autouse=True)

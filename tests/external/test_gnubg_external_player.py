@@ -19,11 +19,11 @@ from click.testing import CliRunner
 
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.external import ADDRESS, MAX_CONNECTIONS, Answerer, ExternalPlayer, listen_locally
-from fibsbot.formats.mat import read_mat
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Throw, walk
 from tests.formats.gnubg import GNUBG, requires_gnubg
+from tests.formats.one_match import read_mat
 from tests.patience import SOON
 
 MOVE: Final = (

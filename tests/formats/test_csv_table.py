@@ -16,7 +16,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.formats.csv_table import COLUMNS, write_csv
+from fibsbot.formats.csv_table import COLUMNS, csv_lines
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Seat
@@ -29,11 +29,11 @@ GOLDEN: Final = Path(__file__).parents[1] / "data" / "formats" / "matches.csv"
 
 def rows(*matches: Transcript) -> list[dict[str, str]]:
     """Return what a program reads in the table."""
-    return list(csv.DictReader(io.StringIO(write_csv(matches))))
+    return list(csv.DictReader(io.StringIO("".join(csv_lines(matches)))))
 
 
 def test_the_table_looks_as_it_always_did() -> None:
-    text = write_csv([*map(simulate, range(6)), simulate(5, 7, gaps=True, finished=False)])
+    text = "".join(csv_lines([*map(simulate, range(6)), simulate(5, 7, gaps=True, finished=False)]))
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         GOLDEN.write_text(text, encoding="utf-8")
     assert GOLDEN.read_text(encoding="utf-8") == text
@@ -71,5 +71,5 @@ def test_no_name_is_a_formula(name: str) -> None:
 @given(st.lists(st.text(), min_size=2, max_size=2))
 def test_every_match_is_one_line(names: list[str]) -> None:
     bare = Transcript((Player(names[0]), Player(names[1])), 1)
-    assert 3 == write_csv([bare, bare]).count("\n")
+    assert 3 == "".join(csv_lines([bare, bare])).count("\n")
     assert 2 == len(rows(bare, bare))

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import main
 from fibsbot.cli.export import convert
-from fibsbot.formats import FormatError
-from fibsbot.formats.foreign import describe_foreign
+from fibsbot.formats import FormatError, describe_foreign
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.transcript_json import write_json
 from fibsbot.match import CubeAction

@@ -15,7 +15,7 @@ from fibsbot import __version__
 from fibsbot.cli.export import convert, export
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import NOT_REPRESENTED, WRITERS, read_matches, write_matches
-from fibsbot.formats.csv_table import COLUMNS, write_csv
+from fibsbot.formats.csv_table import COLUMNS, csv_lines
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat
@@ -61,7 +61,7 @@ def test_the_example_of_json_begins_as_it_is_written() -> None:
 
 
 def test_every_column_of_the_table_is_described() -> None:
-    assert on_the_page(write_csv([EXAMPLE]))
+    assert on_the_page("".join(csv_lines([EXAMPLE])))
     described = PAGE.split("## CSV")[1]
     assert [] == [name for name in COLUMNS if f"`{name}`" not in described]
 

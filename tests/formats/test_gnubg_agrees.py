@@ -14,14 +14,15 @@ from typing import Final
 import pytest
 from attrs import evolve
 
-from fibsbot.formats.mat import read_mat, write_mat
+from fibsbot.formats.mat import write_mat
 from fibsbot.formats.oldmoves import write_oldmoves
-from fibsbot.formats.sgf import read_sgf, write_sgf
+from fibsbot.formats.sgf import write_sgf
 from fibsbot.match import CubeAction
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending
 from fibsbot.transcript import Cube, Game, Resign, Throw, Transcript
 from tests.formats.gnubg import GnubgMatch, Kind, ask_gnubg, assert_same, requires_gnubg
+from tests.formats.one_match import read_mat, read_sgf
 from tests.formats.simulated_matches import simulate
 
 MATCHES: Final = 50

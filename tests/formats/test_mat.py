@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.formats import single_line
-from fibsbot.formats.mat import read_mat, write_mat
+from fibsbot.formats.mat import write_mat
 from fibsbot.formats.mat_headers import column_name
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
@@ -26,6 +26,7 @@ from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, end_game
 from tests.examples import examples
+from tests.formats.one_match import read_mat
 from tests.formats.simulated_matches import AUTOMATIC, simulate, transcripts
 
 GOLDEN: Final = sorted((Path(__file__).parents[1] / "data" / "formats" / "mat").glob("*.mat"))

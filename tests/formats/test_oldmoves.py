@@ -10,14 +10,14 @@ from attrs import evolve
 
 from fibsbot.formats import FormatError
 from fibsbot.formats.mat import write_mat
-from fibsbot.formats.mat_reader import read_mat
-from fibsbot.formats.oldmoves import iter_oldmoves, read_oldmoves, write_oldmoves
+from fibsbot.formats.oldmoves import iter_oldmoves, write_oldmoves
 from fibsbot.match import CubeAction
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
 from fibsbot.rules.state import Ending, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, Resign, Transcript, walk
 from tests.formats.gnubg import ask_gnubg, assert_same, requires_gnubg
+from tests.formats.one_match import read_mat, read_oldmoves
 from tests.formats.short_game import MOVES
 from tests.formats.simulated_matches import simulate
 
@@ -257,8 +257,6 @@ def test_names_may_be_anything_of_one_line() -> None:
 def test_several_matches_are_separated() -> None:
     other = OWN_NUMBERS.replace("bob", "carol")
     assert [1, 1] == [len(match.games) for match in iter_oldmoves(OWN_NUMBERS + "\n" + other)]
-    with pytest.raises(FormatError, match="expected one match, got 'a second one, of alice and carol'"):
-        read_oldmoves(OWN_NUMBERS + "\n" + other)
 
 
 # -- which lists make a match -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fibsbot.formats import Format, FormatError
 from fibsbot.formats.conversion import WRITERS, lost_details, read_matches
-from fibsbot.formats.setups import named_setups, unusual_setup
+from fibsbot.formats.match_laws import named_setups, unusual_setup
 from fibsbot.position import Play, Position
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import MODERN, Level

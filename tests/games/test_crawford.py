@@ -16,7 +16,8 @@ from fibs_protocol.words import YOU, Colour
 from fibsbot.draw.board_text import draw_game
 from fibsbot.draw.svg import game_svg
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.text import TableTextError, game_from_json, game_to_json, parse_table
+from fibsbot.games.state_json import state_from_json, state_to_json
+from fibsbot.games.text import parse_table
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.errors import CubeRefusal
@@ -128,7 +129,7 @@ def test_people_see_it_in_drawings() -> None:
 
 def saved(state: GameState) -> GameState:
     """Return a game that was saved and read."""
-    return game_from_json(json.loads(json.dumps(game_to_json(state))))
+    return state_from_json(json.loads(json.dumps(state_to_json(state))))
 
 
 def test_a_saved_game_knows_whether_it_is_the_crawford_game() -> None:
@@ -136,27 +137,6 @@ def test_a_saved_game_knows_whether_it_is_the_crawford_game() -> None:
     after = next_game(ended(crawford, Seat.B))
     for state in (start_match_of(NACKGAMMON, 3), crawford, ended(crawford, Seat.B), after, without_rule(crawford)):
         assert state == saved(state)
-
-
-def test_a_match_that_was_saved_without_the_rule_goes_on_without_it() -> None:
-    values = game_to_json(start_match_of(NACKGAMMON, 3, (1, 0)))
-    del values["crawford"]  # as it was saved before there was a Crawford game
-    state = game_from_json(values)
-    following = next_game(ended(state, Seat.A))
-    assert ((2, 0), (False, False), {None}) == (following.scores, flags(following), refusals(following))
-
-
-@pytest.mark.parametrize("game", ["nackgammon", "plakoto"])
-def test_only_matches_that_have_one_are_saved_with_it(game: str) -> None:
-    rules = load_ruleset(game)
-    with_it = [length for length in (0, 1, 2, 9) if "crawford" in game_to_json(start_match_of(rules, length))]
-    assert ([2, 9] if rules.laws.cube else []) == with_it
-
-
-@pytest.mark.parametrize("word", ["", "never", 1, ["played"]])
-def test_a_saved_game_with_another_word_is_refused(word: object) -> None:
-    with pytest.raises(TableTextError, match="expected a saved game"):
-        game_from_json({**game_to_json(start_match_of(NACKGAMMON, 3)), "crawford": word})
 
 
 # -- lines ----------------------------------------------------------------------------------------------------------

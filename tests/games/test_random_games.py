@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import game_from_json, game_to_json
+from fibsbot.games.state_json import state_from_json, state_to_json
 from fibsbot.position import Position
 from fibsbot.rules import plays as backgammon
 from fibsbot.rules.general_plays import perft
@@ -51,7 +51,7 @@ def test_a_random_game_keeps_its_checkers_and_can_be_saved(game: str) -> None:
             assert min(side.row) >= 0
             assert 0 <= side.hit <= side.row[HAND]
         if number % 7 == 0:
-            assert game_from_json(json.loads(json.dumps(game_to_json(state)))) == state
+            assert state_from_json(json.loads(json.dumps(state_to_json(state)))) == state
     assert ":" in game or state.drawn or state.result
 
 

@@ -10,7 +10,7 @@ from fibs_protocol.messages import TableBoard
 from fibs_protocol.table_state import TableCourse, TablePlayer
 from fibs_protocol.words import YOU, Colour
 from fibsbot.games import UnknownGameError, load_ruleset
-from fibsbot.games.text import game_to_json
+from fibsbot.games.state_json import state_to_json
 from fibsbot.rules.game import double, resign, start_match_of, take
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -21,7 +21,7 @@ from tests.marks import is_long, some_slow
 LOOKED_AT = 120
 """Number of states of a game that are looked at."""
 LOOKED_AT_WITH_AN_OPTION = 40
-NOT_SHOWN = ("turns", "result", "reason", "drawn")
+NOT_SHOWN = ("turns", "result", "reason", "drawn", "laws")
 """What a line does not show."""
 
 
@@ -34,7 +34,7 @@ def shown(game: GameState, seat: Seat = Seat.A) -> GameState:
 
 def facts(game: GameState) -> dict[str, object]:
     """Return all that a line shows."""
-    return {name: value for name, value in game_to_json(game).items() if name not in NOT_SHOWN}
+    return {name: value for name, value in state_to_json(game).items() if name not in NOT_SHOWN}
 
 
 @pytest.mark.parametrize("game", some_slow(variants(), is_long))

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from fibsbot.formats import Format, FormatError
-from fibsbot.formats.mat import read_mat, write_mat
-from fibsbot.formats.oldmoves import read_oldmoves, write_oldmoves
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.oldmoves import write_oldmoves
 from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_files import find_format, load_transcripts
+from tests.formats.one_match import read_mat, read_oldmoves
 from tests.formats.simulated_matches import simulate
 from tests.replay.transcript_helpers import DATA, unpacked
 

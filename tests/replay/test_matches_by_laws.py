@@ -10,11 +10,12 @@ import pytest
 from fibsbot.arena.soak import Entrant, play_pair
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import lost_details
-from fibsbot.formats.mat import read_mat, write_mat
-from fibsbot.formats.oldmoves import read_oldmoves, write_oldmoves
-from fibsbot.formats.sgf import read_sgf, write_sgf
-from fibsbot.formats.transcript_json import read_json, write_json
-from fibsbot.records.store.transcripts import read_state, write_state
+from fibsbot.formats.mat import write_mat
+from fibsbot.formats.oldmoves import write_oldmoves
+from fibsbot.formats.sgf import write_sgf
+from fibsbot.formats.transcript_json import write_json
+from fibsbot.games.state_json import state_to_json
+from fibsbot.records.store.transcripts import read_state
 from fibsbot.replay.captures import read_capture
 from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.events import DifferenceFound, MatchEnded
@@ -28,6 +29,7 @@ from fibsbot.server.limits import SHORT_LIVED
 from fibsbot.server.server import Server
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.transcript import RejectedRoll, Resign, Transcript, walk
+from tests.formats.one_match import read_json, read_mat, read_oldmoves, read_sgf
 from tests.marks import some_slow
 
 AGREED = ("1931 point", "1931 add-one limit 4", "modern reject", "1970 no-triple")
@@ -97,7 +99,7 @@ def test_other_files_keep_results_and_name_what_they_lose(played: tuple[str, Tra
 def test_the_store_keeps_the_laws(played: tuple[str, Transcript]) -> None:
     _, transcript = played
     for game in transcript.games:
-        assert game.start == read_state(write_state(game.start))
+        assert game.start == read_state(state_to_json(game.start))
 
 
 def test_a_rejected_roll_is_an_entry_of_its_own(played: tuple[str, Transcript]) -> None:

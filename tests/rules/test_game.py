@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from fibsbot.games.state_json import state_to_json
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
-from fibsbot.records.store.transcripts import read_state, write_state
+from fibsbot.records.store.transcripts import read_state
 from fibsbot.rules import errors
 from fibsbot.rules.game import (
     accept_resignation,
@@ -281,4 +282,4 @@ def test_a_game_opens_the_same_under_every_set_of_laws(name: str) -> None:
 def test_a_state_survives_json() -> None:
     """A restarted server continues the game from its JSON."""
     for state in (NEW, OPENED, B_DOUBLED, resign(B_DOUBLED, A, Level.GAMMON), over(), start_match(LAWS_1970, 0)):
-        assert state == read_state(json.loads(json.dumps(write_state(state))))
+        assert state == read_state(json.loads(json.dumps(state_to_json(state))))

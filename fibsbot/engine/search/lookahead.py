@@ -194,9 +194,6 @@ class Clock:
         return time.monotonic() - self.started
 
 
-EVERY_PLAY: Final = PlayFilter(margin=100.0, most=3060)
-"""Every play."""
-
 _ROOT: Final = (PlayFilter(0.2, 10), PlayFilter(0.08, 5), PlayFilter(0.04, 3), PlayFilter(0.03, 3))
 _LAST_PLY: Final = PlayFilter(0.35, 8)
 _INNER_PLIES: Final = PlayFilter(0.3, 8)
@@ -215,10 +212,6 @@ class SearchFilters:
     """For the plays of the last roll: which are evaluated by the network."""
     inner_plies: PlayFilter = _INNER_PLIES
     """For the plays of earlier rolls: which are evaluated by the network, of which the best one is searched deeper."""
-
-
-NO_FILTERS: Final = SearchFilters((EVERY_PLAY,) * 4, EVERY_PLAY, EVERY_PLAY)
-"""Filters that leave nothing out: exact, and far too slow to play with; tests use them."""
 
 
 CHUNK: Final = ROLL_COUNT

@@ -10,7 +10,7 @@ The modules:
     match_lifecycle.py the start, end and interruption of matches and games
     account_rows.py    the rows of an account in a transaction
     reader.py          reads the store
-    transcripts.py     makes a transcript of a match; game states as JSON
+    transcripts.py     makes a transcript of a match
     leases.py          which process plays which account
     maintenance.py     check, backup, copy and export
 """

@@ -98,7 +98,9 @@ def check_integrity(store: Store, progress: Progress = lambda _done, _total: Non
         for check in checks:
             found = list(itertools.islice(check(connection), MAX_PER_KIND + 1))
             sentences = contradictions if check in _REPORT_CHECKS else problems
-            sentences += found[:MAX_PER_KIND] + ["and more of this kind"] * (len(found) > MAX_PER_KIND)
+            sentences += found[:MAX_PER_KIND]
+            if len(found) > MAX_PER_KIND:
+                sentences.append("and more of this kind")
             progress(next(steps), total)
         counts = {}
         for table in tables:

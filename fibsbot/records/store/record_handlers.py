@@ -12,12 +12,13 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Connection
 
+from fibsbot.games.state_json import state_to_json
 from fibsbot.records.store import match_lifecycle
 from fibsbot.records.store.account_rows import AccountRows, open_accounts
 from fibsbot.records.store.match_lifecycle import ChouetteGameEnd, GameEnd, MatchEnd, SeenMatch
 from fibsbot.records.store.record_queue import PendingRecord, Priority, RecordFields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
-from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play, write_state
+from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play
 from fibsbot.records.stored_rows import Fact
 from fibsbot.rules.laws import Level
 
@@ -204,7 +205,7 @@ def _sheet(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
 def _state(fields: RecordFields) -> str:
     """Return a game state as JSON, parsed and written again so that it contains nothing else."""
     try:
-        return json.dumps(write_state(read_state(fields.mapping("state"))))
+        return json.dumps(state_to_json(read_state(fields.mapping("state"))))
     except ValueError as error:
         raise UnusableRecordError(str(error)) from None
 

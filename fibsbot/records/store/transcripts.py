@@ -1,35 +1,26 @@
-"""Build the transcript of a match from its rows, and write and read the JSON in them. Seat A is ours.
-
-Plays, dice and states of games are JSON values, in which fields that have their default value are left out.
-"""
+"""Build the transcript of a match from its rows; read the plays, dice and states of games in them. Seat A is ours."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import enum
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from attrs import Attribute, define, evolve, field, fields, frozen
+from attrs import define, evolve, field, frozen
 
-from fibsbot.games import load_ruleset
-from fibsbot.games.text import format_table, format_turn, parse_table, parse_turn
+from fibsbot.games.state_json import laws_to_json, state_flaw, state_from_json
 from fibsbot.match import CubeAction, Dice
-from fibsbot.position import BAR, OFF, Flaw, Move, Play, Position
+from fibsbot.position import BAR, OFF, Move, Play
 from fibsbot.records.store.database import StoreError
 from fibsbot.records.store.schema import EntryKind
 from fibsbot.records.stored_rows import CHOUETTE, StoredGame, StoredMatch
 from fibsbot.rules import game as rules
-from fibsbot.rules.backgammon import BACKGAMMON, is_backgammon
 from fibsbot.rules.errors import RuleError
-from fibsbot.rules.laws import LAWS, AutomaticRaise, Laws, Level
-from fibsbot.rules.ruleset import Ruleset
-from fibsbot.rules.sides import Sides
-from fibsbot.rules.state import Ending, GameState, Naming, Resignation, Result, Seat, Stage
+from fibsbot.rules.laws import LAWS, Level
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
 from fibsbot.transcript.reconstruction import is_same_state, reconstruct
 
@@ -304,120 +295,25 @@ def read_dice(value: object) -> Dice:
 
 # -- states of games as JSON ----------------------------------------------------------------------------------------
 
-
-_WRITTEN: Final = {"board": "position"}
-"""The names of fields, as they are written, that have others here."""
-_READ: Final = {written: name for name, written in _WRITTEN.items()}
-
-
-def write_state(state: GameState) -> dict[str, Any]:
-    """Return a state as JSON values."""
-    written: dict[str, Any] = {"laws": _write_laws(state.laws)}
-    for attribute in fields(GameState):
-        value = getattr(state, attribute.name)
-        if attribute.name != "laws" and value != attribute.default:
-            name = _WRITTEN.get(attribute.name, attribute.name)
-            written[name] = format_turn(value) if name == "todo" else _plain(value)
-    return written
-
-
-def _plain(value: Any) -> Any:
-    plain = list(value) if isinstance(value, tuple) else value
-    match value:
-        case Position():
-            plain = list(value.points)
-        case Sides():
-            plain = format_table(value)
-        case Ruleset():
-            plain = value.full_name
-        case Seat():
-            plain = value.name
-        case Resignation():
-            plain = [value.seat.name, int(value.level), value.points]
-        case Result():
-            plain = [value.winner.name, value.points, int(value.level), value.how.value]
-        case enum.Enum():
-            plain = value.value
-    return plain
-
-
-def _write_laws(laws: Laws) -> dict[str, Any]:
-    """Return the name of the laws, and the fields in which they differ from the laws of that name."""
-    known = LAWS.get(laws.name, Laws(laws.name))
-    differences = {it.name: getattr(laws, it.name) for it in fields(Laws)}
-    return {
-        name: value.value if isinstance(value, AutomaticRaise) else value
-        for name, value in differences.items()
-        if name == "name" or value != getattr(known, name)
-    }
+_NAMED_LAWS: Final = {name: laws_to_json(laws) for name, laws in LAWS.items()}
+_RESIGNATION: Final = ("seat", "level", "points")
+_RESULT: Final = ("winner", "points", "level", "how")
 
 
 def read_state(written: object) -> GameState:
-    """Return the state that `write_state` wrote. Raises ValueError for anything else."""
-    try:
-        return _read_state(written)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"expected the state of a game, got {written!r:.200}") from error
+    """Return the state that `state_to_json` wrote. Raises ValueError for anything else.
 
-
-def _read_state(written: Any) -> GameState:
-    ruleset = load_ruleset(str(written.get("rules", BACKGAMMON.name)))
-    known = {**written, "laws": _read_laws(written["laws"])}
-    known = {_READ.get(name, name): value for name, value in known.items()}
-    known["board"] = (_read_position if is_backgammon(ruleset) else partial(parse_table, rules=ruleset))(known["board"])
-    unknown = known.keys() - {attribute.name for attribute in fields(GameState)}
-    if unknown:
-        raise ValueError(f"expected the state of a game, got the field {min(unknown)!r}")
-    for name, read in _READERS.items():
-        if known.get(name) is not None:
-            known[name] = read(known[name])
-    for attribute in fields(GameState):
-        _check(attribute, known)
-    return GameState(**known)
-
-
-def _check(attribute: Attribute[Any], known: Mapping[str, Any]) -> None:
-    """Check that numbers are numbers and flags are flags; the other fields have readers."""
-    value = known.get(attribute.name)
-    kind = {"int": int, "bool": bool}.get(str(attribute.type))
-    if kind and value is not None and type(value) is not kind:
-        raise ValueError(f"expected {attribute.name} to be {kind.__name__}, got {value!r}")
-
-
-def _read_laws(written: Mapping[str, Any]) -> Laws:
-    laws = LAWS.get(written["name"], Laws(str(written["name"])))
-    changed = {**written, **({"automatic": AutomaticRaise(written["automatic"])} if "automatic" in written else {})}
-    return evolve(laws, **changed)
-
-
-def _read_position(cells: Any) -> Position:
-    position = Position(tuple(cells))
-    if any(type(cell) is not int for cell in cells) or position.status() is not Flaw.VALID:
-        raise ValueError(f"expected a position, got {cells!r:.200}")
-    return position
-
-
-def _read_pair(value: Any) -> tuple[int, int]:
-    first, second = value
-    return int(first), int(second)
-
-
-def _read_resignation(it: Any) -> Resignation:
-    return Resignation(Seat[it[0]], Level(it[1]), int(it[2]))
-
-
-def _read_result(it: Any) -> Result:
-    return Result(Seat[it[0]], int(it[1]), Level(it[2]), Ending(it[3]))
-
-
-_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "rules": load_ruleset,
-    "todo": parse_turn,
-    "naming": Naming,
-    "scores": _read_pair,
-    "dice": read_dice,
-    "stage": Stage,
-    **dict.fromkeys(("turn", "owner", "answering", "namer"), Seat.__getitem__),
-    "resignation": _read_resignation,
-    "result": _read_result,
-}
+    Rows of earlier versions have only those options of laws that differ from the laws of their name, and lists for
+    resignations and results.
+    """
+    if isinstance(written, dict):
+        written = dict(written)
+        if isinstance(laws := written.get("laws"), dict):
+            written["laws"] = {**_NAMED_LAWS.get(str(laws.get("name")), {}), **laws}
+        for name, keys in (("resignation", _RESIGNATION), ("result", _RESULT)):
+            if isinstance(values := written.get(name), list):
+                written[name] = dict(zip(keys, values, strict=False))
+    state = state_from_json(written)
+    if flaw := state_flaw(state):
+        raise ValueError(flaw)
+    return state

@@ -20,9 +20,10 @@ from fibsbot.engine.rollout import (
     position_candidate,
 )
 from fibsbot.engine.rollout.games import BlockPlayer
-from fibsbot.engine.search.lookahead import EVERY_PLAY, DecisionCubes
+from fibsbot.engine.search.lookahead import DecisionCubes
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Play, Position
+from tests.engine.search.brute_force import EVERY_PLAY
 from tests.engine.toy_engines import pip_engine, toy_engine
 from tests.engine.toys import solved, toy_network, toy_pruner
 

@@ -10,10 +10,15 @@ from attrs import frozen
 from fibsbot.engine.arrays import Floats64, Outcomes, boards_of
 from fibsbot.engine.cube import CENTRED, DEFAULT_EFFICIENCY, OWNED, THEIRS, Stakes
 from fibsbot.engine.network_evaluator import NetworkEvaluator
+from fibsbot.engine.pruner import PlayFilter
+from fibsbot.engine.search.lookahead import SearchFilters
 from fibsbot.match import ROLLS, Owner
 from fibsbot.position import Position
 from tests.engine.toys import left_by
 
+EVERY_PLAY = PlayFilter(margin=100.0, most=3060)
+NO_FILTERS = SearchFilters((EVERY_PLAY,) * 4, EVERY_PLAY, EVERY_PLAY)
+"""Filters that leave nothing out: exact, and far too slow to play with."""
 OTHER = {CENTRED: CENTRED, OWNED: THEIRS, THEIRS: OWNED}
 
 

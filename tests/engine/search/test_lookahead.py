@@ -11,7 +11,6 @@ from fibsbot.engine.cube import OWNED, OWNER_COLUMN, THEIRS, Stakes
 from fibsbot.engine.network_evaluator import NetworkEvaluator
 from fibsbot.engine.search import lookahead
 from fibsbot.engine.search.lookahead import (
-    NO_FILTERS,
     CubeLine,
     DecisionCubes,
     Lookahead,
@@ -20,7 +19,7 @@ from fibsbot.engine.search.lookahead import (
 )
 from fibsbot.match import MatchState, Owner
 from fibsbot.position import Position
-from tests.engine.search.brute_force import Cube, no_double_values, value
+from tests.engine.search.brute_force import NO_FILTERS, Cube, no_double_values, value
 from tests.engine.toys import solved, some_positions, toy_network, toy_pruner
 
 TOY = NetworkEvaluator("toy", toy_network())

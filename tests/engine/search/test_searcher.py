@@ -12,10 +12,11 @@ from fibsbot.engine.arrays import Boards, Outcomes
 from fibsbot.engine.cube import cube_verdict
 from fibsbot.engine.pruner import PlayFilter
 from fibsbot.engine.search import PlayComparison, Searcher, SearchFilters, SearchLimits
-from fibsbot.engine.search.lookahead import NO_FILTERS, Clock
+from fibsbot.engine.search.lookahead import Clock
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.position import Position
 from fibsbot.rules.plays import legal_plays
+from tests.engine.search.brute_force import NO_FILTERS
 from tests.engine.toy_engines import toy_engine
 from tests.engine.toys import Recounted, some_positions, toy_pruner
 

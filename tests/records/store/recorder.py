@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 
 from attrs import define, field
 
+from fibsbot.games.state_json import state_to_json
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.store.transcripts import write_state
 from fibsbot.records.stored_rows import RatingPoint, StoredDecision, StoredGame, StoredMatch, StoredOpponent
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -107,7 +107,7 @@ class Teller:
     ) -> None:
         """Begin a sheet, with a new game if no other state is given."""
         state = state or start_match(FIBS, length, score)
-        self.tell("sheet", sheet=key, opponent=opponent, score=list(score), site="test", state=write_state(state))
+        self.tell("sheet", sheet=key, opponent=opponent, score=list(score), site="test", state=state_to_json(state))
 
     def enter(self, kind: str, number: int, key: str = "s1", *, own: bool = True, **more: Any) -> None:
         """Make an entry."""

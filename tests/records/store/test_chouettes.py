@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from fibsbot.cli import main
+from fibsbot.games.state_json import state_to_json
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.records.store.transcripts import write_state
 from fibsbot.records.stored_rows import CHOUETTE, MatchOutcome
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -65,7 +65,7 @@ def test_a_match_that_was_saved_is_resumed_after_a_chouette_with_the_same_player
 
 def test_the_entries_of_a_game_are_those_of_the_last_chouette_with_this_opponent(url: str) -> None:
     sheet = {"opponent": "ford", "score": [0, 0], "site": "test", "chouette": True}
-    sheet["state"] = write_state(start_match(FIBS, 0))
+    sheet["state"] = state_to_json(start_match(FIBS, 0))
     with Teller(url) as bot:
         bot.tell("sheet", sheet="none", **sheet)  # of no game that is stored
         finish(bot, 6)

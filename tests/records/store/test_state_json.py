@@ -10,8 +10,9 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fibsbot.games.state_json import state_to_json
 from fibsbot.position import Play
-from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play, write_state
+from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play
 from fibsbot.rules.game import resign, start_match
 from fibsbot.rules.laws import LAWS_1931, MODERN, AutomaticRaise, Laws, Level
 from fibsbot.rules.state import GameState, Seat
@@ -22,7 +23,7 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["A", "B", "fibs", "roll", "over"]),
     lambda inner: (
         st.lists(inner, max_size=26)
-        | st.dictionaries(st.sampled_from(sorted(write_state(start_match(MODERN, 3)))), inner)
+        | st.dictionaries(st.sampled_from(sorted(state_to_json(start_match(MODERN, 3)))), inner)
     ),
 )
 
@@ -45,13 +46,13 @@ def states(seed: int) -> list[GameState]:
 @pytest.mark.parametrize("seed", range(8))
 def test_every_state_of_a_match_is_read_back_unchanged(seed: int) -> None:
     for state in states(seed):
-        assert state == read_state(json.loads(json.dumps(write_state(state))))
+        assert state == read_state(json.loads(json.dumps(state_to_json(state))))
     offered = resign(start_match(MODERN, 3), Seat.B, Level.GAMMON)
-    assert offered == read_state(json.loads(json.dumps(write_state(offered))))
+    assert offered == read_state(json.loads(json.dumps(state_to_json(offered))))
 
 
 def test_an_initial_state_is_written_briefly() -> None:
-    assert len(json.dumps(write_state(start_match(MODERN, 25, (24, 3))))) < 300
+    assert len(json.dumps(state_to_json(start_match(MODERN, 25, (24, 3))))) < 300
 
 
 @given(JSON)
@@ -61,11 +62,13 @@ def test_an_invalid_state_is_refused(value: Any) -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from(sorted({*write_state(start_match(MODERN, 3)), "dice", "result"})), JSON, max_size=3)
+    st.dictionaries(
+        st.sampled_from(sorted({*state_to_json(start_match(MODERN, 3)), "dice", "result"})), JSON, max_size=3
+    )
 )
 def test_a_changed_state_is_refused_or_valid(changes: dict[str, Any]) -> None:
     try:
-        state = read_state({**write_state(start_match(MODERN, 3)), **changes})
+        state = read_state({**state_to_json(start_match(MODERN, 3)), **changes})
     except ValueError:
         return
     assert isinstance(state, GameState)

@@ -9,12 +9,12 @@ import pytest
 from attrs import evolve
 from sqlalchemy import update
 
+from fibsbot.games.state_json import state_to_json
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreError
 from fibsbot.records.store.database import database_url, open_engine
 from fibsbot.records.store.schema import ENTRIES, SHEETS
-from fibsbot.records.store.transcripts import write_state
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import GameState, Seat
@@ -135,15 +135,15 @@ def test_hostile_records_are_dropped_one_by_one(url: str) -> None:
     with Teller(url) as bot:
         began(bot)
         bot.tell("sheet", sheet="t", opponent="ford", score=[0, 0], state={"laws": {"name": "x" * 10_000}})
-        bot.tell("sheet", sheet="t", opponent="arthur", score=[0, 0], state=write_state(OPENING))
-        bot.tell("sheet", sheet="t", opponent="ford", score="none", state=write_state(OPENING))
+        bot.tell("sheet", sheet="t", opponent="arthur", score=[0, 0], state=state_to_json(OPENING))
+        bot.tell("sheet", sheet="t", opponent="ford", score="none", state=state_to_json(OPENING))
         bot.enter("throw", 3, "nowhere", dice=(2, 1), play="13/11 6/5")
         bot.enter("somersault", 3, "s")
         bot.enter("throw", 3, "s", dice=(9, 1), play="13/11 6/5")
         bot.enter("throw", 3, "s", dice=(2, 1), play="\0")
         bot.enter("gap", 3, "s", reason="x" * 1000, state={})
         bot.enter("resign", 3, "s", level=4, accepted=True)
-        bot.enter("gap", 3, "s", reason="x\0" * 1000, state=write_state(OPENING))
+        bot.enter("gap", 3, "s", reason="x\0" * 1000, state=state_to_json(OPENING))
         (game,) = bot.transcript().games
         assert 9 == bot.writer.lost
     gap = game.entries[-1]
