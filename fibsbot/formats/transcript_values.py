@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from cattrs import ClassValidationError, Converter, override, transform_error
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
@@ -16,14 +16,12 @@ from cattrs.strategies import configure_tagged_union, include_subclasses
 from cattrs.v import format_exception
 
 from fibsbot.formats import FormatError
-from fibsbot.games.state_json import HIGHEST_NUMBER, StateJsonError, read_dice, state_from_json, state_to_json
+from fibsbot.games.state_json import StateJsonError, checked, read_dice, read_numbers, state_from_json, state_to_json
 from fibsbot.match import Dice
 from fibsbot.position import Move, Play
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Entry, Transcript
-
-_T = TypeVar("_T")
 
 
 def values_of(transcript: Transcript) -> dict[str, Any]:
@@ -49,15 +47,15 @@ def _make_converter() -> Converter:
     """Return what turns transcripts into plain values and back, and takes nothing for what it only looks like."""
     converter = Converter(omit_if_default=True, forbid_extra_keys=True)
     for kind in (int, str, bool):
-        converter.register_structure_hook(kind, _checked_type)
-    converter.register_structure_hook(Level, lambda number, _: Level(_checked_type(number, int)))
+        converter.register_structure_hook(kind, checked)
+    converter.register_structure_hook(Level, lambda number, _: Level(checked(number, int)))
     converter.register_structure_hook(float, _read_float)
     converter.register_unstructure_hook(float, lambda number: number if math.isfinite(number) else None)
-    converter.register_structure_hook(Seat, lambda name, _: Seat[_checked_type(name, str)])
+    converter.register_structure_hook(Seat, lambda name, _: Seat[checked(name, str)])
     converter.register_unstructure_hook(Seat, lambda seat: seat.name)
-    converter.register_structure_hook(Play, lambda rows, _: Play(tuple(map(_read_move, _checked_type(rows, list)))))
+    converter.register_structure_hook(Play, lambda rows, _: Play(tuple(map(_read_move, checked(rows, list)))))
     converter.register_unstructure_hook(Play, lambda play: [[move.source, move.target] for move in play.moves])
-    converter.register_structure_hook(dt.datetime, lambda text, _: dt.datetime.fromisoformat(_checked_type(text, str)))
+    converter.register_structure_hook(dt.datetime, lambda text, _: dt.datetime.fromisoformat(checked(text, str)))
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
     converter.register_structure_hook_func(_is_dice, lambda row, _: read_dice(row))
     converter.register_structure_hook(GameState, lambda values, _: state_from_json(values))
@@ -72,21 +70,8 @@ def _make_converter() -> Converter:
     return converter
 
 
-def _checked_type(value: Any, kind: type[_T]) -> _T:
-    """Return a value of exactly this kind; a number has to be one that the rest of the program can bear."""
-    if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}, got {str(value)[:40]!r}")
-    if isinstance(value, int) and abs(value) > HIGHEST_NUMBER:
-        raise ValueError(f"expected numbers up to {HIGHEST_NUMBER}, got more")
-    return value
-
-
 def _read_float(value: Any, _: type[float]) -> float:
-    return float(value) if type(value) is float else _checked_type(value, int)
-
-
-def _read_numbers(row: Any) -> list[int]:
-    return [_checked_type(number, int) for number in _checked_type(row, list)]
+    return float(value) if type(value) is float else checked(value, int)
 
 
 def _is_dice(kind: Any) -> bool:
@@ -94,7 +79,7 @@ def _is_dice(kind: Any) -> bool:
 
 
 def _read_move(row: Any) -> Move:
-    source, target = _read_numbers(row)
+    source, target = read_numbers(row)
     return Move(source, target)
 
 

@@ -100,14 +100,14 @@ def state_from_json(values: object) -> GameState:
 
     Raises StateJsonError for values that describe none.
     """
-    known = dict(_checked(values, dict))
+    known = dict(checked(values, dict))
     board = known.pop("position", None)
     try:
         read = {name: _read_field(name, value) for name, value in known.items()}
         rules = read.get("rules", BACKGAMMON)
         if is_backgammon(rules):
-            return GameState(board=Position(tuple(_read_numbers(board))), **read)
-        return GameState(board=parse_table(_checked(board, str), rules), **read)
+            return GameState(board=Position(tuple(read_numbers(board))), **read)
+        return GameState(board=parse_table(checked(board, str), rules), **read)
     except StateJsonError:
         raise
     except (LookupError, TypeError, ValueError) as error:
@@ -121,8 +121,11 @@ def _read_field(name: str, value: Any) -> Any:
     return None if value is None and name in _OPTIONAL else read(value)
 
 
-def _checked(value: Any, kind: type[_T]) -> _T:
-    """Return a value of exactly this kind; a number has to be one that the rest of the program can bear."""
+def checked(value: Any, kind: type[_T]) -> _T:
+    """Return a value of exactly this kind; a number has to be one that the rest of the program can bear.
+
+    Raises StateJsonError.
+    """
     if type(value) is not kind:
         raise StateJsonError(f"expected {kind.__name__}, got {str(value)[:40]!r}")
     if isinstance(value, int) and abs(value) > HIGHEST_NUMBER:
@@ -131,31 +134,32 @@ def _checked(value: Any, kind: type[_T]) -> _T:
 
 
 def _whole(value: Any) -> int:
-    return _checked(value, int)
+    return checked(value, int)
 
 
 def _flag(value: Any) -> bool:
-    return _checked(value, bool)
+    return checked(value, bool)
 
 
 def _text(value: Any) -> str:
-    return _checked(value, str)
+    return checked(value, str)
 
 
-def _read_numbers(row: Any) -> list[int]:
-    return [_whole(number) for number in _checked(row, list)]
+def read_numbers(row: Any) -> list[int]:
+    """Return a row of whole numbers. Raises StateJsonError."""
+    return [_whole(number) for number in checked(row, list)]
 
 
 def read_dice(row: Any) -> tuple[int, ...]:
     """Return the dice of a roll. Raises StateJsonError."""
-    dice = tuple(_read_numbers(row))
+    dice = tuple(read_numbers(row))
     if not 1 < len(dice) <= MOST_DICE:
         raise StateJsonError(f"expected two or three dice, got {str(row)[:40]}")
     return dice
 
 
 def _read_scores(row: Any) -> tuple[int, int]:
-    a, b = _read_numbers(row)
+    a, b = read_numbers(row)
     return a, b
 
 
@@ -165,7 +169,7 @@ def _read_seat(name: Any) -> Seat:
 
 def _read_laws(values: Any) -> Laws:
     limits = ("automatic_limit", "cube_limit")
-    known = dict(_checked(values, dict))
+    known = dict(checked(values, dict))
     laws: dict[str, Any] = {"name": _text(known.pop("name", None))}
     for attribute in fields(Laws):
         if attribute.name not in known:
@@ -176,19 +180,19 @@ def _read_laws(values: Any) -> Laws:
         elif attribute.name in limits:
             laws[attribute.name] = None if value is None else _whole(value)
         else:
-            laws[attribute.name] = _checked(value, type(attribute.default))
+            laws[attribute.name] = checked(value, type(attribute.default))
     if known:
         raise StateJsonError(f"expected the fields of laws, got {min(known)[:40]!r}")
     return Laws(**laws)
 
 
 def _read_resignation(values: Any) -> Resignation:
-    offer = _checked(values, dict)
+    offer = checked(values, dict)
     return Resignation(_read_seat(offer["seat"]), Level(_whole(offer["level"])), _whole(offer["points"]))
 
 
 def _read_result(values: Any) -> Result:
-    result = _checked(values, dict)
+    result = checked(values, dict)
     level = Level(_whole(result["level"]))
     return Result(_read_seat(result["winner"]), _whole(result["points"]), level, Ending(result["how"]))
 
