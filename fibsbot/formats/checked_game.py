@@ -94,8 +94,10 @@ class CheckedGame:
 
     def add(self, entry: Entry) -> None:
         """Add an entry."""
-        with errors_at(self.place):
+        try:  # not `errors_at`, which would make a place for every entry
             self.state = apply(self.state, entry)
+        except RuleError as error:
+            raise FormatError(f"{self.place}: {error}") from None
         if max(self.state.cube, self.state.offered) > HIGHEST_CUBE:
             raise FormatError(f"line {self.line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more")
         self.entries.append(entry)
