@@ -32,6 +32,7 @@ from fibsbot.transcript.model import (
     count_decisions,
     decisions,
     end_game,
+    name_text,
     walk,
 )
 
@@ -58,5 +59,6 @@ __all__ = [
     "count_decisions",
     "decisions",
     "end_game",
+    "name_text",
     "walk",
 ]
