@@ -130,8 +130,8 @@ class MatchState:
     """In phase NAME, what has to be named."""
     names: tuple[int, ...] = ()
     """In phase NAME, what may be named."""
-    rolls_next: bool = False
-    """In phase NAME, whether the player rolls after a point was named, and not the opponent."""
+    on_turn: bool = True
+    """Whether it is the player's turn, and not the opponent's, who may wait for what is named, or resign."""
 
     @classmethod
     def of(cls, game: GameState, seat: Seat | None) -> MatchState | None:
@@ -168,7 +168,7 @@ class MatchState:
             passed=game.passed,
             naming=game.naming if phase is Phase.NAME else None,
             names=choices(game) if phase is Phase.NAME else (),
-            rolls_next=phase is Phase.NAME and seat is not game.turn,
+            on_turn=seat is game.turn,
         )
 
     @property

@@ -13,11 +13,13 @@ from typing import Any, Final
 from fibsbot.analysis.model import AnalysedDecision
 from fibsbot.draw.markup import clean
 from fibsbot.draw.svg import Theme, ViewOptions, board_svg
-from fibsbot.match import CubeAction, MatchState, Owner
-from fibsbot.position import Play
+from fibsbot.draw.table_svg import table_svg
+from fibsbot.match import CubeAction, MatchState, Owner, Phase
+from fibsbot.position import Play, Position
 from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_time, plain_player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
-from fibsbot.rules.state import Seat
+from fibsbot.rules.laws import Level
+from fibsbot.rules.state import GameState, Resignation, Seat, Stage
 from fibsbot.strategies.base import Chances, CubeValues
 from fibsbot.transcript import Transcript
 
@@ -46,10 +48,45 @@ class BoardPieces:
             theme=Theme.PAGE, dark=seat is self._below, opponents_side=seat is not self._below, fixed_numbers=True
         )
         names = (self._names[seat], self._names[seat.other])
-        picture = _DESCRIPTION.sub("", board_svg(state, view=view, play=play, names=names)).replace("\n", "")
+        picture = _DESCRIPTION.sub("", _picture(state, view, play, names)).replace("\n", "")
         return " ".join(
             _number_ranges(self._numbers.setdefault(it, len(self._numbers)) for it in _PIECE.findall(picture))
         )
+
+
+def _picture(state: MatchState, view: ViewOptions, play: Play | None, names: tuple[str, str]) -> str:
+    """Draw a decision, in any game."""
+    if isinstance(state.board, Position):
+        return board_svg(state, view=view, play=play, names=names)
+    return table_svg(_game_of(state), Seat.A, view=view, play=play, names=names)
+
+
+def _game_of(state: MatchState) -> GameState:
+    """Return the game of a decision, in which the player who decides has seat A."""
+    doubled, resigned = state.phase is Phase.DOUBLED, state.phase is Phase.RESIGNED
+    on_turn = not doubled and (state.on_turn or resigned)
+    owners = {Owner.PLAYER: Seat.A, Owner.OPPONENT: Seat.B}
+    return GameState(
+        laws=state.rules.laws,
+        length=state.length,
+        scores=state.score,
+        crawford=state.crawford,
+        post_crawford=state.post_crawford,
+        board=state.board if on_turn else state.board.swapped(),
+        turn=Seat.A if on_turn else Seat.B,
+        stage=Stage.ROLL if resigned else Stage(state.phase.value),
+        dice=state.dice,
+        cube=state.cube,
+        owner=owners.get(state.owner),
+        offered=2 * state.cube if doubled else 0,
+        answering=Seat.A if doubled else None,
+        resignation=Resignation(Seat.B, Level(state.resignation), state.resignation_points) if resigned else None,
+        rules=state.rules,
+        todo=state.todo,
+        passed=state.passed,
+        naming=state.naming,
+        namer=Seat.A if state.phase is Phase.NAME else None,
+    )
 
 
 def _number_ranges(numbers: Iterable[int]) -> Iterator[str]:
@@ -92,7 +129,6 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
     best play).
     """
     analysed, state = entry.analysed, entry.state
-    made = entry.roll.play if entry.roll else None
     data = {
         "key": entry.key,
         "headline": _headline(transcript, entry),
@@ -105,7 +141,7 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
         "cube": _cube(transcript, entry),
         "resigning": _resigning(transcript, entry),
         "ids": entry.ids,
-        "board": boards.add(state, entry.viewer, made or None) if state else "",
+        "board": boards.add(state, entry.viewer, entry.made or None) if state else "",
         "best": boards.add(state, entry.viewer, entry.best_play) if state and entry.best_play else "",
     }
     return {name: value for name, value in data.items() if value not in ("", [], {}, None)}
@@ -124,11 +160,13 @@ def _verdict(entry: TimelineEntry) -> str:
     if analysed is None:
         return "" if entry.kind is TimelineKind.GAP else "Not analysed."
     if analysed.decision.forced:
-        return "The only legal play." if entry.roll and entry.roll.play else "No legal play."
+        if entry.kind is TimelineKind.NAME:
+            return "Nothing else can be named."
+        return "The only legal play." if entry.made else "No legal play."
     if analysed.equity is None:
         return "Not analysed."
     if analysed.loss < INVISIBLE_DIFFERENCE or not entry.best:
-        return "The best play." if entry.roll else "Right."
+        return "Right." if entry.made is None else "The best play."
     worse = f"{analysed.loss:.{DIGITS}f} worse than {entry.best}"
     return f"{CLASSES[entry.grade].capitalize()}: {worse}." if entry.grade else f"{worse}."
 

@@ -71,6 +71,10 @@ class RulesetEvaluator:
         """Version and plies, and after a semicolon the networks."""
         return engine_details("the network of each game", f"{self.plies}-ply")
 
+    def plays_game(self, rules: Ruleset) -> bool:  # noqa: ARG002 - the interface
+        """Play every game."""
+        return True
+
     # -- decisions ----------------------------------------------------------------------------------------------------
 
     def choose_play(self, state: MatchState, plays: Sequence[Play]) -> PlayAnswer:
@@ -89,13 +93,15 @@ class RulesetEvaluator:
 
     def answer_double(self, state: MatchState) -> CubeAnswer:
         """Take unless a pass loses less."""
-        values = self.value_cube(evolve(state.swapped(), phase=Phase.ROLL, dice=None))
+        values = self.value_cube(evolve(state.swapped(), phase=Phase.ROLL, dice=None, on_turn=True))
         takes = values.double_take <= values.double_pass
         return CubeAnswer(CubeAction.TAKE if takes else CubeAction.PASS, -values.double)
 
     def accept_resignation(self, state: MatchState) -> bool:
-        """Accept if the offer is worth as much as playing on, even with the roll."""
-        return self._results(state).equity(state.resignation_points) >= self.value(state) - ACCEPT_SLACK
+        """Accept if the offer is worth as much as playing on; whose turn it is rolls next."""
+        rolling = evolve(state if state.on_turn else state.swapped(), phase=Phase.ROLL, dice=None, on_turn=True)
+        value = self.value(rolling) if state.on_turn else -self.value(rolling)
+        return self._results(state).equity(state.resignation_points) >= value - ACCEPT_SLACK
 
     def resign(self, state: MatchState) -> int:  # noqa: ARG002 - the interface
         """Never resign."""
@@ -126,12 +132,12 @@ class RulesetEvaluator:
             found = evaluator.turns([sides] * len(turns), turns, [None] * len(turns), passed=state.passed, plies=0)
             return self._after_turn(state, found).tolist()
         # The points are those of the player who has just played; then the other one rolls.
-        bound = sides.swapped() if state.rolls_next else sides
+        bound = sides if state.on_turn else sides.swapped()
         opened = [turn_over(rules.open_point(bound, point)) for point in state.names]
         found = evaluator.turns(opened, [_TO_ROLL] * len(opened), [None] * len(opened), passed=False, plies=0)
-        if state.rolls_next:
-            return self._before_roll(state, found).tolist()
-        return self._after_turn(state, _reversed(found)).tolist()
+        if state.on_turn:
+            return self._after_turn(state, _reversed(found)).tolist()
+        return self._before_roll(state, found).tolist()
 
     def _compared(self, state: MatchState, plays: Sequence[Play], made: Play | None = None) -> list[PlayValue]:
         evaluator, rules, before, part = self._evaluator(state.rules), state.rules, state.sides, state.part

@@ -11,7 +11,7 @@ from attrs import define, field
 from fibsbot.games import load_ruleset
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
-from fibsbot.rules.game import choices, next_game, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.game import choices, next_game, roll_opening, start_match_of
 from fibsbot.rules.permissions import match_winner, refusal_to_double
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
