@@ -79,8 +79,6 @@ class DiceStatistics:
 
     counts: tuple[int, ...] = (0,) * len(ROLLS)
     """Count of each of the 21 rolls, in the order of ROLLS; with three dice of each of the 56 rolls."""
-    dice: int = 2
-    """Dice of a roll."""
     openings: int = 0
     """Opening rolls that the player won and played; not part of any other figure."""
     from_bar: int = 0
@@ -91,6 +89,11 @@ class DiceStatistics:
     """Expected number of them."""
     doublets_in_a_row: int = 0
     """The longest run of doublets."""
+
+    @property
+    def dice(self) -> int:
+        """Dice of a roll."""
+        return 2 if len(self.counts) == len(ROLLS) else 3
 
     @property
     def rolls(self) -> int:
@@ -142,7 +145,6 @@ class DiceStatistics:
     def __add__(self, other: Self) -> DiceStatistics:
         return DiceStatistics(
             counts=tuple(map(sum, zip(self.counts, other.counts, strict=True))),
-            dice=self.dice,
             openings=self.openings + other.openings,
             from_bar=self.from_bar + other.from_bar,
             entered=self.entered + other.entered,
@@ -216,7 +218,6 @@ class _RollCounter:
         """Return the statistics."""
         return DiceStatistics(
             counts=tuple(self.counts),
-            dice=self.dice,
             openings=self.openings,
             from_bar=self.from_bar,
             entered=self.entered,

@@ -99,12 +99,12 @@ class MatchAnalyser:
         for one in analysed:
             seat = one.decision.seat
             figures[seat] += _statistics_of(one)
-        state = _state_of_roll(step, step.entry, analysed) if luck and isinstance(step.entry, Throw) else None
-        if state is not None:
+        roll = step.entry if luck and isinstance(step.entry, Throw) else None
+        state = None if roll is None else _state_of_roll(step, roll, analysed)
+        if roll is not None and state is not None:
             roll_luck = self._roll_values.luck(state, opening=is_opening(step.before))
             analysed = [evolve(it, luck=roll_luck) if isinstance(it.decision.answer, Play) else it for it in analysed]
-            seat = step.entry.seat
-            figures[seat] += self._luck_statistics(state, roll_luck)
+            figures[roll.seat] += self._luck_statistics(state, roll_luck)
         return EntryAnalysis(tuple(analysed), (figures[0], figures[1]))
 
     def _luck_statistics(self, state: MatchState, luck: float) -> PlayerStatistics:

@@ -122,7 +122,7 @@ class RulesetEvaluator:
 
         The whole turn is played without looking ahead beyond it.
         """
-        return self._equities_of_rolls(state, self._turns_after_rolls(state)).tolist()
+        return _listed(self._equities_of_rolls(state, self._turns_after_rolls(state)))
 
     def value_names(self, state: MatchState) -> list[float]:
         """Return the value of naming each of `state.names`: a double to play, or a point to open."""
@@ -130,14 +130,14 @@ class RulesetEvaluator:
         if state.naming is Naming.DOUBLE:
             turns = [(Part((it,) * 4, ends_turn=rules.named_double_ends_turn), *state.todo) for it in state.names]
             found = evaluator.turns([sides] * len(turns), turns, [None] * len(turns), passed=state.passed, plies=0)
-            return self._after_turn(state, found).tolist()
+            return _listed(self._after_turn(state, found))
         # The points are those of the player who has just played; then the other one rolls.
         bound = sides if state.on_turn else sides.swapped()
         opened = [turn_over(rules.open_point(bound, point)) for point in state.names]
         found = evaluator.turns(opened, [_TO_ROLL] * len(opened), [None] * len(opened), passed=False, plies=0)
         if state.on_turn:
-            return self._after_turn(state, _reversed(found)).tolist()
-        return self._before_roll(state, found).tolist()
+            return _listed(self._after_turn(state, _reversed(found)))
+        return _listed(self._before_roll(state, found))
 
     def _compared(self, state: MatchState, plays: Sequence[Play], made: Play | None = None) -> list[PlayValue]:
         evaluator, rules, before, part = self._evaluator(state.rules), state.rules, state.sides, state.part
@@ -360,6 +360,11 @@ def _row_of_result(points: int) -> list[float]:
 def _points_of_pass(side: Side) -> int:
     """Return what a side loses that passes, where the winner scores for each checker that is left."""
     return side.checkers - side.row[OFF]
+
+
+def _listed(values: Floats64) -> list[float]:
+    listed: list[float] = values.tolist()
+    return listed
 
 
 def _reversed(found: Floats64) -> Floats64:

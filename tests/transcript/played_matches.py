@@ -56,13 +56,24 @@ class RacingPlayer:
         return CubeAnswer(CubeAction.TAKE if self._random.random() < 0.8 else CubeAction.PASS)
 
 
-def play_match(game: str, length: int, seed: int, player: MatchPlayer | None = None, most: int = 3) -> Transcript:
-    """Return a match of a game, which ends after `most` games if nobody has won it; one player has both seats."""
+def play_match(
+    game: str,
+    length: int,
+    seed: int,
+    player: MatchPlayer | None = None,
+    *,
+    most: int = 3,
+    entries: int = MOST_ENTRIES,
+) -> Transcript:
+    """Return a match of a game, which ends after `most` games if nobody has won it; one player has both seats.
+
+    It breaks off after this number of entries of a game.
+    """
     rng, state = random.Random(seed), start_match_of(load_ruleset(game), length)
     games: list[Game] = []
     while len(games) < most:
         record = _Record(state, player or RacingPlayer(seed), rng)
-        end = record.play()
+        end = record.play(entries)
         games.append(Game(len(games) + 1, record.start, tuple(record.entries), end.result))
         if end.stage is not Stage.OVER or match_winner(end) is not None:
             break
@@ -79,10 +90,10 @@ class _Record:
     random: random.Random
     entries: list[Entry] = field(factory=list)
 
-    def play(self) -> GameState:
-        """Play to the end, and return it."""
+    def play(self, most: int) -> GameState:
+        """Play to the end, or until there are so many entries; return the state then."""
         state = self.start
-        while state.stage is not Stage.OVER and len(self.entries) < MOST_ENTRIES:
+        while state.stage is not Stage.OVER and len(self.entries) < most:
             if state.stage is Stage.OPENING:
                 state = self._open(state)
                 continue
