@@ -19,7 +19,7 @@ from fibsbot.rules.dice import PIPS_PER_ROLL, ROLL_WAYS, ROLLS, Dice
 from fibsbot.rules.errors import RollFirstError
 from fibsbot.rules.game import choices
 from fibsbot.rules.permissions import may_reject_roll, redoubles_left
-from fibsbot.rules.plays import has_choice, legal_plays
+from fibsbot.rules.plays import has_choice, legal_plays, resulting_positions
 from fibsbot.rules.ruleset import Part, Ruleset, Turn
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import GameState, Naming, Owner, Seat, Stage
@@ -123,6 +123,8 @@ class MatchState:
     """In phases MOVE and NAME, what is left of a turn that may have several parts; in MOVE a part comes first.
 
     Empty in backgammon, whose turns are the dice."""
+    throws: int = 0
+    """How often the player has rolled in this turn, in games in which a roll may follow another."""
     passed: bool = False
     """Whether `todo` was left by the opponent; the player's own roll follows."""
     naming: Naming | None = None
@@ -163,6 +165,7 @@ class MatchState:
             may_reject=phase is Phase.MOVE and may_reject_roll(game),
             rules=game.rules,
             todo=game.todo,
+            throws=game.throws if seat is game.turn else 0,
             passed=game.passed,
             naming=game.naming if phase is Phase.NAME else None,
             names=choices(game) if phase is Phase.NAME else (),
@@ -196,6 +199,14 @@ class MatchState:
         if isinstance(board, Position):
             return legal_plays(board, self.dice or (0, 0))
         return general_plays.legal_plays(self.rules, board, self.part)
+
+    @property
+    def boards(self) -> tuple[Board, ...]:
+        """The boards that `plays` lead to, in their order, still with the player's own side first; phase MOVE."""
+        board = self.board
+        if isinstance(board, Position):
+            return tuple(map(Position, resulting_positions(board.points, self.dice or (0, 0))))
+        return tuple(general_plays.resulting_tables(self.rules, board, self.part))
 
     @property
     def has_choice(self) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from attrs import evolve
 
@@ -20,11 +21,12 @@ from fibsbot.analysis.model import (
 from fibsbot.engine.match_equity import GamePoints
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
-from fibsbot.position import Play, Position
+from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import Level
-from fibsbot.rules.plays import resulting_positions
+from fibsbot.rules.sides import OFF
 from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.rules.turns import turn_to_opponent
 from fibsbot.strategies.base import (
     CubeValues,
     DetailedEvaluator,
@@ -34,7 +36,7 @@ from fibsbot.strategies.base import (
     PositionValue,
     reversed_chances,
 )
-from fibsbot.transcript import Decision
+from fibsbot.transcript import Decision, Named, name_text
 
 LISTED_PLAYS: Final = 5
 """Maximum number of plays listed for a decision, besides the one that was made."""
@@ -44,6 +46,15 @@ CUBE_CACHE_SIZE: Final = 16
 """Cube decisions to cache: each needs the same values more than once."""
 PLAY_ON: Final = "play on"
 """The best decision where the resignation was wrong."""
+
+
+@runtime_checkable
+class NameEvaluator(Evaluator, Protocol):
+    """An evaluator of games in which a double or a point is named."""
+
+    def value_names(self, state: MatchState) -> Sequence[float]:
+        """Return the value of naming each of `state.names` to the player who names, in their order; phase NAME."""
+        ...
 
 
 class DecisionAnalyser:
@@ -65,6 +76,8 @@ class DecisionAnalyser:
                 return self._offer(decision, decision.answer)
             case CubeAction():
                 return self._response(decision, decision.answer)
+            case Named():
+                return self._name(decision, decision.answer)
             case Level():
                 return self._resignation(decision, decision.answer)
         return self._acceptance(decision)
@@ -73,10 +86,14 @@ class DecisionAnalyser:
         """Return the equity of an unfinished game for a player, in any stage, at its present cube."""
         if game.stage is Stage.OPENING:
             return self.rolls.opening_mean(_seen_by(evolve(game, stage=Stage.ROLL, turn=seat), seat))
-        on_move = game.answering if game.answering is not None else game.turn
+        if game.stage is Stage.CONTEST:  # a point is about to be opened for the opponent, who rolls after that
+            return self.value(turn_to_opponent(game, ()), seat)
+        on_move = _on_move(game)
         state = _seen_by(game, on_move)
         if state.phase is Phase.MOVE:
             value = self.rolls.valued(state).best
+        elif state.phase is Phase.NAME:
+            value = max(self._values_of_names(state))
         elif state.phase is Phase.DOUBLED:
             value = max(self.answers(*_double_to_answer(state, game)).values())
         else:
@@ -86,18 +103,18 @@ class DecisionAnalyser:
     # -- plays ----------------------------------------------------------------------------------------------------
 
     def _play(self, decision: Decision, play: Play) -> AnalysedDecision:
-        state, position = decision.state, decision.state.position
+        state = decision.state
         plays = self.rolls.plays(state)
-        reached = list(resulting_positions(position.points, high_die_first(state))) or [position.points]
-        after = position.play(play).points  # the play may have another order of moves than the one that is listed
+        reached = evolve(state, dice=high_die_first(state)).boards or (state.board,)
+        after = state.board_after(play)  # the play may have another order of moves than the one that is listed
         listed = reached.index(after) if after in reached else None
         values = self._values(state, plays, plays[listed or 0])
         made = self._values(state, (play,), play)[0] if listed is None else values[listed]
-        own = PlayOption(play, format_play(play, position), made)
+        own = PlayOption(play, decision.text, made)
         if len(plays) == 1:
             return AnalysedDecision(decision, made.equity, best=own.text, counts=False)
         ranked = sorted(zip(plays, values, strict=True), key=_deepest_first, reverse=True)
-        options = _options(position, ranked, own)
+        options = _options(state, ranked, own)
         best = ranked[0][1].equity
         loss = loss_against(best, made.equity)
         return AnalysedDecision(
@@ -120,6 +137,22 @@ class DecisionAnalyser:
             raise ValueError(f"expected the values of {len(plays)} plays, got {len(found)}")
         check_finite([value.equity for value in found])
         return found
+
+    # -- names -----------------------------------------------------------------------------------------------------
+
+    def _name(self, decision: Decision, named: Named) -> AnalysedDecision:
+        """Return the analysis of a double or a point that was named, which may have been the only one."""
+        state = decision.state
+        worth = dict(zip(map(name_text, state.names), self._values_of_names(state), strict=True))
+        made = name_text(named.number)
+        if len(worth) == 1:
+            return AnalysedDecision(decision, worth[made], best=made, counts=False)
+        return _compared(decision, made, worth, close=math.inf)
+
+    def _values_of_names(self, state: MatchState) -> Sequence[float]:
+        if not isinstance(self._evaluator, NameEvaluator):
+            raise TypeError(f"expected an evaluator of {state.rules.title}, which names a double or a point")
+        return self._evaluator.value_names(state)
 
     # -- the cube -------------------------------------------------------------------------------------------------
 
@@ -144,7 +177,11 @@ class DecisionAnalyser:
         """
         taken = self._value_cube(evolve(state, redoubles=0))  # else the value would be that of a beaver
         passed = -1.0
-        if state.point_game:  # the checkers count as they are
+        if state.rules.counts_checkers:
+            side = state.sides.own if sign > 0 else state.sides.opponent
+            points = side.checkers - side.row[OFF]
+            passed = sign * equity_of_points(self._evaluator, state, -sign * points * state.cube)
+        elif state.point_game:  # the checkers count as they are
             game = GamePoints.of(state)
             points = int(game.passed if sign > 0 else game.cashed)
             passed = sign * equity_of_points(self._evaluator, state, -sign * points * state.cube)
@@ -176,8 +213,8 @@ class DecisionAnalyser:
 
     def _value_in_detail(self, game: GameState, seat: Seat) -> PositionValue:
         """Return the same as `value`, with chances and plies where the evaluator gives them."""
-        on_move = game.answering if game.answering is not None else game.turn
-        state = None if game.stage is Stage.OPENING else _seen_by(game, on_move)
+        on_move = _on_move(game)
+        state = None if game.stage in {Stage.OPENING, Stage.CONTEST} else _seen_by(game, on_move)
         if state is None:
             return PositionValue(self.value(game, seat))
         if state.phase is Phase.MOVE and self._detailed is not None:
@@ -193,6 +230,11 @@ class DecisionAnalyser:
         else:
             value = PositionValue(self.value(game, on_move))
         return value if seat is on_move else value.reversed()
+
+
+def _on_move(game: GameState) -> Seat:
+    """Return the player who has to act next."""
+    return next((seat for seat in (game.answering, game.namer) if seat is not None), game.turn)
 
 
 def _deepest_first(valued: tuple[Play, PlayValue]) -> tuple[int, float]:
@@ -244,14 +286,14 @@ def _compared(  # noqa: PLR0913 - the values of a cube decision, or of a resigna
     return AnalysedDecision(decision, worth[made], loss, best=best, cube=cube, resigning=resigning, counts=counts)
 
 
-def _options(position: Position, ranked: Sequence[tuple[Play, PlayValue]], own: PlayOption) -> tuple[PlayOption, ...]:
+def _options(state: MatchState, ranked: Sequence[tuple[Play, PlayValue]], own: PlayOption) -> tuple[PlayOption, ...]:
     """Return the best plays and the one that was made, the best first; plays searched less deep are left out."""
-    after = position.play(own.play)
+    after = state.board_after(own.play)
     deepest = ranked[0][1].plies
     better: list[PlayOption] = []
     others: list[PlayOption] = []
     for play, value in ranked[:LISTED_PLAYS]:
-        if value.plies == deepest and position.play(play) != after:
-            option = PlayOption(play, format_play(play, position), value)
+        if value.plies == deepest and state.board_after(play) != after:
+            option = PlayOption(play, format_play(play, state), value)
             (better if option.value.equity > own.value.equity else others).append(option)
     return (*better, own, *others)

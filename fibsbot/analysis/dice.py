@@ -12,8 +12,9 @@ from typing import Final, Self
 from attrs import define, field, frozen
 
 from fibsbot.analysis.luck import is_opening
-from fibsbot.match import ROLL_WAYS, ROLLS, Dice
+from fibsbot.match import ROLLS, Dice
 from fibsbot.position import BAR, Position
+from fibsbot.rules.general_plays import rolls
 from fibsbot.transcript import Gap, Step, Throw, Transcript, walk
 
 LEAST_RELIABLE: Final = 5.0
@@ -77,7 +78,7 @@ class DiceStatistics:
     """The rolls of a player."""
 
     counts: tuple[int, ...] = (0,) * len(ROLLS)
-    """Count of each of the 21 rolls, in the order of ROLLS."""
+    """Count of each of the 21 rolls, in the order of ROLLS; with three dice of each of the 56 rolls."""
     openings: int = 0
     """Opening rolls that the player won and played; not part of any other figure."""
     from_bar: int = 0
@@ -90,6 +91,11 @@ class DiceStatistics:
     """The longest run of doublets."""
 
     @property
+    def dice(self) -> int:
+        """Dice of a roll."""
+        return 2 if len(self.counts) == len(ROLLS) else 3
+
+    @property
     def rolls(self) -> int:
         """Number of rolls."""
         return sum(self.counts)
@@ -98,7 +104,7 @@ class DiceStatistics:
     def faces(self) -> tuple[int, ...]:
         """Count of each number from 1 to 6; a doublet shows its number twice."""
         shown = [0] * 6
-        for dice, count in zip(ROLLS, self.counts, strict=True):
+        for (dice, _), count in zip(rolls(self.dice), self.counts, strict=True):
             for number in dice:
                 shown[number - 1] += count
         return tuple(shown)
@@ -119,7 +125,7 @@ class DiceStatistics:
     @property
     def rolls_test(self) -> ChiSquare | None:
         """Test whether the 21 rolls are as frequent as with fair dice."""
-        return chi_square(self.counts, ROLL_WAYS)
+        return chi_square(self.counts, [ways for _, ways in rolls(self.dice)])
 
     @property
     def faces_test(self) -> ChiSquare | None:
@@ -144,7 +150,7 @@ class DiceStatistics:
 
 def dice_statistics(transcript: Transcript) -> tuple[DiceStatistics, DiceStatistics]:
     """Return the dice statistics of both players; raise TranscriptError for an illegal transcript."""
-    a, b = _RollCounter(), _RollCounter()
+    a, b = _RollCounter(transcript.rules.dice), _RollCounter(transcript.rules.dice)
     for game in transcript.games:
         for step in walk(game):
             if isinstance(step.entry, Gap):
@@ -172,7 +178,9 @@ def chance_of_run(length: int, trials: int, chance: float = DOUBLET_CHANCE) -> f
 class _RollCounter:
     """Counts the rolls of one player, in order."""
 
-    counts: list[int] = field(factory=lambda: [0] * len(ROLLS))
+    dice: int
+    """Dice of a roll."""
+    counts: list[int] = field(init=False)
     openings: int = 0
     from_bar: int = 0
     entered: int = 0
@@ -180,15 +188,21 @@ class _RollCounter:
     doublets: list[int] = field(factory=lambda: [0])
     """The longest run so far, and the current one."""
 
+    @counts.default
+    def _no_counts(self) -> list[int]:
+        return [0] * len(rolls(self.dice))
+
     def add(self, step: Step, roll: Throw) -> None:
         """Count a roll."""
         before = step.before
         if is_opening(before):
             self.openings += 1
             return
-        self.counts[ROLLS.index((max(roll.dice), min(roll.dice)))] += 1
-        self._enter(before.position_for(roll.seat), roll.dice)
-        doublet = roll.dice[0] == roll.dice[1]
+        shown = tuple(sorted(roll.dice, reverse=True))
+        self.counts[[dice for dice, _ in rolls(self.dice)].index(shown)] += 1
+        if isinstance(before.board, Position):
+            self._enter(before.position_for(roll.seat), roll.dice)
+        doublet = len(set(roll.dice)) == 1
         self.doublets = [max(self.doublets), self.doublets[-1] + 1 if doublet else 0]
 
     def interrupt(self) -> None:

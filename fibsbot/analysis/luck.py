@@ -17,9 +17,11 @@ from attrs import evolve, frozen
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.analysis.results import Z_95, wilson
 from fibsbot.engine.match_equity import LEAST_SWING, POINTS_PER_GAME
-from fibsbot.match import ROLL_WAYS, ROLLS, Dice, MatchState, Phase
+from fibsbot.match import ROLLS, Dice, MatchState, Phase
 from fibsbot.position import Play, Position
-from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.backgammon import first_board
+from fibsbot.rules.general_plays import rolls
+from fibsbot.rules.ruleset import Opening
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import Evaluator, RollEvaluator
 
@@ -59,40 +61,50 @@ class RollValues:
         """Return the value of the best play of the dice on the board; phase MOVE."""
         if self._rolls is None:
             return self.valued(state).best
-        return self._rolls(evolve(state, dice=None))[ROLLS.index(high_die_first(state))]
+        dice = [dice for dice, _ in rolls(state.rules.dice)]
+        return self._rolls(evolve(state, dice=None))[dice.index(high_die_first(state))]
 
     def plays(self, state: MatchState) -> tuple[Play, ...]:
         """Return the plays of the dice on the board: at least one, as a dance is the empty play."""
-        return legal_plays(state.position, high_die_first(state)) or (Play(),)
+        return evolve(state, dice=high_die_first(state)).plays or (Play(),)
 
     def mean(self, state: MatchState) -> float:
         """Return the mean value over all rolls, each played best."""
         return self._means(evolve(state, dice=None))
 
     def opening_mean(self, state: MatchState) -> float:
-        """Return the value of a game before its opening roll, in which either player may begin, without doublets.
+        """Return the value of a game before its opening roll, in which either player may begin.
+
+        There are no doublets, unless the winner rolls anew.
 
         `state` may be seen by either player: the position is the same for both.
         """
         return (self._openings(state) - self._openings(state.swapped())) / 2
 
     def luck(self, state: MatchState, *, opening: bool) -> float:
-        """Return how much better the dice on the board are than the average roll, for the player who rolled them."""
+        """Return how much better the dice of a state are than the average roll, for the player who rolled them.
+
+        Backgammon is seen with the dice on the board, phase MOVE; every other game before the roll, phase ROLL, as a
+        roll may leave its marks on the board.
+        """
         luck = self.best(state) - (self.opening_mean(state) if opening else self.mean(state))
         check_finite([luck])
         return luck
 
     def _openings(self, state: MatchState) -> float:
-        moving = evolve(state, phase=Phase.MOVE)
-        best = [self.best(evolve(moving, dice=dice)) for dice in ROLLS if dice[0] != dice[1]]
+        rolled = evolve(state, phase=Phase.MOVE) if isinstance(state.board, Position) else state
+        if state.rules.opening is Opening.RETHROW:
+            return self.mean(rolled)
+        best = [self.best(evolve(rolled, dice=dice)) for dice in ROLLS if dice[0] != dice[1]]
         return sum(best) / len(best)
 
     def _mean(self, state: MatchState) -> float:
         if self._rolls is None:
-            values: Iterable[float] = [self.best(evolve(state, dice=dice)) for dice in ROLLS]
+            values: Iterable[float] = [self.best(evolve(state, dice=dice)) for dice, _ in rolls(state.rules.dice)]
         else:
             values = self._rolls(state)
-        return sum([ways * value for ways, value in zip(ROLL_WAYS, values, strict=True)]) / 36
+        ways = [ways for _, ways in rolls(state.rules.dice)]
+        return sum([count * value for count, value in zip(ways, values, strict=True)]) / sum(ways)
 
     def _value(self, state: MatchState) -> ValuedPlays:
         plays = self.plays(state)
@@ -112,7 +124,7 @@ def check_finite(values: Iterable[float]) -> None:
 
 def is_opening(before: GameState) -> bool:
     """Whether the next roll is the opening roll, also of a game that was first seen with it on the board."""
-    fresh = before.turns == 0 and before.position == Position.start()
+    fresh = before.turns == 0 and before.board == first_board(before.rules)
     return before.stage is Stage.OPENING or (before.stage is Stage.MOVE and fresh)
 
 
@@ -120,7 +132,7 @@ def high_die_first(state: MatchState) -> Dice:
     """Return the dice on the board, the higher first, so that both orders share a cache entry."""
     if state.dice is None:
         raise ValueError("expected a state with dice on the board")
-    return max(state.dice), min(state.dice)
+    return tuple(sorted(state.dice, reverse=True))
 
 
 def points_of_equity(state: MatchState) -> int:

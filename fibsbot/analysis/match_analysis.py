@@ -19,7 +19,8 @@ from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equity, points_of_equity
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.match import MatchState
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
+from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.base import Evaluator
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, check_portable, find
@@ -98,12 +99,12 @@ class MatchAnalyser:
         for one in analysed:
             seat = one.decision.seat
             figures[seat] += _statistics_of(one)
-        if luck and isinstance(step.entry, Throw):
-            state = _rolled_state(step, step.entry, analysed)
+        roll = step.entry if luck and isinstance(step.entry, Throw) else None
+        state = None if roll is None else _state_of_roll(step, roll, analysed)
+        if roll is not None and state is not None:
             roll_luck = self._roll_values.luck(state, opening=is_opening(step.before))
             analysed = [evolve(it, luck=roll_luck) if isinstance(it.decision.answer, Play) else it for it in analysed]
-            seat = step.entry.seat
-            figures[seat] += self._luck_statistics(state, roll_luck)
+            figures[roll.seat] += self._luck_statistics(state, roll_luck)
         return EntryAnalysis(tuple(analysed), (figures[0], figures[1]))
 
     def _luck_statistics(self, state: MatchState, luck: float) -> PlayerStatistics:
@@ -126,13 +127,27 @@ def _game_analysis(game: Game, found: list[EntryAnalysis]) -> GameAnalysis:
     )
 
 
-def _rolled_state(step: Step, roll: Throw, analysed: Iterable[AnalysedDecision]) -> MatchState:
-    """Return the state with the dice on the board, also if their play is unknown."""
+def _state_of_roll(step: Step, roll: Throw, analysed: Iterable[AnalysedDecision]) -> MatchState | None:
+    """Return the state of a roll as `RollValues.luck` sees it, also if its play is unknown.
+
+    None for a game that was first seen with the dice on the board, unless it is backgammon.
+    """
+    if not isinstance(step.before.board, Position):
+        return _state_before_roll(step.before, roll)
     played = (it.decision.state for it in analysed if isinstance(it.decision.answer, Play))
     state = next(played, None) or MatchState.of(step.after, roll.seat)
     if state is None:
         raise TranscriptError(f"expected a roll that is to be played, got {roll}")
     return state
+
+
+def _state_before_roll(before: GameState, roll: Throw) -> MatchState | None:
+    """Return the state before a roll with its dice, as the player who rolls sees it; None if it is unknown."""
+    if before.stage not in {Stage.OPENING, Stage.ROLL}:
+        return None
+    board = before.board if roll.seat is before.turn else before.board.swapped()
+    state = MatchState.of(evolve(before, board=board, turn=roll.seat, stage=Stage.ROLL), roll.seat)
+    return None if state is None else evolve(state, dice=roll.dice)
 
 
 def _statistics_of(analysed: AnalysedDecision) -> PlayerStatistics:

@@ -157,6 +157,8 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, w
 def _title(transcript: Transcript) -> str:
     names = " \N{EN DASH} ".join(_name(transcript, seat) for seat in Seat)
     what = f"match to {transcript.length}" if transcript.length else "unlimited match"
+    if not transcript.is_backgammon:
+        what = f"{transcript.rules.full_name}, {what}"
     games = len(transcript.games)
     scores = transcript.scores
     return f"{names}: {what}, {plural(games, 'game')}, {scores[0]} to {scores[1]}"
@@ -205,7 +207,7 @@ def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[Rende
     yield from (_unwrapped(f"{'':11}{line}") for line in _evaluation_lines(entry))
     ids = entry.ids
     if ids:
-        yield _unwrapped(f"{'':11}{ids.get('XGID') or ids['GNUbg ID']}", style="dim")
+        yield _unwrapped(f"{'':11}{next(iter(ids.values()))}", style="dim")
 
 
 def _unwrapped(line: str, style: str = "") -> RenderableType:
@@ -348,6 +350,7 @@ def _error(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
         "resigning": _resigning(entry.analysed.resigning) if entry.analysed and entry.analysed.resigning else None,
         "xgid": ids.get("XGID"),
         "gnubg_id": ids.get("GNUbg ID"),
+        **({"board": ids["Board"]} if "Board" in ids else {}),
     }
 
 

@@ -20,7 +20,14 @@ from fibsbot.cli.options import configured_store, store_errors
 from fibsbot.cli.output import STDIO, check_free, print_lines, progress_bar, saved_stdin, write_bytes
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError, read_chunks
-from fibsbot.formats.conversion import ONE_MATCH_FORMATS, lost_details, reading_remarks, write_matches
+from fibsbot.formats.conversion import (
+    OF_EVERY_GAME,
+    ONE_MATCH_FORMATS,
+    can_say,
+    lost_details,
+    reading_remarks,
+    write_matches,
+)
 from fibsbot.records.session_log import (
     CONNECTION_END_EVENTS,
     Header,
@@ -32,7 +39,7 @@ from fibsbot.records.session_log import (
     read_session_log,
 )
 from fibsbot.replay.log_reading import CaptureError, lines_with_offsets
-from fibsbot.replay.match_files import find_format, only_backgammon, read_match_file
+from fibsbot.replay.match_files import find_format, read_match_file
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript, TranscriptError
 
@@ -76,9 +83,10 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
 
     FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, an analysis of
     GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come from the
-    store. mat, sgf, oldmoves and json hold whole matches, gnubg-ids, xgid and snowie one position per decision, csv
-    one row per match. A mat, sgf or oldmoves file holds one
-    match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on stderr.
+    store. mat, sgf, oldmoves, sheet and json hold whole matches, gnubg-ids, xgid, snowie and positions one position per
+    decision, csv one row per match; sheet, json, positions and csv can say every game. A mat, sgf or oldmoves file
+    holds one match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on
+    stderr.
     """
     if source is not None and (place or config):
         raise UserError("expected FILE, or a store with --store or --config, got both")
@@ -131,14 +139,30 @@ def _from_file(source: str, kind: Format | None, wanted: Format) -> Iterator[_Na
         try:
             kind = kind or find_format(path)
             transcripts = read_match_file(path, kind) if kind else _from_capture(path)
-            if wanted is not Format.JSON:
-                transcripts = only_backgammon(transcripts)
-            for number, transcript in enumerate(transcripts, 1):
-                yield _NamedMatch(f"{stem}-{number}", transcript)
+            yield from _representable(wanted, (_NamedMatch(f"{stem}-{n}", it) for n, it in enumerate(transcripts, 1)))
         except OSError as error:
             raise UserError(f"cannot read {source}: {error.strerror or error}") from None
         except (FormatError, CaptureError) as error:
             raise UserError(f"{source}: {error}") from None
+
+
+def _representable(wanted: Format, found: Iterable[_NamedMatch]) -> Iterator[_NamedMatch]:
+    """Leave out matches of games that a format cannot say, and say so; raise FormatError if it can say none."""
+    unsaid: dict[str, int] = {}
+    any_said = False
+    for named in found:
+        if can_say(wanted, named.transcript):
+            any_said = True
+            yield named
+        else:
+            game = named.transcript.rules.full_name
+            unsaid[game] = unsaid.get(game, 0) + 1
+    if unsaid:
+        games, every = ", ".join(unsaid), ", ".join(kind.value for kind in OF_EVERY_GAME)
+        if not any_said:
+            raise FormatError(f"{wanted.value} cannot say games of {games}; {every} can")
+        left_out = plural(sum(unsaid.values()), "match")
+        click.echo(f"left out, as {wanted.value} cannot say the game: {left_out} of {games}; {every} can", err=True)
 
 
 def _from_capture(path: Path) -> Iterator[Transcript]:

@@ -28,7 +28,6 @@ from fibsbot.replay.match_files import (
     ReplaySource,
     find_sources,
     load_transcripts,
-    only_backgammon,
     transcripts_of_capture,
 )
 from fibsbot.strategies import DEFAULT_STRATEGY
@@ -207,7 +206,7 @@ def _of_files(selection: MatchSelection) -> Iterator[SelectedMatch]:
         for source in find_sources([path]) if path.is_dir() else [ReplaySource((path,))]:
             name = source.name
             try:
-                for place, transcript in enumerate(only_backgammon(_transcripts_in(source)), start=1):
+                for place, transcript in enumerate(_transcripts_in(source), start=1):
                     number += 1
                     if _is_wanted(selection, number, transcript):
                         yield SelectedMatch(f"{name}, match {place}", number, transcript)

@@ -149,7 +149,7 @@ def _print(state: MatchState, *, as_json: bool) -> None:
 
 
 _OF_OTHER_GAMES: Final = frozenset({
-    *("rules", "todo", "passed", "naming", "names", "on_turn", "gammon", "resignation_points"),
+    *("rules", "todo", "throws", "passed", "naming", "names", "on_turn", "gammon", "resignation_points"),
 })  # fmt: skip
 """Fields of a decision that are always the same in a position of backgammon."""
 

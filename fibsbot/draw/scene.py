@@ -176,7 +176,7 @@ def scene_of_state(
     own, other = names or ("", "")
     shown_names = _name(own) or "player", _name(other) or "opponent"
     sides, rules = state.sides, state.rules
-    doubled = state.phase is Phase.DOUBLED
+    doubled, has_cube = state.phase is Phase.DOUBLED, isinstance(state.board, Position) or not state.cubeless
     player = DrawnSide(
         own,
         dark,
@@ -206,8 +206,8 @@ def scene_of_state(
         numbers_below=True,
         rules=rules,
         length=state.length,
-        cube=state.cube,
-        has_cube=isinstance(state.board, Position) or not state.cubeless,
+        cube=state.cube if has_cube or state.cube > 1 else 0,
+        has_cube=has_cube,
         owner=state.owner,
         crawford=state.crawford,
         title=title,

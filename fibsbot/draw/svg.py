@@ -33,7 +33,7 @@ from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_o
 from fibsbot.draw.themes import ColourRole, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.notation.play_notation import IN_HAND
-from fibsbot.position import BAR, OFF, Play
+from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_dice
 from fibsbot.rules.sides import START
@@ -81,9 +81,10 @@ def board_svg(
     Raises:
         ValueError: the position is impossible, or the dice are.
     """
-    state.position.check()
-    if state.dice:
-        check_dice(state.dice)
+    if isinstance(state.board, Position):
+        state.board.check()
+        if state.dice:
+            check_dice(state.dice)
     view = view or ViewOptions()
     return scene_svg(scene_of_state(state, names, dark=view.dark, play=play), view)
 

@@ -17,6 +17,7 @@ The modules:
     text_analysis.py   analyses as text: the reader
     javafibs.py        matches of JavaFIBS: the reader
     position_lists.py  lists of positions
+    text_sheet.py      a score sheet as text, of any game
     csv_table.py       a table of matches
     transcript_json.py our own format, with everything that a transcript has
     transcript_values.py its values
@@ -172,6 +173,8 @@ class Format(enum.Enum):
     GNUBG_IDS = "gnubg-ids"
     XGID = "xgid"
     SNOWIE = "snowie"
+    POSITIONS = "positions"
+    SHEET = "sheet"
     ANALYSIS = "analysis"
     JAVAFIBS = "javafibs"
 

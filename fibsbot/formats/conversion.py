@@ -11,7 +11,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final
 
-from fibsbot.formats import Format, plain_text
+from fibsbot.formats import Format, FormatError, plain_text
 from fibsbot.formats.csv_table import csv_lines
 from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import write_mat
@@ -22,6 +22,7 @@ from fibsbot.formats.position_lists import write_positions
 from fibsbot.formats.sgf import iter_sgf, write_sgf
 from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
 from fibsbot.formats.text_analysis import iter_text_analysis
+from fibsbot.formats.text_sheet import write_text_sheet
 from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.rules.law_words import is_by_other_laws
 from fibsbot.rules.laws import Level
@@ -44,7 +45,11 @@ WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
     Format.GNUBG_IDS: partial(write_positions, kind=Format.GNUBG_IDS),
     Format.XGID: partial(write_positions, kind=Format.XGID),
     Format.SNOWIE: partial(write_positions, kind=Format.SNOWIE),
+    Format.POSITIONS: partial(write_positions, kind=Format.POSITIONS),
+    Format.SHEET: write_text_sheet,
 }
+OF_EVERY_GAME: Final = (Format.JSON, Format.CSV, Format.POSITIONS, Format.SHEET)
+"""Formats that can say matches of every game; the others can say backgammon, and games that are like it."""
 ONE_MATCH_FORMATS: Final = (Format.MAT, Format.SGF, Format.OLDMOVES)
 """Formats with one match per file: other programs would merge several, or read only the first."""
 
@@ -65,11 +70,25 @@ _STRUCTURED: Final = (Format.JSON, Format.SGF)
 def write_matches(kind: Format | str, transcripts: Iterable[Transcript]) -> Iterator[str]:
     """Return the pieces of a file with these matches; `kind` is a format or its name.
 
-    Writing raises TranscriptError for positions of a match that breaks the rules. Raises ValueError for what is no
-    format that can be written.
+    Writing raises TranscriptError for positions of a match that breaks the rules, and FormatError for a match of a game
+    that the format cannot say. Raises ValueError for what is no format that can be written.
     """
     kind = _one_of((*WRITERS, Format.CSV), kind)
-    return csv_lines(transcripts) if kind is Format.CSV else map(WRITERS[kind], transcripts)
+    return csv_lines(transcripts) if kind is Format.CSV else map(partial(_write, kind), transcripts)
+
+
+def can_say(kind: Format, transcript: Transcript) -> bool:
+    """Return whether a format has words for the game of a match."""
+    return kind in OF_EVERY_GAME or transcript.is_backgammon
+
+
+def _write(kind: Format, transcript: Transcript) -> str:
+    if not can_say(kind, transcript):
+        raise FormatError(f"{kind.value} cannot say a match of {transcript.rules.full_name}; {_SAYING}")
+    return WRITERS[kind](transcript)
+
+
+_SAYING: Final = f"{', '.join(kind.value for kind in OF_EVERY_GAME)} can"
 
 
 def _one_of(known: Iterable[Format], kind: Format | str) -> Format:

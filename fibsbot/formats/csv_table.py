@@ -101,6 +101,7 @@ COLUMNS: Final[Mapping[str, Callable[[Transcript], CellValue]]] = {
     "resignations": lambda it: _count(it, lambda entry: isinstance(entry, Resign) and entry.accepted),
     "gaps": lambda it: _count(it, lambda entry: isinstance(entry, Gap)),
     "whole": lambda it: int(bool(it.games) and all(game.whole and game.result for game in it.games)),
+    "game": lambda it: it.rules.full_name,
 }
 """The columns and their values.
 

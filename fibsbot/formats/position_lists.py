@@ -1,6 +1,7 @@
 """Matches as lists of positions, one line per decision.
 
-GNUbg IDs, XGIDs, or Snowie position lines; the last are also read.
+GNUbg IDs, XGIDs, or Snowie position lines; the last are also read. In every game: `positions`, lines with the game,
+the board as `games.text` writes it, what is to be decided, and the score, separated by tabs.
 
 Seat A is X in an XGID and player 1 in a GNUbg ID, so that the board keeps its orientation from line to line.
 
@@ -21,6 +22,7 @@ from attrs import frozen
 
 from fibsbot.formats import Format, FormatError, expected, plain_text, single_line
 from fibsbot.games.state_json import HIGHEST_CUBE
+from fibsbot.games.text import format_table, format_turn
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id
 from fibsbot.notation.position_ids import infer_post_crawford
@@ -200,8 +202,21 @@ def _snowie(transcript: Transcript, decision: Decision) -> str:
     return write_snowie(SnowiePosition(decision.state, (own, other), decision.seat))
 
 
+def _of_any_game(_: Transcript, decision: Decision) -> str:
+    state = decision.state
+    asked = state.phase.value
+    if state.phase is Phase.MOVE:
+        asked = f"play {format_turn(state.todo) or ''.join(map(str, state.dice or ()))}"
+    elif state.naming is not None:
+        asked = f"{asked} {state.naming.name.lower()}"
+    score = "{}-{}".format(*state.score) + (f" to {state.length}" if state.length else "")
+    cube = f"cube {state.cube} {state.owner.name.lower()}"
+    return "\t".join((state.rules.full_name, format_table(state.sides), asked, score, cube)) + "\n"
+
+
 _WRITERS: Final[Mapping[Format, Callable[[Transcript, Decision], str]]] = {
     Format.XGID: _xgid,
     Format.GNUBG_IDS: _gnubg_id,
     Format.SNOWIE: _snowie,
+    Format.POSITIONS: _of_any_game,
 }

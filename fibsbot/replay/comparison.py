@@ -8,6 +8,7 @@ from typing import Final, Self, TypeAlias
 
 from attrs import define, evolve, field, fields, frozen
 
+from fibsbot.analysis.decision_analysis import NameEvaluator
 from fibsbot.bot.decisions import obvious_answer, question_for
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import CubeAction, MatchState, Phase
@@ -19,10 +20,17 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy, close_in_time
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError
-from fibsbot.strategies.questions import AcceptAnswer, ResignAnswer, StrategyFailedError, ask_strategy
+from fibsbot.strategies.questions import (
+    AcceptAnswer,
+    NameAnswer,
+    PlayQuestion,
+    ResignAnswer,
+    StrategyFailedError,
+    ask_strategy,
+)
 from fibsbot.strategies.questions import StrategyAnswer as Reply
 from fibsbot.text import describe_error
-from fibsbot.transcript import Decision, Resign, Transcript
+from fibsbot.transcript import Decision, Named, Resign, Transcript
 from fibsbot.transcript.model import Answer
 
 AnswerValues: TypeAlias = tuple[float, float]
@@ -103,8 +111,10 @@ class ComparedDecision:
         """Whether the strategy decides the same. Plays are the same if they lead to the same position."""
         done = self.decision.answer
         if isinstance(done, Play) and isinstance(self.answer, Play):
-            position = self.decision.state.position
-            return position.play(done) == position.play(self.answer)
+            state = self.decision.state
+            return state.board_after(done) == state.board_after(self.answer)
+        if isinstance(done, Named) and isinstance(self.answer, Named):
+            return done.number == self.answer.number
         return done is self.answer or (isinstance(done, Level | bool) and done == self.answer)
 
     @property
@@ -211,14 +221,18 @@ class StrategyComparison:
     def _compared(self, match: int, decision: Decision) -> ComparedDecision | None:
         """Compare a decision; return None if there was no choice, or a bot would never face it."""
         state = decision.state
-        if decision.forced or obvious_answer(state, _resigned_points(decision)) is not None:
+        if decision.forced:
+            return None
+        if state.phase is Phase.RESIGNED and obvious_answer(state, _resigned_points(decision)) is not None:
             return None
         if isinstance(decision.answer, Level) and state.phase is not Phase.ROLL:
             return None
         resign_from = self._resign_from.get(decision.seat, 1)
         question = question_for(state, DEFAULT_AGENT, cube_closed=False, resign_from=resign_from)
+        if isinstance(question, PlayQuestion):
+            question = evolve(question, listed=state.plays)
         try:
-            answer = _transcript_answer(ask_strategy(self.strategy, question))
+            answer = _transcript_answer(ask_strategy(self.strategy, question), decision.seat)
         except StrategyFailedError as error:
             return ComparedDecision(match, decision, None, str(error))
         compared = ComparedDecision(match, decision, answer)
@@ -243,8 +257,10 @@ def _resigned_points(decision: Decision) -> int:
     return decision.state.resignation * decision.state.cube
 
 
-def _transcript_answer(reply: Reply) -> Answer:
+def _transcript_answer(reply: Reply, seat: Seat) -> Answer:
     match reply:
+        case NameAnswer():
+            return Named(seat=seat, number=reply.number)
         case PlayAnswer():
             return reply.play
         case CubeAnswer():
@@ -253,7 +269,7 @@ def _transcript_answer(reply: Reply) -> Answer:
             return Level(reply.level)
         case AcceptAnswer():
             return reply.accepted
-    raise TypeError(f"expected an answer of backgammon, got {reply!r}")
+    raise TypeError(f"expected an answer that a transcript has, got {reply!r}")
 
 
 # -- values of answers ----------------------------------------------------------------------------------------------
@@ -301,10 +317,18 @@ def _value_on_roll(evaluator: Evaluator, state: MatchState, game: GameState, sea
     return evaluator.value(rolling) if game.turn is seat else -evaluator.value(rolling.swapped())
 
 
+def _value_of_name(evaluator: Evaluator, decision: Decision, answer: Answer) -> float | None:
+    if not isinstance(answer, Named) or not isinstance(evaluator, NameEvaluator):
+        return None
+    names = decision.state.names
+    return evaluator.value_names(decision.state)[names.index(answer.number)]
+
+
 _VALUE_FUNCTIONS: Final[dict[Phase, Callable[[Evaluator, Decision, Answer], float | None]]] = {
     Phase.ROLL: _value_before_roll,
     Phase.DOUBLED: _value_of_response,
     Phase.RESIGNED: _value_of_acceptance,
+    Phase.NAME: _value_of_name,
 }
 
 

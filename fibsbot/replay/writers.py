@@ -19,6 +19,7 @@ from fibsbot.draw.markup import clean
 from fibsbot.json_lines import json_encoder
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, format_gnubg_id
+from fibsbot.position import Position
 from fibsbot.replay import events
 from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, StrategyComparison
 from fibsbot.replay.event_text import MoveList, entry_actions, match_text, shown_names
@@ -186,7 +187,7 @@ def _match_facts(began: events.MatchBegan) -> Row:
 
 
 def _position_ids(state: MatchState | None) -> Row:
-    if state is None:
+    if state is None or not isinstance(state.board, Position):
         return {"xgid": None, "gnubg_id": None}
     try:
         gnubg_id = format_gnubg_id(state)
@@ -362,7 +363,8 @@ class ComparisonWriter:
         place = Place(compared.match, row["game"], row["turn"])
         who = shown_names(began.transcript)[compared.decision.seat]
         dice = compared.decision.state.dice
-        done = f"{max(dice)}{min(dice)}: {compared.decision.text}" if dice else compared.decision.text
+        shown = "".join(map(str, sorted(dice, reverse=True))) if dice else ""
+        done = f"{shown}: {compared.decision.text}" if dice else compared.decision.text
         return WorstDecision(compared.gain or 0.0, place, self.rows.file, who, done, compared.text, row["xgid"] or "")
 
     @staticmethod

@@ -44,7 +44,7 @@ _MAX_NAME: Final = 60
 
 def download_links(transcript: Transcript) -> Iterator[Html]:
     """Yield a download link for each format that can express the match."""
-    if not transcript.games:
+    if not transcript.games or not transcript.is_backgammon:
         return
     name = re.sub(r"[^\w-]+", "_", "-".join(player.name for player in transcript.players))[:_MAX_NAME]
     for extension, write in _WRITERS.items():
@@ -249,6 +249,8 @@ def _match_section(match: MatchTimeline, level: int) -> Html:
 
 def _facts(transcript: Transcript) -> Iterator[Child]:
     yield tag("strong", result_html(transcript))
+    if not transcript.is_backgammon:
+        yield tag("span", f"{transcript.rules.title} ({transcript.rules.full_name})")
     yield tag("span", format_length(transcript))
     if transcript.site:
         yield tag("span", clean(transcript.site, 80))

@@ -92,7 +92,6 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
     best play).
     """
     analysed, state = entry.analysed, entry.state
-    made = entry.roll.play if entry.roll else None
     data = {
         "key": entry.key,
         "headline": _headline(transcript, entry),
@@ -105,7 +104,7 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
         "cube": _cube(transcript, entry),
         "resigning": _resigning(transcript, entry),
         "ids": entry.ids,
-        "board": boards.add(state, entry.viewer, made or None) if state else "",
+        "board": boards.add(state, entry.viewer, entry.made or None) if state else "",
         "best": boards.add(state, entry.viewer, entry.best_play) if state and entry.best_play else "",
     }
     return {name: value for name, value in data.items() if value not in ("", [], {}, None)}
@@ -124,11 +123,13 @@ def _verdict(entry: TimelineEntry) -> str:
     if analysed is None:
         return "" if entry.kind is TimelineKind.GAP else "Not analysed."
     if analysed.decision.forced:
-        return "The only legal play." if entry.roll and entry.roll.play else "No legal play."
+        if entry.kind is TimelineKind.NAME:
+            return "Nothing else can be named."
+        return "The only legal play." if entry.made else "No legal play."
     if analysed.equity is None:
         return "Not analysed."
     if analysed.loss < INVISIBLE_DIFFERENCE or not entry.best:
-        return "The best play." if entry.roll else "Right."
+        return "Right." if entry.made is None else "The best play."
     worse = f"{analysed.loss:.{DIGITS}f} worse than {entry.best}"
     return f"{CLASSES[entry.grade].capitalize()}: {worse}." if entry.grade else f"{worse}."
 

@@ -12,8 +12,9 @@ from fibsbot.analysis.model import LUCK_THRESHOLD, Grade
 from fibsbot.draw.markup import clean
 from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level
-from fibsbot.rules.state import Ending, Result, Seat, Stage
+from fibsbot.rules.state import Ending, GameState, Result, Seat
 from fibsbot.text import plural
 from fibsbot.transcript import Game, Transcript
 
@@ -71,7 +72,8 @@ def sheet_rows(entries: Iterable[TimelineEntry]) -> list[SheetRow]:
     for entry in entries:
         if entry.seat is None:
             rows.append(SheetRow(gap=entry))
-        elif last and last.kind is TimelineKind.NO_DOUBLE:  # same row as the roll that follows
+        elif last and (last.kind is TimelineKind.NO_DOUBLE or _is_same_turn(last, entry)):
+            # in the same cell: a roll after the decision not to double, and all parts of a turn
             (rows[-1].left if entry.seat is Seat.A else rows[-1].right).append(entry)
         elif entry.seat is Seat.A or not rows or rows[-1].right or rows[-1].gap:
             rows.append(SheetRow([entry], []) if entry.seat is Seat.A else SheetRow([], [entry]))
@@ -79,6 +81,13 @@ def sheet_rows(entries: Iterable[TimelineEntry]) -> list[SheetRow]:
             rows[-1].right.append(entry)
         last = entry
     return rows
+
+
+def _is_same_turn(before: TimelineEntry, entry: TimelineEntry) -> bool:
+    """Return whether an entry is a further part of a turn, as some games have them."""
+    parts = {TimelineKind.THROW, TimelineKind.CONTINUATION, TimelineKind.NAME}
+    same = before.seat is entry.seat and before.step.turn == entry.step.turn
+    return same and before.kind in parts and entry.kind in parts
 
 
 def score_sheet(match: MatchTimeline, level: int = 4) -> Html:
@@ -102,8 +111,9 @@ def _game_section(match: MatchTimeline, sheet: GameTimeline, level: int) -> Html
         ),
     )
     body = tag("tbody", *_table_body(match, sheet_rows(sheet.entries)))
-    result = tag("p", *_result(transcript, game), class_="result")
-    begins = None if game.start.stage is Stage.OPENING else _beginning(game)
+    end = sheet.entries[-1].step.after if sheet.entries else game.start
+    result = tag("p", *_result(transcript, game, end), class_="result")
+    begins = None if game.has_beginning else _beginning(game)
     return tag("section", heading, begins, tag("table", head, body), result, class_="game", aria_labelledby=anchor)
 
 
@@ -120,12 +130,19 @@ def _beginning(game: Game) -> Html:
     return tag("p", f"First seen in turn {game.start.turns + 1}: what came before is missing.", class_="gap")
 
 
-def _result(transcript: Transcript, game: Game) -> Iterator[Html | str]:
+def _result(transcript: Transcript, game: Game, end: GameState) -> Iterator[Html | str]:
+    if end.drawn:
+        yield f"A draw: {end.reason}."
+        return
     if game.result is None:
         yield "Not seen to its end."
         return
     yield player_name(transcript, game.result.winner)
-    yield f" wins {format_points(game.result.points)}{_ending(game.result, by_points=game.start.laws.point_game)}"
+    points = format_points(game.result.points)
+    if end.reason and not is_backgammon(end.rules):
+        yield f" wins {points}, having {end.reason}"
+        return
+    yield f" wins {points}{_ending(game.result, by_points=game.start.laws.point_game)}"
 
 
 def _ending(result: Result, *, by_points: bool) -> str:

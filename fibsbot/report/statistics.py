@@ -13,10 +13,10 @@ from fibsbot.draw.axes import Tick
 from fibsbot.draw.markup import clean
 from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
 from fibsbot.draw.themes import ColourRole, Theme
-from fibsbot.match import ROLL_WAYS, ROLLS
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
+from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
 
@@ -266,7 +266,7 @@ def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html |
 
 def _card(match: MatchTimeline, entry: TimelineEntry, words: Iterator[Html | str]) -> Html:
     board = tag("div", class_="thumb", data_board=match.link(entry))
-    ids = entry.ids.get("XGID")
+    ids = entry.ids.get("XGID") or entry.ids.get("Board")
     return tag("li", _entry_link(match, entry), board, tag("p", *words), tag("code", ids) if ids else None)
 
 
@@ -297,20 +297,20 @@ def _dice_rows(
     def line(label: str, write: Callable[[DiceStatistics], str]) -> Html:
         return table_row(label, *map(write, both))
 
+    two, plain = both[0].dice == 2, transcript.is_backgammon
+    entered = "Entered from the bar (expected)"
     rows = [
         line("Rolls", lambda it: str(it.rolls)),
-        line(f"Doublets (1 in {1 / DOUBLET_CHANCE:.0f} expected)", _doublets),
-        line("Pips in a roll (8.17 expected)", lambda it: NO_VALUE if it.pips is None else f"{it.pips:.2f}"),
-        line(
-            "Entered from the bar (expected)", lambda it: f"{it.entered} of {it.from_bar} ({it.expected_entered:.1f})"
-        ),
-        line("Doublets in a row (chance)", lambda it: f"{it.doublets_in_a_row} ({_percent(it.run_chance)})"),
-        line("Chi-square of the 21 rolls", lambda it: _statistic(it.rolls_test)),
+        two and line(f"Doublets (1 in {1 / DOUBLET_CHANCE:.0f} expected)", _doublets),
+        plain and line("Pips in a roll (8.17 expected)", lambda it: NO_VALUE if it.pips is None else f"{it.pips:.2f}"),
+        plain and line(entered, lambda it: f"{it.entered} of {it.from_bar} ({it.expected_entered:.1f})"),
+        two and line("Doublets in a row (chance)", lambda it: f"{it.doublets_in_a_row} ({_percent(it.run_chance)})"),
+        line(f"Chi-square of the {len(both[0].counts)} rolls", lambda it: _statistic(it.rolls_test)),
         line("its p", lambda it: _p_value(it.rolls_test)),
         line("Chi-square of the 6 numbers", lambda it: _statistic(it.faces_test)),
         line("its p", lambda it: _p_value(it.faces_test)),
     ]
-    return ("", *(player_name(transcript, seat) for seat in Seat)), rows
+    return ("", *(player_name(transcript, seat) for seat in Seat)), [row for row in rows if row]
 
 
 def _doublets(it: DiceStatistics) -> str:
@@ -353,6 +353,7 @@ def _chart(who: str, statistics: DiceStatistics) -> str:
 
 def _bars(statistics: DiceStatistics) -> Iterator[Bar]:
     """Yield a bar for each roll, with the expected count."""
-    ways_of_all = sum(ROLL_WAYS)
-    for (high, low), ways, count in zip(ROLLS, ROLL_WAYS, statistics.counts, strict=True):
-        yield Bar(f"{high}{low}", count, expected=statistics.rolls * ways / ways_of_all)
+    all_rolls = rolls(statistics.dice)
+    ways_of_all = sum(ways for _, ways in all_rolls)
+    for (dice, ways), count in zip(all_rolls, statistics.counts, strict=True):
+        yield Bar("".join(map(str, dice)), count, expected=statistics.rolls * ways / ways_of_all)

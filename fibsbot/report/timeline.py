@@ -10,11 +10,26 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, Grade, MatchAnalysis, PlayerStatistics, grade
-from fibsbot.match import CubeAction, MatchState
+from fibsbot.games.text import format_table
+from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
+from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.transcript import Cube, Game, Gap, RejectedRoll, Resign, Step, Throw, decisions, walk
+from fibsbot.transcript import (
+    Contest,
+    Continuation,
+    Cube,
+    Game,
+    Gap,
+    Named,
+    RejectedRoll,
+    Resign,
+    Step,
+    Throw,
+    decisions,
+    walk,
+)
 
 
 class TimelineKind(enum.Enum):
@@ -31,6 +46,12 @@ class TimelineKind(enum.Enum):
     """The answer to a resignation."""
     REJECTION = "j"
     """A first roll that was rejected."""
+    CONTINUATION = "c"
+    """The play of a further part of a turn, or of a part that the opponent has left."""
+    NAME = "m"
+    """A double or a point that a player names."""
+    CONTEST = "o"
+    """Rolls of both players for who names a point."""
     GAP = "x"
 
 
@@ -77,10 +98,16 @@ class TimelineEntry:
         return entry if isinstance(entry, Throw) and self.kind is TimelineKind.THROW else None
 
     @property
+    def made(self) -> Play | None:
+        """The play that was made, if the entry is a play."""
+        entry = self.step.entry
+        is_play = self.kind in {TimelineKind.THROW, TimelineKind.CONTINUATION}
+        return entry.play if is_play and isinstance(entry, Throw | Continuation) else None
+
+    @property
     def best_play(self) -> Play | None:
         """The best play, if another one was made."""
-        roll = self.roll
-        if roll is None or self.analysed is None or not self.analysed.options:
+        if self.made is None or self.analysed is None or not self.analysed.options:
             return None
         best = self.analysed.options[0]
         return best.play if self.loss > 0 and best.text != self.words else None
@@ -93,7 +120,7 @@ class TimelineEntry:
 
     @property
     def ids(self) -> dict[str, str]:
-        """XGID and GNUbg ID of the position, as far as they can express it."""
+        """XGID and GNUbg ID of the position, as far as they can express it; in other games the board as text."""
         return _ids(self.state) if self.state else {}
 
 
@@ -183,6 +210,16 @@ def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) ->
             yield TimelineEntry(
                 key(step, TimelineKind.REJECTION), TimelineKind.REJECTION, step, seat, words, state, viewer
             )
+        case Continuation(seat=seat) | Named(seat=seat):
+            is_play = isinstance(step.entry, Continuation)
+            kind = TimelineKind.CONTINUATION if is_play else TimelineKind.NAME
+            made = analysed[0].decision if analysed else decisions(step)[0]
+            words = made.text if is_play else made.text.replace("name", "names")
+            yield TimelineEntry(key(step, kind), kind, step, seat, words, made.state, seat, *analysed[:1])
+        case Contest(totals=(a, b)):
+            seat, kind = Seat.A if a >= b else Seat.B, TimelineKind.CONTEST
+            words = f"rolls {max(a, b)} against {min(a, b)} for who opens a point"
+            yield TimelineEntry(key(step, kind), kind, step, seat, words, *_state_to_act(step.after))
         case Cube(seat=seat, action=action):
             kind = TimelineKind.DOUBLE if action is CubeAction.DOUBLE else TimelineKind.ANSWER
             words = _CUBE_WORDS[action].format(2 * (step.before.offered or step.before.cube))
@@ -235,7 +272,11 @@ def _roll_entries(
         )
         not_doubled = None
     if roll.play is None:
-        state, words = MatchState.of(step.after, roll.seat), "not played"
+        state = MatchState.of(step.after, roll.seat)
+        words = "not played" if state and state.phase is Phase.MOVE else "nothing to play"
+        if state and state.phase is Phase.NAME:
+            words = "may name a double"
+        state = state or MatchState.of(step.before, roll.seat)
     else:
         made = played.decision if played else decisions(step)[-1]
         state, words = made.state, made.text
@@ -246,11 +287,13 @@ def _roll_entries(
 
 def _state_to_act(game: GameState) -> tuple[MatchState | None, Seat]:
     """Return the position as seen by the player who has to act, and that player."""
-    seat = game.turn if game.answering is None else game.answering
+    seat = next((it for it in (game.answering, game.namer) if it is not None), game.turn)
     return MatchState.of(game, seat), seat
 
 
 def _ids(state: MatchState) -> dict[str, str]:
+    if isinstance(state.board, Sides):
+        return {"Board": format_table(state.board)}
     writers: dict[str, Callable[[MatchState], str]] = {
         "XGID": lambda state: str(Xgid.of(state)),
         "GNUbg ID": format_gnubg_id,

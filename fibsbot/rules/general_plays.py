@@ -314,10 +314,13 @@ def check_dice(rules: Ruleset, dice: Sequence[int]) -> Numbers:
 
 @lru_cache
 def rolls(dice: int) -> tuple[tuple[Numbers, int], ...]:
-    """Return every roll of this number of dice, the highest first, and in how many ways it can come."""
+    """Return every roll of this number of dice, and in how many ways it can come.
+
+    The highest die comes first, and the rolls in the order of their highest dice: 1-1, 2-1, 2-2, 3-1 and so on.
+    """
     return tuple(
-        (tuple(sorted(roll, reverse=True)), factorial(dice) // prod(map(factorial, Counter(roll).values())))
-        for roll in combinations_with_replacement(range(1, 7), dice)
+        (roll, factorial(dice) // prod(map(factorial, Counter(roll).values())))
+        for roll in sorted(it[::-1] for it in combinations_with_replacement(range(1, 7), dice))
     )
 
 

@@ -1,6 +1,6 @@
 """The strategy `engine`: our engine in backgammon and games that are like it, the network of the game in others.
 
-In backgammon it is an evaluator as well.
+It evaluates as it decides.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fibsbot.rules.ruleset import Ruleset
 from fibsbot.strategies.backgammon_player import BackgammonPlayer
 from fibsbot.strategies.base import CubeAnswer, CubeValues, Opponent, PlayAnswer, PlayValue, PositionValue
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.network_player import NetworkPlayer
+from fibsbot.strategies.ruleset_evaluator import RulesetEvaluator
 
 
 class EngineStrategy:
     """Play by our own engine; `engine:2` looks 2 plies ahead, `engine:time=1.5` as far as that many seconds allow.
 
     `engine:rollout` rolls out close decisions, `engine:rollout,time=3` as long as that many seconds allow. Games that
-    are not like backgammon are played by the network of the game (`NetworkPlayer`).
+    are not like backgammon are played by the network of the game (`RulesetEvaluator`).
     """
 
     knows_laws = True
@@ -46,13 +46,13 @@ class EngineStrategy:
         self._options, self._engine = parsed, engine
         if engine is not None or not _has_other_games(parsed.networks):
             _ = self._backgammon  # what is wrong with the networks is said at once
-        self._others = NetworkPlayer(parsed.chequer, parsed.networks)
+        self._others = RulesetEvaluator(parsed.chequer, parsed.networks)
 
     @cached_property
     def _backgammon(self) -> BackgammonPlayer:
         return BackgammonPlayer(self._options, self._engine)
 
-    def _player(self, state: MatchState) -> BackgammonPlayer | NetworkPlayer:
+    def _player(self, state: MatchState) -> BackgammonPlayer | RulesetEvaluator:
         return self._backgammon if is_backgammon(state.rules) else self._others
 
     @property
@@ -108,31 +108,35 @@ class EngineStrategy:
 
     def value(self, state: MatchState) -> float:
         """Return the value to the player on roll, with good cube play."""
-        return self._backgammon.value(state)
+        return self._player(state).value(state)
 
     def value_position(self, state: MatchState) -> PositionValue:
         """Return the value to the player on roll, with plies and chances."""
-        return self._backgammon.value_position(state)
+        return self._player(state).value_position(state)
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> list[float]:
         """Return the value of each play."""
-        return self._backgammon.value_plays(state, plays)
+        return self._player(state).value_plays(state, plays)
 
     def value_rolls(self, state: MatchState) -> list[float]:
-        """Return the value of the best play of each of the 21 rolls."""
-        return self._backgammon.value_rolls(state)
+        """Return the value of the best play of each roll: of the 21 of two dice, or the 56 of three."""
+        return self._player(state).value_rolls(state)
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return the value of each play; the one that was made is searched as deep as the best ones."""
-        return self._backgammon.compare_plays(state, plays, made)
+        return self._player(state).compare_plays(state, plays, made)
+
+    def value_names(self, state: MatchState) -> list[float]:
+        """Return the value of naming each of `state.names`, in games in which something is named."""
+        return self._others.value_names(state)
 
     def value_cube(self, state: MatchState) -> CubeValues:
         """Return the values of doubling and not doubling."""
-        return self._backgammon.value_cube(state)
+        return self._player(state).value_cube(state)
 
     def match_chance(self, state: MatchState, points: int) -> float:
         """Return the chance to win the match after winning this game with `points`; negative if lost."""
-        return self._backgammon.match_chance(state, points)
+        return self._player(state).match_chance(state, points)
 
 
 def _has_other_games(folder: Path | None) -> bool:

@@ -33,6 +33,7 @@ from fibsbot.transcript.model import (
     count_decisions,
     decisions,
     end_game,
+    name_text,
     walk,
 )
 
@@ -59,5 +60,6 @@ __all__ = [
     "count_decisions",
     "decisions",
     "end_game",
+    "name_text",
     "walk",
 ]

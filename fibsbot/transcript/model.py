@@ -68,8 +68,8 @@ class Throw(Entry):
 
     @property
     def numbers(self) -> str:
-        """The dice, the higher first: `31`."""
-        return f"{max(self.dice)}{min(self.dice)}"
+        """The dice, the highest first: `31`."""
+        return "".join(map(str, sorted(self.dice, reverse=True)))
 
 
 @frozen(slots=False)
@@ -148,7 +148,7 @@ class Game:
     @property
     def whole(self) -> bool:
         """Whether it was seen from its opening roll, without a gap."""
-        return self.has_beginning and not any(isinstance(it, Gap) for it in self.entries)
+        return self.has_beginning and not any(isinstance(entry, Gap) for entry in self.entries)
 
     @property
     def has_beginning(self) -> bool:
@@ -304,12 +304,17 @@ class Decision:
             case Play():
                 return format_play(self.answer, self.state)
             case Named():
-                return f"name {self.answer.number}"
+                return name_text(self.answer.number)
             case CubeAction():
                 return self.answer.value
             case Level():
                 return f"resign {self.answer.value}"
         return "accept" if self.answer else "reject"
+
+
+def name_text(number: int) -> str:
+    """Return a named double or point in words."""
+    return f"name {number}"
 
 
 def walk(game: Game) -> Iterator[Step]:

@@ -127,14 +127,15 @@ def test_the_options_of_a_play_are_the_best_plays_and_the_one_made(seed: int) ->
 
 
 def test_the_play_made_is_listed_once_and_plays_searched_less_deep_are_not() -> None:
-    best, second, third, fourth = legal_plays(START.position, (3, 1))[:4]
+    state = MatchState(START.position, phase=Phase.MOVE, dice=(3, 1))
+    best, second, third, fourth = state.plays[:4]
     ranked = [
         (best, PlayValue(0.5, 2)),
         (second, PlayValue(0.4, 2)),
         (third, PlayValue(0.4, 2)),
         (fourth, PlayValue(0.9, 0)),
     ]
-    made = [_options(START.position, ranked, PlayOption(play, "", value)) for play, value in ranked]
+    made = [_options(state, ranked, PlayOption(play, "", value)) for play, value in ranked]
     assert [
         [best, second, third],
         [best, second, third],

@@ -58,7 +58,7 @@ def test_a_row_summarises_the_match() -> None:
 def test_unknown_values_are_empty() -> None:
     game = Game(1, start_match(FIBS, 3))
     (row,) = rows(Transcript((Player("a"), Player("b")), 3, (game,)))
-    assert {"", "0", "1", "3", "a", "b", row["id"]} == set(row.values())
+    assert {"", "0", "1", "3", "a", "b", "backgammon", row["id"]} == set(row.values())
     assert ["", "", "", "0"] == [row[name] for name in ("started", "rating1", "winner", "whole")]
 
 

@@ -36,7 +36,9 @@ def decided(match: Transcript) -> list[Decision]:
 
 
 def test_there_is_a_line_for_every_decision() -> None:
-    states = [evolve(it.state, redoubles=0, redoubled=None) for it in decided(MATCH)]  # no format says more
+    states = [
+        evolve(it.state, redoubles=0, redoubled=None, on_turn=True) for it in decided(MATCH)
+    ]  # no format says more
     lines = write_positions(MATCH, Format.XGID).splitlines()
     assert states == [parse_state(line) for line in lines]
     ids = write_positions(MATCH, Format.GNUBG_IDS).splitlines()

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fibsbot.engine.arrays import Floats32, Floats64, Int64s, IntVector32, IntVector64, Vector64
+from fibsbot.engine.arrays import Floats32, Floats64, Int64s, IntMatrix64, IntVector32, IntVector64, Matrix64, Vector64
 from fibsbot.engine.family.moves import copy_state, swap_sides
 from fibsbot.engine.family.network import (
     OUTPUTS,
@@ -56,6 +56,8 @@ from fibsbot.rules.sides import Sides
 
 CANDIDATES: Final = 6
 """Plays that are looked at closely: those that the network values most."""
+HALF: Final = 3
+"""The chances of one player."""
 _NOT_PLAYED: Final = -1
 _BELOW_ALL: Final = 1000.0
 """More points than any play loses."""
@@ -76,6 +78,10 @@ class LookaheadBuffers(NamedTuple):
     dice: IntVector64
     ratings: Vector64
     """What plays are worth without looking ahead; those that were looked at closely are below all."""
+    leaf: Vector64
+    """The six chances of the player on turn where the lookahead along one roll has ended."""
+    mean: Vector64
+    """The mean of these over all rolls."""
 
 
 class Choice(NamedTuple):
@@ -93,6 +99,18 @@ class Choice(NamedTuple):
     """The part, and what follows in the turn."""
 
 
+class Turns(NamedTuple):
+    """Turns that are valued together, one a row."""
+
+    boards: States
+    todo: IntMatrix64
+    """What is left of each turn, shape (n, MOST_PARTS)."""
+    ends: IntVector64
+    """How many parts that is."""
+    played: IntVector64
+    """How many moves of the first part have been made already; -1 if it comes next."""
+
+
 def new_lookahead_buffers(network: GameNetwork) -> LookaheadBuffers:
     """Return working memory for a network."""
     return LookaheadBuffers(
@@ -104,6 +122,8 @@ def new_lookahead_buffers(network: GameNetwork) -> LookaheadBuffers:
         todo=np.zeros(MOST_PARTS, np.int64),
         dice=np.zeros(3, np.int64),
         ratings=np.zeros(NODES, np.float64),
+        leaf=np.zeros(OUTPUTS, np.float64),
+        mean=np.zeros(OUTPUTS, np.float64),
     )
 
 
@@ -143,6 +163,27 @@ def _settled(result: int) -> float:
 
 
 @inner
+def _ended(it: LookaheadBuffers, result: int, sign: float) -> float:
+    """Note the chances of a game that has ended, for the player whose lookahead it is; return its points."""
+    points = sign * _settled(result)
+    for unit in range(HALF):
+        it.leaf[unit] = 1.0 if points > unit else 0.0
+        it.leaf[HALF + unit] = 1.0 if -points > unit else 0.0
+    return points
+
+
+@inner
+def _evaluated(rules: Rules, network: GameNetwork, it: LookaheadBuffers, state: State, sign: float) -> float:
+    """Note the chances that a network gives, for the player whose lookahead it is; return the points."""
+    points = sign * bounded_value(rules, network, it.activations, state)
+    own, theirs = (0, HALF) if sign > 0 else (HALF, 0)
+    for unit in range(HALF):
+        it.leaf[unit] = it.activations.outputs[own + unit]
+        it.leaf[HALF + unit] = it.activations.outputs[theirs + unit]
+    return points
+
+
+@inner
 def _at_once(
     rules: Rules, network: GameNetwork, it: LookaheadBuffers, before: State, after: State, goes_on: int
 ) -> float:
@@ -179,7 +220,7 @@ def _is_whole(part: int, moves: int) -> bool:
 def _rest_of_turn(
     rules: Rules, network: GameNetwork, it: LookaheadBuffers, end: int, has_passed: int, played: int
 ) -> float:
-    """Return what `it.board` is worth for the player on turn, who has `it.todo` to play.
+    """Return what `it.board` is worth for the player on turn, who has `it.todo` to play; `it.leaf` has the chances.
 
     `played` says how many moves of its first part have been made already, `_NOT_PLAYED` that it comes next.
     """
@@ -188,9 +229,9 @@ def _rest_of_turn(
         if moves == _NOT_PLAYED:
             if at >= end and not passed:
                 turn_over(it.board, it.seen)
-                return -sign * bounded_value(rules, network, it.activations, it.seen)
+                return _evaluated(rules, network, it, it.seen, -sign)
             if at >= end or it.todo[at] == ROLL or it.todo[at] == NAME_DOUBLE:
-                return sign * bounded_value(rules, network, it.activations, it.board)
+                return _evaluated(rules, network, it, it.board, sign)
             count = search_plays(rules, it.board, it.todo[at], it.search)
             moves = 0
             node = 0
@@ -199,7 +240,7 @@ def _rest_of_turn(
                 moves = moves_of(it.search, node)
             result = outcome(rules, it.board, it.search.nodes[node])
             if result:
-                return sign * _settled(result)
+                return _ended(it, result, sign)
             copy_state(it.search.nodes[node], it.board)
         part = it.todo[at]
         at += 1
@@ -214,7 +255,7 @@ def _rest_of_turn(
         turn_over(it.board, it.seen)
         copy_state(it.seen, it.board)
         if end == 0:
-            return sign * bounded_value(rules, network, it.activations, it.board)
+            return _evaluated(rules, network, it, it.board, sign)
 
 
 @inner
@@ -228,22 +269,34 @@ def _after_roll(rules: Rules, network: GameNetwork, it: LookaheadBuffers) -> flo
 
 @inner
 def _before_roll(rules: Rules, network: GameNetwork, it: LookaheadBuffers) -> float:
-    """Return what `it.first` is worth for the player who is to roll: the mean over all rolls."""
+    """Return what `it.first` is worth for the player who is to roll: the mean over all rolls; `it.mean` for chances."""
     total, rolls = 0.0, 0
+    for output in range(OUTPUTS):
+        it.mean[output] = 0.0
     for high in range(1, 7):
         for low in range(1, high + 1):
             ways = 1 if high == low else 2
             it.dice[0], it.dice[1] = high, low
             if rules[DICE] == 2:
                 total += ways * _after_roll(rules, network, it)
+                _add_leaf(it, ways)
                 rolls += ways
                 continue
             for third in range(1, low + 1):
                 it.dice[2] = third
                 ways = 1 if high == third else 6 if high != low and low != third else 3
                 total += ways * _after_roll(rules, network, it)
+                _add_leaf(it, ways)
                 rolls += ways
+    for output in range(OUTPUTS):
+        it.mean[output] /= rolls
     return total / rolls
+
+
+@inner
+def _add_leaf(it: LookaheadBuffers, ways: int) -> None:
+    for output in range(OUTPUTS):
+        it.mean[output] += ways * it.leaf[output]
 
 
 @inner
@@ -309,6 +362,41 @@ def best_play(
     return best
 
 
+@compiled
+def value_turns(
+    rules: Rules,
+    network: GameNetwork,
+    buffers: LookaheadBuffers,
+    turns: Turns,
+    passed: int,
+    plies: int,
+    found: Matrix64,
+) -> None:
+    """Write what the rest of each of several turns is worth to the player on turn: the points, and the six chances.
+
+    `passed` says whether the opponent has left the turns. With `plies` 1, every roll of the opponent is looked at where
+    a turn is over.
+    """
+    for row in range(len(turns.boards)):
+        end, played = turns.ends[row], turns.played[row]
+        is_over = end == 0
+        if end and played != _NOT_PLAYED:
+            is_over = _ends_turn(rules, turns.todo[row, 0], played, end, passed)
+        if plies > 0 and is_over:
+            turn_over(turns.boards[row], buffers.first)
+            found[row, 0] = -_before_roll(rules, network, buffers)
+            for unit in range(HALF):
+                found[row, 1 + unit] = buffers.mean[HALF + unit]
+                found[row, 1 + HALF + unit] = buffers.mean[unit]
+            continue
+        copy_state(turns.boards[row], buffers.board)
+        for place in range(end):
+            buffers.todo[place] = turns.todo[row, place]
+        found[row, 0] = _rest_of_turn(rules, network, buffers, end, passed, played)
+        for output in range(OUTPUTS):
+            found[row, 1 + output] = buffers.leaf[output]
+
+
 # -- from Python -------------------------------------------------------------------------------------------------------
 
 
@@ -354,7 +442,7 @@ class TableEvaluator:
             plies: 0 looks at the rest of the turn, 1 also at every roll of the opponent.
         """
         todo = np.zeros(MOST_PARTS, np.int64)
-        todo[: len(turn)] = [part_code(it) if isinstance(it, Part) else _THEN[it] for it in turn]
+        todo[: len(turn)] = _codes(turn)
         count = len(plays)
         choice = Choice(
             before=state_of(before),
@@ -366,9 +454,45 @@ class TableEvaluator:
         rules, network, ahead = self._parameters, self._network, self._lookahead()
         return best_play(rules, network, ahead, choice, count, len(turn), int(passed), plies)
 
+    def turns(
+        self, boards: Sequence[Sides], turns: Sequence[Turn], moves: Sequence[int | None], *, passed: bool, plies: int
+    ) -> Floats64:
+        """Return what turns are worth to the player on turn, shape (n, 7): expected points, and the six chances.
+
+        Args:
+            boards: The board of each turn, with its first part still to be played or just played.
+            turns: What is left of each turn, the first part included.
+            moves: How many moves of the first part have been made; None if it comes next.
+            passed: Whether the turns were left by the opponent.
+            plies: 0 looks at the rest of the turn, 1 also at every roll of the opponent where no rest is left.
+        """
+        count = len(boards)
+        todo = np.zeros((count, MOST_PARTS), np.int64)
+        for row, turn in zip(todo, turns, strict=True):
+            row[: len(turn)] = _codes(turn)
+        each = Turns(
+            boards=states_of(list(boards)),
+            todo=todo,
+            ends=np.array([len(turn) for turn in turns], np.int64),
+            played=np.array([_NOT_PLAYED if made is None else made for made in moves], np.int64),
+        )
+        found = np.empty((count, 1 + OUTPUTS))
+        value_turns(self._parameters, self._network, self._lookahead(), each, int(passed), plies, found)
+        return found
+
+    @property
+    def unit_points(self) -> tuple[float, ...]:
+        """What the first, second and third unit count."""
+        return tuple(self._network.unit_points.tolist())
+
     def _lookahead(self) -> LookaheadBuffers:
         """Return the working memory of this thread."""
         memory: LookaheadBuffers | None = getattr(self._of_thread, "lookahead", None)
         if memory is None:
             memory = self._of_thread.lookahead = new_lookahead_buffers(self._network)
         return memory
+
+
+def _codes(turn: Turn) -> list[int]:
+    """Return what is to be done in a turn as integers."""
+    return [part_code(part) if isinstance(part, Part) else _THEN[part] for part in turn]
