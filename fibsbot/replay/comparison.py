@@ -14,7 +14,6 @@ from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan, MatchEvent
-from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
@@ -192,8 +191,6 @@ class StrategyComparison:
     def compare(self, event: MatchEvent) -> Iterator[ComparedDecision]:
         """Yield the compared decisions of an event."""
         match event:
-            case MatchBegan(rules=rules) if not is_backgammon(rules):
-                self._seats = ()
             case MatchBegan(transcript=transcript):
                 self._seats = self.selection.seats_in(transcript)
                 self._user = None if self.selection.both or self.selection.name else transcript.user

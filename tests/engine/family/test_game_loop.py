@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
 from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
 from fibsbot.engine.family.parameters import parameters_of, start_of, state_of
 from fibsbot.games import load_ruleset
 from fibsbot.games.text import parse_table
-from fibsbot.rules.game import name, play, roll, roll_contest, roll_opening, start_match_of
+from fibsbot.rules.game import name, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import load
@@ -45,7 +46,8 @@ def reference_game(game: str, players: tuple[Strategy, Strategy], numbers: Itera
     def die() -> int:
         return next(numbers) % 6 + 1
 
-    state = start_match_of(load_ruleset(game), 0)
+    rules = load_ruleset(game)
+    state = start_match(evolve(rules.laws, cube=False), 0, rules=rules)  # compiled games have no cube
     while state.stage is not Stage.OVER:
         seat = state.decides
         if state.stage is Stage.OPENING:
