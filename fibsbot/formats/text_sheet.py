@@ -1,7 +1,7 @@
 """A score sheet as text: matches of any game, to be read by people.
 
-A column for each player, as in a `.mat` file; further parts of a turn stand below its roll, with their numbers. Plays are written as their
-player counts the points.
+A column for each player, as in a `.mat` file; further parts of a turn stand below its roll, with their numbers. Plays
+are written as their player counts the points.
 """
 
 from __future__ import annotations
