@@ -11,7 +11,6 @@ The strategies, besides the packages `heuristic` and `gnubg`:
 
     engine_strategy.py  `engine`
     engine_options.py   its options, and those of `gnubg`
-    ruleset_evaluator.py values in games that are not like backgammon, by the network of each
     random_play.py      `random`
     ubgi.py             `ubgi:COMMAND`
     table_games.py      the interface for other games, and simple strategies
