@@ -117,6 +117,14 @@ def test_a_format_that_cannot_say_a_game_says_so_in_one_line(match: Path, game: 
     assert f"{kind.value} cannot say games of {game}; json, csv, positions, sheet can" in done.stderr
 
 
+def test_an_evaluator_of_backgammon_says_which_game_it_does_not_know(tmp_path: Path) -> None:
+    path = tmp_path / "match.json"
+    path.write_text(write_json(shortened("plakoto")), encoding="utf-8")
+    done = CliRunner().invoke(main, ["analyse", str(path), "--evaluator", "heuristic"])
+    assert 1 == done.exit_code
+    assert "match 1 is left out: heuristic does not know plakoto; engine does\n" in done.stderr
+
+
 # -- values ---------------------------------------------------------------------------------------------------------
 
 

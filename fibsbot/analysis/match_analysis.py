@@ -20,6 +20,8 @@ from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equit
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.match import MatchState
 from fibsbot.position import Play, Position
+from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.base import Evaluator
@@ -82,8 +84,10 @@ class MatchAnalyser:
         return str(getattr(self._evaluator, "details", ""))
 
     def analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
-        """Return the analysis of one entry; raise AnalysisError if the evaluator fails, or does not know the laws."""
-        laws = step.before.laws
+        """Return the analysis of one entry; raise AnalysisError if the evaluator fails, or does not know the game."""
+        laws, rules = step.before.laws, step.before.rules
+        if not (is_backgammon(rules) or _plays_game(self._evaluator, rules)):
+            raise AnalysisError(f"{self.evaluator} does not know {rules.full_name}; engine does")
         if (laws.point_game or not laws.triple) and not getattr(self._evaluator, "knows_laws", False):
             name = "the Point Game" if laws.point_game else "games without triples"
             raise AnalysisError(f"{self.evaluator} does not know {name}; engine and heuristic do")
@@ -125,6 +129,12 @@ def _game_analysis(game: Game, found: list[EntryAnalysis]) -> GameAnalysis:
     return GameAnalysis(
         game.number, tuple(it for one in found for it in one.decisions), sum_statistics(it.figures for it in found)
     )
+
+
+def _plays_game(evaluator: Evaluator, rules: Ruleset) -> bool:
+    """Return whether a strategy says that it plays a game that is not like backgammon."""
+    plays_game = getattr(evaluator, "plays_game", None)
+    return plays_game is not None and bool(plays_game(rules))
 
 
 def _state_of_roll(step: Step, roll: Throw, analysed: Iterable[AnalysedDecision]) -> MatchState | None:

@@ -197,7 +197,7 @@ def _counts(timeline: MatchTimeline, seat: Seat) -> dict[Grade, int]:
 def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[RenderableType]:
     assert entry.grade  # noqa: S101 - only entries with a grade are listed
     assert entry.seat is not None  # noqa: S101 - errors are made by a player
-    dice = f"{entry.roll.numbers}: " if entry.roll else ""
+    dice = f"{entry.numbers}: " if entry.numbers else ""
     text = Text(f"{entry.loss:6.3f} ")
     text.append(f"{entry.grade.value:2}", style=_STYLES[entry.grade])
     text.append(f"  {_place(entry)}, {_name(transcript, entry.seat)}: {dice}{entry.words}")

@@ -1,7 +1,7 @@
 """A score sheet as text: matches of any game, to be read by people.
 
-A column for each player, as in a `.mat` file; further parts of a turn stand below its roll. Plays are written as their
-player counts the points.
+A column for each player, as in a `.mat` file; further parts of a turn stand below its roll, with their numbers. Plays
+are written as their player counts the points.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fibsbot.formats import single_line
-from fibsbot.match import CubeAction
+from fibsbot.match import CubeAction, Phase
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.text import plural
@@ -101,7 +101,9 @@ def _acts(step: Step) -> Iterator[tuple[Seat, str]]:
             yield seat.other, "accepts" if accepted else "rejects"
         case Continuation() | Named():
             for decision in decisions(step):
-                yield decision.seat, f"then {decision.text.replace('name ', 'names ')}{mark}"
+                numbers = "".join(map(str, decision.state.part.numbers)) if decision.state.phase is Phase.MOVE else ""
+                words = f"{numbers}: {decision.text}" if numbers else decision.text.replace("name", "names")
+                yield decision.seat, words + mark
 
 
 def _result(game: Game, end: GameState, names: list[str]) -> str:

@@ -114,7 +114,7 @@ def _headline(transcript: Transcript, entry: TimelineEntry) -> str:
     words = clean(entry.words, 200)
     if entry.seat is None:
         return f"Gap: {words}"
-    dice = f"{entry.roll.numbers}: " if entry.roll else ""
+    dice = f"{entry.numbers}: " if entry.numbers else ""
     return f"{plain_player_name(transcript, entry.seat)} {dice}{words}"
 
 

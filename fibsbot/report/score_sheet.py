@@ -172,8 +172,8 @@ def _link(match: MatchTimeline, entry: TimelineEntry) -> Html:
 def _entry_text(entry: TimelineEntry) -> Iterator[Html | str]:
     if entry.kind is not TimelineKind.GAP:
         yield tag("small", entry.step.turn, title=f"turn {entry.step.turn}")
-    if entry.roll:
-        yield join_html(tag("b", entry.roll.numbers), _luck(entry.luck or 0.0), " ")
+    if entry.numbers:
+        yield join_html(tag("b", entry.numbers), _luck(entry.luck or 0.0), " ")
     yield tag("span", f"Gap: {clean(entry.words, 200)}" if entry.kind is TimelineKind.GAP else entry.words)
     if entry.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")

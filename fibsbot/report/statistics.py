@@ -251,8 +251,8 @@ def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html |
     if entry.seat is not None:
         yield player_name(transcript, entry.seat)
     yield " "
-    if entry.roll:
-        yield tag("b", entry.roll.numbers)
+    if entry.numbers:
+        yield tag("b", entry.numbers)
         yield " "
     yield entry.words
     yield tag(

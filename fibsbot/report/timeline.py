@@ -98,6 +98,13 @@ class TimelineEntry:
         return entry if isinstance(entry, Throw) and self.kind is TimelineKind.THROW else None
 
     @property
+    def numbers(self) -> str:
+        """The dice of a roll, or the numbers of a further part of a turn, `2222`; empty for what is no play."""
+        if self.kind is TimelineKind.CONTINUATION and self.state is not None:
+            return "".join(map(str, self.state.part.numbers))
+        return self.roll.numbers if self.roll else ""
+
+    @property
     def made(self) -> Play | None:
         """The play that was made, if the entry is a play."""
         entry = self.step.entry
