@@ -17,7 +17,7 @@ from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan, MatchEvent
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
-from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy, close_in_time
+from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy, close_in_time, plays_game
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -191,6 +191,8 @@ class StrategyComparison:
     def compare(self, event: MatchEvent) -> Iterator[ComparedDecision]:
         """Yield the compared decisions of an event."""
         match event:
+            case MatchBegan(rules=rules) if not plays_game(self.strategy, rules):
+                self._seats = ()
             case MatchBegan(transcript=transcript):
                 self._seats = self.selection.seats_in(transcript)
                 self._user = None if self.selection.both or self.selection.name else transcript.user
