@@ -341,7 +341,7 @@ def test_matches_of_other_games_are_exported_as_json(log: Path, tmp_path: Path) 
     assert "mat cannot say games of hyper" in done.output
 
 
-def test_a_comparison_without_a_match_of_backgammon_is_refused(log: Path) -> None:
+def test_a_comparison_with_a_strategy_that_does_not_play_the_game_is_refused(log: Path) -> None:
     done = CliRunner().invoke(main, ["replay", "--strategy", "heuristic", "--fail-above", "1", str(log)])
     assert (2, "") == (done.exit_code, done.stdout)
-    assert done.stderr.endswith("expected a match of backgammon to compare, found none\n")
+    assert done.stderr.endswith("expected a match of a game that heuristic plays, found none\n")
