@@ -241,7 +241,7 @@ class _Summary:
                 raise UserError(f"no match has a player called {clean(deciding.selection.name, 40)!r}")
             raise UserError("the log does not say whose it is: expected --player NAME or --both")
         if not (self.findings.matches or self.broken):
-            raise UserError(f"expected a match of a game that {deciding.strategy.name} plays, found none")
+            raise UserError(f"expected a match of a game that {deciding.strategy} plays, found none")
         if self.task.as_json:
             click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.evaluator_name)))
             return
