@@ -26,7 +26,7 @@ from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import start_match_of
 from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.ruleset_evaluator import RulesetEvaluator
+from fibsbot.strategies.network_player import NetworkPlayer
 from fibsbot.transcript import Continuation, Named, Transcript, count_decisions, walk
 from tests.marks import is_long, some_slow
 from tests.report.parsed_page import Page
@@ -39,16 +39,11 @@ EVERY_GAME: Final = ("backgammon", *GAMES, *OPTIONS)
 BY_NETWORK: Final = [game for game in EVERY_GAME if not is_backgammon(load_ruleset(game))]
 SHOWN: Final = 12
 """Entries of the beginning and of the end of a game that are analysed: a whole game would take long."""
-NETWORK_PLAYER: Final = f"{Path(__file__).parent / 'strategies' / 'ruleset_player.py'}:RulesetPlayer"
 
 
 @cache
-def evaluator() -> RulesetEvaluator:
-    return RulesetEvaluator(plies=0)
-
-
-def evaluator_name(game: str) -> str:
-    return "engine:0" if is_backgammon(load_ruleset(game)) else NETWORK_PLAYER
+def evaluator() -> NetworkPlayer:
+    return NetworkPlayer(plies=0)
 
 
 @cache
@@ -78,7 +73,7 @@ def match(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("match", "game"), [(it, it) for it in EVERY_GAME], indirect=["match"], ids=EVERY_GAME)
 def test_every_tool_takes_a_match(match: Path, game: str, tmp_path: Path) -> None:
-    transcript, name = shortened(game), evaluator_name(game)
+    transcript, name = shortened(game), "engine:0"
     decided = sum(map(count_decisions, (step for it in transcript.games for step in walk(it))))
 
     row = json.loads(invoke("analyse", match, "--json", "--evaluator", name).stdout)
@@ -183,7 +178,7 @@ def _is_name(analysed: AnalysedDecision) -> bool:
 
 
 def test_looking_ahead_gives_other_values_and_own_decisions_cost_nothing() -> None:
-    ahead = RulesetEvaluator(plies=1)
+    ahead = NetworkPlayer(plies=1)
     match = play_match("hyper", 3, 2, ahead, most=1, entries=16)
     analysed = analyse_match(match, ahead, luck=False)
     assert 0.0 == sum(figures.loss for figures in analysed.figures)

@@ -24,7 +24,7 @@ from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies import luck_evaluator
-from fibsbot.strategies.base import Evaluator
+from fibsbot.strategies.base import Evaluator, EvaluatorOfGames
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, check_portable, find
 from fibsbot.text import describe_error
 from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
@@ -71,16 +71,17 @@ class MatchAnalyser:
     def analyse(self, transcript: Transcript, *, luck: bool = True) -> MatchAnalysis:
         """Return the analysis of a match; see `analyse_match`."""
         entries = [self.analyse_entry(step, luck=luck) for game in transcript.games for step in walk(game)]
-        return combine_entries(transcript, self.evaluator, entries, self.details)
+        return combine_entries(transcript, self.evaluator, entries, self.details(transcript.rules))
 
     @property
     def evaluator(self) -> str:
         """Name of the evaluator."""
         return self._evaluator.name
 
-    @property
-    def details(self) -> str:
-        """Version, networks and plies of the evaluator; empty if it has none to report."""
+    def details(self, rules: Ruleset) -> str:
+        """Return version, networks and plies of the evaluator in a game; empty if it has none to report."""
+        if isinstance(self._evaluator, EvaluatorOfGames):
+            return self._evaluator.details_of(rules)
         return str(getattr(self._evaluator, "details", ""))
 
     def analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
@@ -319,7 +320,7 @@ def analyse_chunk(settings: AnalysisSettings, chunk: Sequence[Step]) -> ChunkAna
         found = tuple(analyser.analyse_entry(step, luck=settings.luck) for step in chunk)
     except AnalysisError as error:
         found = error
-    return ChunkAnalysis(analyser.evaluator, analyser.details, found)
+    return ChunkAnalysis(analyser.evaluator, analyser.details(chunk[0].before.rules), found)
 
 
 @define

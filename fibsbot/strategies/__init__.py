@@ -11,7 +11,7 @@ The strategies, besides the packages `heuristic` and `gnubg`:
 
     engine_strategy.py  `engine`
     backgammon_player.py  what it does in backgammon and games that are like it
-    ruleset_evaluator.py  what it does in other games
+    network_player.py  what it does in other games
     engine_options.py   its options, and those of `gnubg`
     simple_players.py   `pips` and `blots`
     random_play.py      `random`

@@ -30,6 +30,7 @@ __all__ = [
     "CubeValues",
     "DetailedEvaluator",
     "Evaluator",
+    "EvaluatorOfGames",
     "NamesNumbers",
     "Opponent",
     "PlayAnswer",
@@ -290,6 +291,15 @@ class Evaluator(Protocol):
         Only for matches, not for money games. It converts normalised equities into match winning chances, and gives the
         value of a gammon or a resignation.
         """
+        ...
+
+
+@runtime_checkable
+class EvaluatorOfGames(Evaluator, Protocol):
+    """An evaluator whose `details` differ by game."""
+
+    def details_of(self, rules: Ruleset) -> str:
+        """Return what `details` are in a game."""
         ...
 
 

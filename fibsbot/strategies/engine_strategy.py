@@ -18,14 +18,14 @@ from fibsbot.rules.ruleset import Ruleset
 from fibsbot.strategies.backgammon_player import BackgammonPlayer
 from fibsbot.strategies.base import CubeAnswer, CubeValues, Opponent, PlayAnswer, PlayValue, PositionValue
 from fibsbot.strategies.engine_options import EngineOptions
-from fibsbot.strategies.ruleset_evaluator import RulesetEvaluator
+from fibsbot.strategies.network_player import NetworkPlayer
 
 
 class EngineStrategy:
     """Play by our own engine; `engine:2` looks 2 plies ahead, `engine:time=1.5` as far as that many seconds allow.
 
     `engine:rollout` rolls out close decisions, `engine:rollout,time=3` as long as that many seconds allow. Games that
-    are not like backgammon are played by the network of the game (`RulesetEvaluator`).
+    are not like backgammon are played by the network of the game (`NetworkPlayer`).
     """
 
     knows_laws = True
@@ -46,19 +46,23 @@ class EngineStrategy:
         self._options, self._engine = parsed, engine
         if engine is not None or not _has_other_games(parsed.networks):
             _ = self._backgammon  # what is wrong with the networks is said at once
-        self._others = RulesetEvaluator(parsed.chequer, parsed.networks)
+        self._others = NetworkPlayer(parsed.chequer, parsed.networks)
 
     @cached_property
     def _backgammon(self) -> BackgammonPlayer:
         return BackgammonPlayer(self._options, self._engine)
 
-    def _player(self, state: MatchState) -> BackgammonPlayer | RulesetEvaluator:
+    def _player(self, state: MatchState) -> BackgammonPlayer | NetworkPlayer:
         return self._backgammon if is_backgammon(state.rules) else self._others
 
     @property
     def details(self) -> str:
-        """Version and plies, and after a semicolon the networks."""
+        """Version and plies in backgammon, and after a semicolon the networks."""
         return self._backgammon.details
+
+    def details_of(self, rules: Ruleset) -> str:
+        """Return the same for a game."""
+        return self._backgammon.details if is_backgammon(rules) else self._others.details
 
     def plays_game(self, rules: Ruleset) -> bool:  # noqa: ARG002 - the interface
         """Play every game."""

@@ -51,7 +51,7 @@ _LEAST_GAP: Final = 1e-6
 """By how much a play that was not looked at closely stays behind the best, whatever the network says of it."""
 
 
-class RulesetEvaluator:
+class NetworkPlayer:
     """Evaluates and plays every game that has a network of its own."""
 
     name = "engine"
