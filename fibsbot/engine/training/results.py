@@ -235,7 +235,7 @@ def _row(line: bytes, place: str) -> dict[str, Any]:
 def _is_possible(name: str, value: Any) -> bool:
     """Whether this can be the value of this name; of others than those that are used it always can."""
     if name == "averaged":
-        return isinstance(value, list) and len(value) == 2 and all(_is_possible("round", it) for it in value)
+        return isinstance(value, list) and len(value) == 2 and all(_is_possible("round", number) for number in value)
     if name in _COUNTS:
         return type(value) is int and 0 <= value <= _MOST
     return name not in _MEASURED or (type(value) in {int, float} and 0 <= value <= _MOST)
@@ -320,7 +320,7 @@ def unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
         return  # the same command was repeated
     # Fewer files than these are left by an unpacking that was killed.
     laid = {HISTORY, *(to.name for _, to in copies)}
-    if folder.exists() and not laid.issuperset(it.name for it in folder.iterdir()):
+    if folder.exists() and not laid.issuperset(path.name for path in folder.iterdir()):
         raise RecipeError(f"{folder}: expected a new folder to go on in, found one with files")
     folder.mkdir(parents=True, exist_ok=True)
     rows = read_history(packed)
