@@ -121,13 +121,16 @@ class BackgammonPlayer:
         if not self._playing.plies:
             return self._engine.equities_by_roll(state)
         rolled = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
-        return [self._engine.rank(it, limits=self._valuing).best.equity for it in rolled]
+        return [self._engine.rank(decision, limits=self._valuing).best.equity for decision in rolled]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return the value of each play; the one that was made is searched as deep as the best ones."""
         ranking = self._deciding.rank(state, plays, self._valuing, PlayComparison(also=made))
         most = ranking.best.equity
-        values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
+        values = {
+            ranked.play: PlayValue(min(ranked.equity, most), ranked.plies, _chances(ranked.outcomes))
+            for ranked in ranking.plays
+        }
         return [values[play] for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:

@@ -187,11 +187,11 @@ def _shots_at(distance: int, blocked: int) -> int:
 
 def _between(distance: int) -> int:
     """Return the points, by their distance from a blot, on which a checker may touch down on its way there."""
-    sums = {it for low in range(1, 7) if low < distance <= low + 6 for it in (low, distance - low)}
+    sums = {pips for low in range(1, 7) if low < distance <= low + 6 for pips in (low, distance - low)}
     for steps in range(2, 5):
         if distance % steps == 0 and distance // steps <= 6:
             sums |= {distance // steps * n for n in range(1, steps)}
-    return sum(1 << it for it in sums)
+    return sum(1 << pips for pips in sums)
 
 
 _BETWEEN: Final = tuple(map(_between, range(25)))
