@@ -90,12 +90,6 @@ def password_hidden(password: str, name: str = "") -> Iterator[None]:
         _register(password, name, -1)
 
 
-def forget_passwords() -> None:
-    """Forget all passwords; for tests, which share a process."""
-    for (password, name), times in list(_passwords.items()):
-        _register(password, name, -times)
-
-
 def _register(password: str, name: str, times: int) -> None:
     global _rules  # noqa: PLW0603 - the registry of this process
     with _lock:
