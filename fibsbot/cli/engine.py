@@ -162,7 +162,7 @@ def deciding_engine(engine: Engine, search: SearchOptions) -> tuple[Engine, Sear
     limits = search_limits(search.plies, search.seconds)
     if search.rollout is None:
         return engine, limits
-    from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
 
     limits = evolve(limits, plies=DEFAULT_PLIES if search.plies is None else search.plies)
     return RolloutEngine.around(engine, RolloutLimits(search.rollout)), limits

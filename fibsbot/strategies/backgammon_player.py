@@ -12,7 +12,7 @@ from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.match_equity import chance_after_points, match_chance
-from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
+from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
