@@ -55,7 +55,8 @@ class Compared:
     @property
     def double_error(self) -> float:
         """Cost of our choice of doubling or rolling, by the reference."""
-        return self.theirs.double_error if self.ours.action is not self.theirs.action else 0.0
+        theirs = self.theirs
+        return abs(theirs.no_double - theirs.double) if self.ours.action is not theirs.action else 0.0
 
     @property
     def take_error(self) -> float:

@@ -19,8 +19,8 @@ from typing import Any, Final
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar import parse, write
-from fibs_protocol.grammar.table import WORDINGS
-from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.grammar.messages import WORDINGS
+from fibs_protocol.grammar.templates import Wording
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Colour, FibsMove

@@ -25,7 +25,7 @@ import structlog
 from attrs import define, field, frozen
 
 from fibs_protocol.words import Colour
-from fibsbot.fibs_numbering import play_to_fibs, position_from_cells
+from fibsbot.fibs_numbering import play_to_fibs
 from fibsbot.position import Move, Play
 from fibsbot.rules.plays import resulting_positions
 from fibsbot.server.limits import ServerLimits
@@ -195,12 +195,10 @@ class Client:
             print(f"{name(self._number)} was told {line!r}", file=sys.stderr)
 
     def _move(self) -> None:
-        cells = tuple(map(int, self._board[6:32]))
         colour, direction = Colour(int(self._board[41])), int(self._board[42])
+        points = tuple(int(cell) * colour for cell in self._board[6:32])[::-direction]
         dice = int(self._board[33]), int(self._board[34])
-        steps = self._random.choice(
-            list(resulting_positions(position_from_cells(cells, colour, direction).points, dice).values())
-        )
+        steps = self._random.choice(list(resulting_positions(points, dice).values()))
         play = play_to_fibs(Play(tuple(Move(*step) for step in steps)), direction)
         self._send("move " + " ".join(f"{move.source or 'bar'}-{move.target or 'off'}" for move in play))
 

@@ -132,7 +132,7 @@ def state_of_board(line: str, *, jacoby: bool = True) -> MatchState:
     scores = (first, second) if (asked == turn) == (asked == -1) else (second, first)
     o_off, x_off = (CHECKERS - sum(max(side * n, 0) for n in cells) for side in (1, -1))
     sides = ((may_double, opponent_may_double), (o_off, x_off), (cells[25], -cells[0]))
-    allowed, off, bar = (it if colour is Colour.O else it[::-1] for it in sides)
+    allowed, off, bar = (side if colour is Colour.O else side[::-1] for side in sides)
     fields: list[int] = [
         *(length or UNLIMITED, *scores, *cells),
         *(-asked if doubled else asked, *dice, 0, 0, cube, *allowed, doubled),

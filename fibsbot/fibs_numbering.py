@@ -91,11 +91,6 @@ _moves: Final = _Moves()
 # -- cells ----------------------------------------------------------------------------------------------------------
 
 
-def position_from_cells(cells: tuple[int, ...], colour: int, direction: int) -> Position:
-    """Return the position in the 26 cells of a `board:` line, seen by the player of this Colour and direction."""
-    return _position(cells, colour > 0, direction < 0)
-
-
 @lru_cache(POSITION_CACHE_SIZE)
 def _position(cells: tuple[int, ...], is_positive: bool, is_downward: bool) -> Position:  # noqa: FBT001 - a cache's keys
     ordered = cells if is_downward else cells[::-1]

@@ -136,7 +136,7 @@ def check_can_create(folder: Path) -> None:
 
     A file is made, because a system that grants access may still refuse: /proc allows root to write.
     """
-    existing = next(it for it in (folder, *folder.absolute().parents) if it.exists())
+    existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     _make_unnamed_file(existing)
 
 

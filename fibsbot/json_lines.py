@@ -89,7 +89,7 @@ def _writer(kind: Any) -> Write:
         one = _writer(get_args(kind)[0])
         return lambda values: f"[{', '.join(map(one, values))}]"
     if issubclass(kind, enum.Enum):
-        return {it: write_text(it.name if kind is Colour else it.value) for it in kind}.__getitem__
+        return {member: write_text(member.name if kind is Colour else member.value) for member in kind}.__getitem__
     return _compile(kind)
 
 

@@ -90,12 +90,6 @@ def password_hidden(password: str, name: str = "") -> Iterator[None]:
         _register(password, name, -1)
 
 
-def forget_passwords() -> None:
-    """Forget all passwords; for tests, which share a process."""
-    for (password, name), times in list(_passwords.items()):
-        _register(password, name, -times)
-
-
 def _register(password: str, name: str, times: int) -> None:
     global _rules  # noqa: PLW0603 - the registry of this process
     with _lock:
@@ -113,17 +107,17 @@ def _build_rules(registered: list[tuple[str, str]]) -> _Rules:
     for password, name in registered:
         spellings = _spellings(password) if password else set()
         if name:
-            lowercase_passwords |= {f"{name} {it}".lower() for it in spellings}
-            within += [rf"(?<={re.escape(name)} ){re.escape(it)}(?!\w)" for it in spellings]
+            lowercase_passwords |= {f"{name} {spelling}".lower() for spelling in spellings}
+            within += [rf"(?<={re.escape(name)} ){re.escape(spelling)}(?!\w)" for spelling in spellings]
         if len(password) >= SHORTEST:
-            lowercase_passwords |= {it.lower() for it in spellings}
+            lowercase_passwords |= {spelling.lower() for spelling in spellings}
             anywhere |= spellings
             kept |= {name} if password.lower() in name.lower() else set()
     if not lowercase_passwords:
         return _Rules()
-    longest_first = sorted(anywhere, key=lambda it: (-len(it), it))
+    longest_first = sorted(anywhere, key=lambda spelling: (-len(spelling), spelling))
     keep = f"(?P<keep>{'|'.join(map(re.escape, sorted(kept))) or '(?!)'})"
-    received = [_CONTROL_BYTES.join(map(re.escape, it)) for it in longest_first]
+    received = [_CONTROL_BYTES.join(map(re.escape, spelling)) for spelling in longest_first]
     return _Rules(
         tuple(sorted(lowercase_passwords, key=len)),
         re.compile("|".join([*within, keep, *map(re.escape, longest_first)]), re.IGNORECASE),
@@ -134,7 +128,7 @@ def _build_rules(registered: list[tuple[str, str]]) -> _Rules:
 def _spellings(password: str) -> set[str]:
     """Return the forms in which a password may occur: plain, quoted or escaped."""
     once = {password, repr(password)[1:-1], json.dumps(password)[1:-1], html.escape(password), quote(password, safe="")}
-    return once | {json.dumps(it)[1:-1] for it in once} | {repr(it)[1:-1] for it in once}
+    return once | {json.dumps(spelling)[1:-1] for spelling in once} | {repr(spelling)[1:-1] for spelling in once}
 
 
 # -- what leaves the process ----------------------------------------------------------------------------------------
@@ -157,9 +151,9 @@ def redact_record(value: Any) -> Any:
         case str():
             return redact(value)
         case Mapping():
-            return {key: it if key in OWN_FIELDS else redact_record(it) for key, it in value.items()}
+            return {key: item if key in OWN_FIELDS else redact_record(item) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
-            items = [redact_record(it) for it in value]
+            items = [redact_record(item) for item in value]
             return value if all(map(operator.is_, items, value)) else items
     shown = f"{value} {value!r}"
     return value if redact(shown) == shown else redact(str(value))

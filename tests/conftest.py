@@ -14,7 +14,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from fibsbot import redaction
+from tests.hidden_passwords import forget_passwords
 
 # What is imported and collected stays: a search for garbage in it finds none, and takes a quarter of the time.
 gc.disable()
@@ -79,7 +79,7 @@ def _default_log() -> Iterator[None]:
     yield
     structlog.reset_defaults()
     structlog.configure(processors=[keep_event])
-    redaction.forget_passwords()
+    forget_passwords()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from fibs_protocol.grammar.fields import FIELD_TYPES
-from fibs_protocol.grammar.table import WORDINGS
+from fibs_protocol.grammar.messages import WORDINGS
 
 ROOT: Final = Path(__file__).parent.parent
 FILES: Final = sorted(

@@ -32,7 +32,6 @@ from fibsbot.redaction import (
     REDACTED,
     SHORTEST,
     StreamRedactor,
-    forget_passwords,
     hide_password,
     password_hidden,
     redact,
@@ -43,6 +42,7 @@ from fibsbot.service.live.feed import AccountFeed, FeedPart
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort
 from tests.examples import examples
+from tests.hidden_passwords import forget_passwords
 from tests.records.store.recorder import Teller
 
 PASSWORD = "Zq7-un'mis\"tak\\ab<le>&Xw9"

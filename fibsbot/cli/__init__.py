@@ -196,16 +196,18 @@ def _with_typed_name(error: click.ClickException, words: list[str]) -> click.Cli
     Click names all of an option's names, and only the first letter of `-server`.
     """
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
-        typed = next((it for it in words if it.startswith(error.option_name) and len(it) > 2), None)
+        typed = next(
+            (argument for argument in words if argument.startswith(error.option_name) and len(argument) > 2), None
+        )
         if typed is not None:
             word = typed.partition("=")[0]
-            options = [name for it in (error.ctx.command.params if error.ctx else ()) for name in it.opts]
+            options = [name for parameter in (error.ctx.command.params if error.ctx else ()) for name in parameter.opts]
             # Without its prefix an XGID usually begins with a dash: nobody has a checker on the bar.
             near = [f"XGID={word}"] if word.count(":") > 1 else difflib.get_close_matches(f"-{word}", options)
             return click.NoSuchOption(word, possibilities=near, ctx=error.ctx)
     elif isinstance(error, click.BadParameter) and isinstance(error.param, click.Option) and not error.param_hint:
         names = [*error.param.opts, *error.param.secondary_opts]
-        used = [it for it in names if any(word == it or word.startswith(f"{it}=") for word in words)]
+        used = [name for name in names if any(word == name or word.startswith(f"{name}=") for word in words)]
         if used and len(names) > 1:
             error.param_hint = f"'{used[0]}'"
     if isinstance(error, click.BadParameter) and (found := _NO_NUMBER.fullmatch(error.message)):

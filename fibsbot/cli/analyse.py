@@ -92,16 +92,16 @@ def analyse(  # noqa: PLR0913 - one argument per option
         first = list(itertools.islice(found, READ_AHEAD))
         is_all = len(first) < READ_AHEAD
         analyses = work.analyses_of_all(first) if is_all else work.analyses(itertools.chain(first, found))
-        for it, analysis in analyses:
-            remarks += (f"{it.name}, {remark}" for remark in reading_remarks(analysis.transcript))
+        for match, analysis in analyses:
+            remarks += (f"{match.name}, {remark}" for remark in reading_remarks(analysis.transcript))
             if as_json:
                 listed = True
-                click.echo(json.dumps(match_row(it.name, it.number, analysis, luck=luck)))
+                click.echo(json.dumps(match_row(match.name, match.number, analysis, luck=luck)))
                 continue
             if sums.matches:
                 console.print()
             sums.add(analysis)
-            for part in match_output(it.name, analysis, luck=luck, most=errors, width=console.width):
+            for part in match_output(match.name, analysis, luck=luck, most=errors, width=console.width):
                 console.print(part, crop=False)
     if not as_json and sums.matches > 1:
         console.print()
@@ -171,26 +171,26 @@ def _name(transcript: Transcript, seat: Seat) -> str:
 def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequence[str]]]:
     analysis = timeline.analysis
     both = analysis.figures
-    yield "performance rating (PR)", [_rating(it) for it in both]
-    yield "decisions that count", [str(it.decisions) for it in both]
-    yield "total loss", [f"{it.loss:.3f}" for it in both]
-    yield "  by plays", [f"{it.play_loss:.3f}" for it in both]
-    yield "  by the cube", [f"{it.cube_loss:.3f}" for it in both]
+    yield "performance rating (PR)", [_rating(figures) for figures in both]
+    yield "decisions that count", [str(figures.decisions) for figures in both]
+    yield "total loss", [f"{figures.loss:.3f}" for figures in both]
+    yield "  by plays", [f"{figures.play_loss:.3f}" for figures in both]
+    yield "  by the cube", [f"{figures.cube_loss:.3f}" for figures in both]
     counts = [_counts(timeline, seat) for seat in Seat]
     for grade, label in _GRADES.items():
-        yield f"{label} ({grade.value})", [str(it[grade]) for it in counts]
+        yield f"{label} ({grade.value})", [str(count[grade]) for count in counts]
     if luck:
-        yield "luck", [_signed(it.luck) for it in both]
-        yield "luck in points", [_signed(it.luck_in_points) for it in both]
+        yield "luck", [_signed(figures.luck) for figures in both]
+        yield "luck in points", [_signed(figures.luck_in_points) for figures in both]
         if analysis.transcript.length:
-            yield "luck in winning chances", [f"{100 * it.luck_in_chances:+.1f} %" for it in both]
+            yield "luck in winning chances", [f"{100 * figures.luck_in_chances:+.1f} %" for figures in both]
         adjusted = [luck_adjusted_result(analysis, seat) for seat in Seat]
         if None not in adjusted:
-            yield "result without luck", [f"{100 * (it or 0.0):.1f} %" for it in adjusted]
+            yield "result without luck", [f"{100 * (chance or 0.0):.1f} %" for chance in adjusted]
 
 
 def _counts(timeline: MatchTimeline, seat: Seat) -> dict[Grade, int]:
-    found = [it.grade for it in timeline.entries if it.analysed and it.analysed.decision.seat is seat]
+    found = [entry.grade for entry in timeline.entries if entry.analysed and entry.analysed.decision.seat is seat]
     return {grade: found.count(grade) for grade in Grade}
 
 
@@ -220,9 +220,10 @@ def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
     """Yield the evaluations behind an error: plies, equities, and the chances of both players."""
     analysed = entry.analysed
     if analysed and analysed.options:
-        best, made = analysed.options[0], next(it for it in analysed.options if it.text == analysed.decision.text)
-        for label, it in (("best", best.value), ("made", made.value)):
-            yield f"{_plies(it.plies)}{label} {it.equity:+.3f}{_chances(it.chances)}"
+        best = analysed.options[0]
+        made = next(option for option in analysed.options if option.text == analysed.decision.text)
+        for label, value in (("best", best.value), ("made", made.value)):
+            yield f"{_plies(value.plies)}{label} {value.equity:+.3f}{_chances(value.chances)}"
     elif analysed and analysed.cube:
         cube = analysed.cube
         worths = f"{cube.no_double:+.3f}, double/take {cube.double_take:+.3f}, double/pass {cube.double_pass:+.3f}"
@@ -243,7 +244,7 @@ def _plies(plies: int | None) -> str:
 def _chances(chances: Chances | None) -> str:
     if chances is None:
         return ""
-    own, theirs = (" ".join(f"{it:.3f}" for it in side) for side in (chances[:3], chances[3:]))
+    own, theirs = (" ".join(f"{chance:.3f}" for chance in side) for side in (chances[:3], chances[3:]))
     return f"  {own} - {theirs}"
 
 
@@ -297,7 +298,7 @@ class PlayerTotals:
 def totals_table(sums: PlayerTotals, *, luck: bool, width: int) -> Table:
     """Return a table of the totals, players with the most matches first."""
     table = _table(width, "player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
-    ranked = sorted(sums.players.items(), key=lambda it: (-it[1][0], it[0]))
+    ranked = sorted(sums.players.items(), key=lambda item: (-item[1][0], item[0]))
     for name, (count, figures) in ranked[:MAX_PLAYERS]:
         cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]
         table.add_row(Text(clean(name, NAME_WIDTH) or "?"), *cells, *([_signed(figures.luck)] if luck else []))
@@ -345,7 +346,7 @@ def _error(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
         "best": entry.best or None,
         "loss": _rounded(entry.loss),
         "grade": entry.grade.value if entry.grade else None,
-        "plays": [_play(it) for it in entry.analysed.options] if entry.analysed else [],
+        "plays": [_play(option) for option in entry.analysed.options] if entry.analysed else [],
         "cube": _cube(entry.analysed.cube) if entry.analysed and entry.analysed.cube else None,
         "resigning": _resigning(entry.analysed.resigning) if entry.analysed and entry.analysed.resigning else None,
         "xgid": ids.get("XGID"),
@@ -365,7 +366,7 @@ def _play(option: PlayOption) -> dict[str, Any]:
 
 def _cube(cube: CubeValues) -> dict[str, Any]:
     worths = {"no_double": cube.no_double, "double_take": cube.double_take, "double_pass": cube.double_pass}
-    return {"plies": cube.plies, **{key: _rounded(it) for key, it in worths.items()}} | {
+    return {"plies": cube.plies, **{key: _rounded(worth) for key, worth in worths.items()}} | {
         "chances": _chances_row(cube.chances)
     }
 
@@ -380,7 +381,9 @@ def _resigning(values: ResignationValues) -> dict[str, Any]:
 
 
 def _chances_row(chances: Chances | None) -> dict[str, float | None] | None:
-    return None if chances is None else {key: _rounded(it) for key, it in zip(CHANCE_NAMES, chances, strict=True)}
+    return (
+        None if chances is None else {key: _rounded(chance) for key, chance in zip(CHANCE_NAMES, chances, strict=True)}
+    )
 
 
 def _rounded(value: float | None) -> float | None:

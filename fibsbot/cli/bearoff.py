@@ -166,7 +166,7 @@ def _money(money: MoneyEquities, state: MatchState) -> dict[str, Any]:
     may_double = owner is not Owner.OPPONENT
     return {
         "cubeless": money.cubeless,
-        **{name.lower(): money.value(it) for name, it in Owner.__members__.items()},
+        **{name.lower(): money.value(value) for name, value in Owner.__members__.items()},
         "no_double": money.no_double(owner),
         "double_take": money.double_take if may_double else None,
         "double_pass": 1.0 if may_double else None,
@@ -195,7 +195,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
         values = [f"{row[side][name]:{form}}".rjust(10) for side in ("player", "opponent")]
         lines.append(f"{names.get(name, name):14}{''.join(values)}")
     for name, pair in {"wins %": ("win", "lose"), "gammons %": ("win_gammon", "lose_gammon")}.items():
-        lines.append(f"{name:14}{''.join(f'{row[it] * 100:10.3f}' for it in pair)}")
+        lines.append(f"{name:14}{''.join(f'{row[key] * 100:10.3f}' for key in pair)}")
     lines.append("")
     lines.append("exact" if row["exact"] else ESTIMATE_NOTE)
     if row["dice_left_out"]:

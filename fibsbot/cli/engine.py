@@ -90,23 +90,23 @@ class EvalOutput:
         return [
             {
                 "plies": plies,
-                "chances": chances_row(it.outcomes),
-                "cubeless": round_number(it.cubeless),
-                **equity_row(stakes, it.equity),
-                "evaluations": it.effort.evaluations,
-                "seconds": round(it.effort.seconds, 4),
+                "chances": chances_row(reading.outcomes),
+                "cubeless": round_number(reading.cubeless),
+                **equity_row(stakes, reading.equity),
+                "evaluations": reading.effort.evaluations,
+                "seconds": round(reading.effort.seconds, 4),
             }
-            for plies, it in enumerate(self.readings)
+            for plies, reading in enumerate(self.readings)
         ]
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of text."""
         stakes = stakes_of(self.state)
         yield f"{'':6}{chance_headings()}{'cubeless':>10}{'cubeful':>9}" + (f"{'MWC':>10}" if stakes.match else "")
-        for plies, it in enumerate(self.readings):
-            worths = f"{format_equity(it.cubeless):>10}{format_equity(it.equity):>9}"
-            chance = f"{format_match_chance(stakes, it.equity):>10}" if stakes.match else ""
-            yield f"{plies}-ply {format_chances(it.outcomes)}{worths}{chance}"
+        for plies, reading in enumerate(self.readings):
+            worths = f"{format_equity(reading.cubeless):>10}{format_equity(reading.equity):>9}"
+            chance = f"{format_match_chance(stakes, reading.equity):>10}" if stakes.match else ""
+            yield f"{plies}-ply {format_chances(reading.outcomes)}{worths}{chance}"
 
 
 MAX_PLAYS: Final = 10
@@ -162,7 +162,7 @@ def deciding_engine(engine: Engine, search: SearchOptions) -> tuple[Engine, Sear
     limits = search_limits(search.plies, search.seconds)
     if search.rollout is None:
         return engine, limits
-    from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
+    from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
 
     limits = evolve(limits, plies=DEFAULT_PLIES if search.plies is None else search.plies)
     return RolloutEngine.around(engine, RolloutLimits(search.rollout)), limits
@@ -203,7 +203,7 @@ class BestOutput:
     def listed(self) -> tuple[RankedPlay, ...]:
         """The best plays, as far as they were searched as deep as the best one."""
         plies = self.ranking.best.plies
-        return tuple(it for it in self.ranking.plays[: self.count] if it.plies == plies)
+        return tuple(play for play in self.ranking.plays[: self.count] if play.plies == plies)
 
     @property
     def dances(self) -> bool:
@@ -221,16 +221,16 @@ class BestOutput:
             "seconds": round(ranking.effort.seconds, 4),
             "plays": [
                 {
-                    "play": format_play(it.play, self.state.position),
-                    "moves": [[move.source, move.target] for move in it.play.moves],
-                    "plies": it.plies,
-                    "games": it.games,
-                    **equity_row(stakes, it.equity),
-                    "loss": round_number(ranking.loss(it)),
-                    "cubeless": round_number(it.cubeless),
-                    "chances": chances_row(it.outcomes),
+                    "play": format_play(ranked.play, self.state.position),
+                    "moves": [[move.source, move.target] for move in ranked.play.moves],
+                    "plies": ranked.plies,
+                    "games": ranked.games,
+                    **equity_row(stakes, ranked.equity),
+                    "loss": round_number(ranking.loss(ranked)),
+                    "cubeless": round_number(ranked.cubeless),
+                    "chances": chances_row(ranked.outcomes),
                 }
-                for it in self.listed
+                for ranked in self.listed
             ],
         }
 
@@ -241,20 +241,20 @@ class BestOutput:
             yield "No checker can move."
         elif len(ranking.plays) == 1:
             yield "Forced: there is no other play."
-        for place, it in enumerate(self.listed, 1):
-            loss = "" if it is ranking.best else f"({format_equity(it.equity - ranking.best.equity)})"
-            worth = f"{format_equity(it.equity)}  {loss:9}  {format_match_chance(stakes, it.equity):>8}"
-            play = format_play(it.play, self.state.position)
-            yield f"{place:3}.  {it.plies}-ply  {play:{PLAY_WIDTH}}  {worth}".rstrip()
-            games = f"   {it.games} games" if it.games else ""
-            yield f"{'':13}{_chances(it)}   cubeless {format_equity(it.cubeless)}{games}"
+        for place, ranked in enumerate(self.listed, 1):
+            loss = "" if ranked is ranking.best else f"({format_equity(ranked.equity - ranking.best.equity)})"
+            worth = f"{format_equity(ranked.equity)}  {loss:9}  {format_match_chance(stakes, ranked.equity):>8}"
+            play = format_play(ranked.play, self.state.position)
+            yield f"{place:3}.  {ranked.plies}-ply  {play:{PLAY_WIDTH}}  {worth}".rstrip()
+            games = f"   {ranked.games} games" if ranked.games else ""
+            yield f"{'':13}{_chances(ranked)}   cubeless {format_equity(ranked.cubeless)}{games}"
         left = len(ranking.plays) - len(self.listed)
         if left > 0:
             yield f"and {left} more; --plays shows them"
 
 
-def _chances(it: RankedPlay) -> str:
-    won, lost = it.outcomes[:3].tolist(), it.outcomes[3:].tolist()
+def _chances(play: RankedPlay) -> str:
+    won, lost = play.outcomes[:3].tolist(), play.outcomes[3:].tolist()
     return " - ".join(" ".join(f"{chance:.3f}" for chance in side) for side in (won, lost))
 
 
@@ -341,7 +341,9 @@ class CubeOutput:
                 }
                 for name, worth in self.worths.items()
             },
-            "market": {name: None if it is None else round_number(it) for name, it in asdict(self.market).items()}
+            "market": {
+                name: None if value is None else round_number(value) for name, value in asdict(self.market).items()
+            }
             if self.market
             else None,
         }

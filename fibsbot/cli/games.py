@@ -134,11 +134,11 @@ def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
     plays = legal_plays(game.rules, game.sides, part) if play is None else [read_play(play, game)]
     rows = [
         {
-            "play": format_play(it, game),
-            "moves": [[move.source, move.target] for move in it.moves],
-            "table": format_table(check_play(game.rules, game.sides, part, it)[1]),
+            "play": format_play(legal_play, game),
+            "moves": [[move.source, move.target] for move in legal_play.moves],
+            "table": format_table(check_play(game.rules, game.sides, part, legal_play)[1]),
         }
-        for it in plays
+        for legal_play in plays
     ]
     if as_json:
         click.echo(

@@ -311,7 +311,7 @@ class AnalysisRun:
 
     def exit_status(self, selection: MatchSelection) -> int:
         """List the files that were skipped, and return the exit status: 1 if anything was left out."""
-        print_lines([f"skipped: {clean(it, 300)}" for it in selection.skipped], err=True)
+        print_lines([f"skipped: {clean(reason, 300)}" for reason in selection.skipped], err=True)
         return 1 if self.failed or selection.skipped else 0
 
     def analyses_of_all(self, found: Sequence[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:
@@ -329,9 +329,9 @@ class AnalysisRun:
         done = 0
 
         def transcripts() -> Iterator[Transcript]:
-            for it in found:
-                waiting.append(it)
-                yield it.transcript
+            for match in found:
+                waiting.append(match)
+                yield match.transcript
 
         def tick(analysed: int, _: int) -> None:
             nonlocal done
@@ -351,9 +351,9 @@ class AnalysisRun:
             )
         ) as every:
             for result in every:
-                it = waiting.popleft()
+                match = waiting.popleft()
                 if isinstance(result, MatchAnalysis):
-                    yield it, result
+                    yield match, result
                 else:
                     self.failed += 1
-                    click.echo(f"{it.name} is left out: {clean(str(result), 300)}", err=True)
+                    click.echo(f"{match.name} is left out: {clean(str(result), 300)}", err=True)

@@ -28,7 +28,7 @@ _COLOUR_VARIABLES: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 def print_board(lines: Sequence[str]) -> None:
     """Print a drawn board, in a terminal with colours."""
-    if not sys.stdout.isatty() and not any(it in os.environ for it in _COLOUR_VARIABLES):
+    if not sys.stdout.isatty() and not any(variable in os.environ for variable in _COLOUR_VARIABLES):
         click.echo("\n".join(lines))
         return
     from fibsbot.cli import terminal  # noqa: PLC0415 - only a terminal needs rich

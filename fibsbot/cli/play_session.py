@@ -96,9 +96,9 @@ def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise click.Abort from None
     finally:
-        for it in (strategy, fallback):
-            if it is not None:
-                close_strategy_in_time(it, type(it).__name__)
+        for opened in (strategy, fallback):
+            if opened is not None:
+                close_strategy_in_time(opened, type(opened).__name__)
 
 
 async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:

@@ -93,7 +93,7 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
     analyses = [analysis for _, analysis in work.analyses_of_all(found)]
     if not analyses:
         raise selection.none_found()
-    page = report_page(analyses, title=_title([it.transcript for it in analyses])).encode()
+    page = report_page(analyses, title=_title([analysis.transcript for analysis in analyses])).encode()
     if str(target) == STDIO:
         write_bytes(page)
     else:
@@ -104,9 +104,9 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
 def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
     listed = []
-    for it, analysis in work.analyses(checked_matches(selection, work.evaluator)):
+    for match, analysis in work.analyses(checked_matches(selection, work.evaluator)):
         _make_folder(target)
-        name = f"match-{it.number}.html"
+        name = f"match-{match.number}.html"
         _write(target / name, report_page([analysis], title=_title([analysis.transcript])).encode())
         listed.append(_line(analysis, name))
     if not listed:

@@ -45,7 +45,7 @@ class PlayChoice:
     def of(self, ranked: Sequence[RankedPlay]) -> Sequence[RankedPlay]:
         """Return those of the ranked plays, the best first."""
         if self.within is not None:
-            ranked = [it for it in ranked if it.equity >= ranked[0].equity - self.within]
+            ranked = [play for play in ranked if play.equity >= ranked[0].equity - self.within]
         return ranked[: self.most]
 
 
@@ -86,7 +86,7 @@ class Rolling:
                         pool=self.pool,
                         file=file,
                         engine=self.name,
-                        on_progress=lambda it: show.result(found.take(it)),
+                        on_progress=lambda results: show.result(found.take(results)),
                         on_work=show.follow,
                     )
                 )
@@ -105,8 +105,8 @@ def _candidates(engine: Engine, state: MatchState, choice: PlayChoice, *, cube: 
         return cube_candidates(state)
     if state.phase is not Phase.MOVE:
         return position_candidate(state)
-    chosen = [it.play for it in choice.of(engine.rank(state, limits=search_limits(DEFAULT_PLIES, None)).plays)]
-    return play_candidates(state, chosen, [format_play(it, state.position) for it in chosen])
+    chosen = [ranked.play for ranked in choice.of(engine.rank(state, limits=search_limits(DEFAULT_PLIES, None)).plays)]
+    return play_candidates(state, chosen, [format_play(play, state.position) for play in chosen])
 
 
 def running_result(result: RolloutResult) -> str:

@@ -74,25 +74,25 @@ class RolloutOutput:
             "cubeful": plan.cubeful,
             "seed": plan.seed,
             "seconds": round(self.result.seconds, 3),
-            "candidates": [self._candidate(it) for it in self._ordered()],
+            "candidates": [self._candidate(result) for result in self._ordered()],
             "verdict": verdict.words if verdict else None,
             "action": verdict.action.value if verdict else None,
             "answer": verdict.answer.value if verdict else None,
             "double_pass": equity_row(self.stakes, verdict.double_pass) if verdict else None,
         }
 
-    def _candidate(self, it: CandidateResult) -> dict[str, Any]:
-        loss, error = self.result.behind(it)
+    def _candidate(self, result: CandidateResult) -> dict[str, Any]:
+        loss, error = self.result.behind(result)
         return {
-            "name": it.candidate.name,
-            **equity_row(self.stakes, it.equity),
-            "error": _finite(it.error),
+            "name": result.candidate.name,
+            **equity_row(self.stakes, result.equity),
+            "error": _finite(result.error),
             "loss": None if self.cube else round_number(loss),
             "loss_error": None if self.cube else _finite(error),
-            "cubeless": round_number(it.cubeless),
-            "cubeless_error": _finite(it.cubeless_error),
-            "chances": chances_row(it.outcomes),
-            "chance_errors": chances_row(it.outcome_errors),
+            "cubeless": round_number(result.cubeless),
+            "cubeless_error": _finite(result.cubeless_error),
+            "chances": chances_row(result.outcomes),
+            "chance_errors": chances_row(result.outcome_errors),
         }
 
     def _ordered(self) -> list[CandidateResult]:
@@ -102,8 +102,8 @@ class RolloutOutput:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of text."""
-        for place, it in enumerate(self._ordered(), 1):
-            yield from self._candidate_lines(place, it)
+        for place, result in enumerate(self._ordered(), 1):
+            yield from self._candidate_lines(place, result)
         verdict = self.verdict
         if verdict:
             chance = format_match_chance(self.stakes, verdict.double_pass)
@@ -113,17 +113,17 @@ class RolloutOutput:
         yield ""
         yield from self._conditions()
 
-    def _candidate_lines(self, place: int, it: CandidateResult) -> Iterator[str]:
+    def _candidate_lines(self, place: int, result: CandidateResult) -> Iterator[str]:
         apart = ""
-        if not self.cube and it is not self.result.best:
-            loss, error = self.result.behind(it)
+        if not self.cube and result is not self.result.best:
+            loss, error = self.result.behind(result)
             apart = f"({format_equity(-loss)} ± {error:.4f})"
-        worth = (
-            f"{format_equity(it.equity)} ± {it.error:.4f}  {apart:18}  {format_match_chance(self.stakes, it.equity):>8}"
-        )
-        yield f"{place:3}. {it.candidate.name:{NAME_WIDTH}}{worth}".rstrip()
-        yield f"{'':7}{six_chances(it.outcomes)}  cubeless {format_equity(it.cubeless)} ± {it.cubeless_error:.4f}"
-        yield f"{'':5}± {six_chances(it.outcome_errors)}"
+        chance = format_match_chance(self.stakes, result.equity)
+        worth = f"{format_equity(result.equity)} ± {result.error:.4f}  {apart:18}  {chance:>8}"
+        yield f"{place:3}. {result.candidate.name:{NAME_WIDTH}}{worth}".rstrip()
+        cubeless = f"{format_equity(result.cubeless)} ± {result.cubeless_error:.4f}"
+        yield f"{'':7}{six_chances(result.outcomes)}  cubeless {cubeless}"
+        yield f"{'':5}± {six_chances(result.outcome_errors)}"
 
     def _conditions(self) -> Iterator[str]:
         plan, count = self.result.plan, self.result.results[0].count
@@ -221,15 +221,17 @@ def row_of(rolled: RolloutOutput, name: str) -> dict[str, Any]:
 def lines_of(rolled: RolloutOutput) -> Iterator[str]:
     """Yield a line for each play of a roll, the best first."""
     high, low = rolled.state.dice or (0, 0)
-    for place, it in enumerate(rolled.result.ranked()):
-        yield f"{'' if place else f'{high}-{low}':6}{_line(rolled, it)}"
+    for place, result in enumerate(rolled.result.ranked()):
+        yield f"{'' if place else f'{high}-{low}':6}{_line(rolled, result)}"
 
 
-def _line(rolled: RolloutOutput, it: CandidateResult) -> str:
-    loss, error = rolled.result.behind(it)
-    apart = "" if it is rolled.result.best else f"{format_equity(-loss)} ± {error:.4f}"
-    worth = f"{format_equity(it.equity)} ± {it.error:.4f}  {apart:17}"
-    return f"{it.candidate.name:{PLAY_WIDTH}}{worth}  {six_chances(it.outcomes)}  {format_equity(it.cubeless)}"
+def _line(rolled: RolloutOutput, result: CandidateResult) -> str:
+    loss, error = rolled.result.behind(result)
+    apart = "" if result is rolled.result.best else f"{format_equity(-loss)} ± {error:.4f}"
+    worth = f"{format_equity(result.equity)} ± {result.error:.4f}  {apart:17}"
+    return (
+        f"{result.candidate.name:{PLAY_WIDTH}}{worth}  {six_chances(result.outcomes)}  {format_equity(result.cubeless)}"
+    )
 
 
 def conditions(plan: RolloutPlan, rolled: list[RolloutOutput]) -> Iterator[str]:
@@ -237,7 +239,7 @@ def conditions(plan: RolloutPlan, rolled: list[RolloutOutput]) -> Iterator[str]:
     if not rolled:
         yield "Interrupted before the first 36 games of the first roll were played."
         return
-    counts = [it.result.results[0].count for it in rolled]
+    counts = [output.result.results[0].count for output in rolled]
     last = rolled[-1]
     if not last.finished or len(rolled) < len(OPENING_ROLLS):
         dice = "-".join(map(str, last.state.dice or ()))
@@ -245,6 +247,6 @@ def conditions(plan: RolloutPlan, rolled: list[RolloutOutput]) -> Iterator[str]:
     games = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
     cut = f", cut after {plan.truncated} turns" if plan.truncated else ""
     cube = "" if plan.cubeful else ", without a cube"
-    seconds = sum(it.result.seconds for it in rolled)
+    seconds = sum(output.result.seconds for output in rolled)
     yield f"{games} games of each play{cut}{cube}, seed {plan.seed}, {seconds:.3g} s"
     yield "± is the standard error"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from attrs import asdict, evolve
@@ -18,9 +18,6 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
 from fibsbot.notation.position_ids import position_id
 from fibsbot.rules.plays import legal_plays
-
-if TYPE_CHECKING:
-    from fibsbot.rules.state import GameState
 
 _position: Final = click.argument("position", metavar="XGID|TABLE", required=False)
 game_option: Final = click.option(
@@ -121,21 +118,23 @@ def show(position: str | None, game: str | None, dice: str | None, *, as_json: b
         _check_text_options(**picture)
     if dice and not game:
         raise UserError("expected --dice with --game, got it without")
-    shown: MatchState | GameState
-    if game:
+    if svg:
+        _write_picture(position, game, dice, picture)
+    elif game:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
 
-        shown = table = games.read_game(game, position, dice)
-        if not svg:
-            games.print_game(table, as_json=as_json)
+        games.print_game(games.read_game(game, position, dice), as_json=as_json)
     else:
-        shown = state = read_state(_given(position))
-        if not svg:
-            _print(state, as_json=as_json)
-    if svg:
-        from fibsbot.cli import pictures  # noqa: PLC0415 - most positions are drawn as text
+        _print(read_state(_given(position)), as_json=as_json)
 
-        pictures.write_picture(shown, **picture)
+
+def _write_picture(position: str | None, game: str | None, dice: str | None, options: Mapping[str, Any]) -> None:
+    from fibsbot.cli import games, pictures  # noqa: PLC0415 - most positions are drawn as text
+
+    if game:
+        pictures.write_game_picture(games.read_game(game, position, dice), pictures.PictureOptions(**options))
+    else:
+        pictures.write_state_picture(read_state(_given(position)), pictures.PictureOptions(**options))
 
 
 def _print(state: MatchState, *, as_json: bool) -> None:

@@ -20,7 +20,7 @@ from fibsbot.log import LogFormat
 )
 @click.option(
     "--log-format",
-    type=click.Choice([it.value for it in LogFormat]),
+    type=click.Choice([form.value for form in LogFormat]),
     help="Format of the program's own log, on stderr, instead of the file's.",
 )
 def run(path: Path, log_format: str | None) -> None:

@@ -81,12 +81,12 @@ def status(account: str | None, config: Path | None, control: Path | None, *, as
     else:
         console = Console(highlight=False)
         console.print(status_report(found, narrow=console.width < TABLE_WIDTH))
-    if not all(it["healthy"] for it in found["accounts"]):
+    if not all(entry["healthy"] for entry in found["accounts"]):
         raise SystemExit(1)
 
 
 @click.command()
-@click.argument("word", metavar="ORDER", type=click.Choice([it.value for it in Order if it is not Order.STATUS]))
+@click.argument("word", metavar="ORDER", type=click.Choice([word.value for word in Order if word is not Order.STATUS]))
 @click.argument("account", required=False)
 @_socket_options
 def order(word: str, account: str | None, config: Path | None, control: Path | None) -> None:
@@ -108,12 +108,12 @@ def order(word: str, account: str | None, config: Path | None, control: Path | N
 
 def status_report(found: Mapping[str, Any], *, narrow: bool) -> Group:
     """Show the status that a process has returned: as a table, or on a narrow terminal as a few lines per account."""
-    rows = [(_name(it), _doing(it), _facts(it)) for it in found["accounts"]]
+    rows = [(_name(entry), _doing(entry), _facts(entry)) for entry in found["accounts"]]
     accounts = Text("\n\n").join(_paragraph(*row) for row in rows) if narrow else _table(rows)
     errors = [
-        Text(f"{it['account']}: {it['last_error_at']} {it['last_error']}")
-        for it in found["accounts"]
-        if it["last_error"]
+        Text(f"{entry['account']}: {entry['last_error_at']} {entry['last_error']}")
+        for entry in found["accounts"]
+        if entry["last_error"]
     ]
     head = f"fibsbot {found['version']}, process {found['process']}, up {short_duration(found['uptime'])}"
     last = [Text("last errors"), *errors, Text("")] if errors else []

@@ -105,7 +105,7 @@ def load_with_fallback(name: str | None, rollout: int | None) -> Sequence[Strate
     """
     chosen = engine_name("strategy", name or DEFAULT_STRATEGY, rollout=rollout)
     try:
-        return [load(it) for it in dict.fromkeys((chosen, FALLBACK_STRATEGY))]
+        return [load(wanted) for wanted in dict.fromkeys((chosen, FALLBACK_STRATEGY))]
     except StrategyError as error:
         raise UserError(str(error)) from None
 
@@ -143,8 +143,8 @@ def external(port: int, strategy: str | None, *, rollout: int | None, jacoby: bo
         try:
             asyncio.run(_serve(player, listening, strategies[0].name))
         finally:
-            for it in strategies:
-                close_strategy_in_time(it, it.name)
+            for loaded in strategies:
+                close_strategy_in_time(loaded, loaded.name)
 
 
 async def _serve(player: ExternalPlayer, listening: socket.socket, name: str) -> None:

@@ -203,7 +203,7 @@ def _backend(name: str) -> Backend:
 
 
 def _pack(folder: Path, recipe: Path, target: Path) -> Path:
-    from fibsbot.engine.training.results import pack  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.bundles import pack  # noqa: PLC0415 - loads numpy
 
     try:
         return pack(folder, recipe, target, _note)
@@ -212,7 +212,7 @@ def _pack(folder: Path, recipe: Path, target: Path) -> Path:
 
 
 def _unpack(packed: Path, folder: Path, recipe: Recipe) -> None:
-    from fibsbot.engine.training.results import unpack  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.bundles import unpack  # noqa: PLC0415 - loads numpy
 
     try:
         unpack(packed, folder, recipe)

@@ -138,8 +138,8 @@ def compare_configs(old: Config, new: Config) -> ConfigChanges:
         accounts.append(_merged_account(account, now) if now else account)
     found += [_Change(f"account {name!r} is new: restart", needs_restart=True) for name in added]
     return ConfigChanges(
-        tuple(it.path for it in found if not it.needs_restart),
-        tuple(it.path for it in found if it.needs_restart),
+        tuple(change.path for change in found if not change.needs_restart),
+        tuple(change.path for change in found if change.needs_restart),
         evolve(new, accounts=tuple(accounts), **holds),
     )
 
@@ -151,19 +151,23 @@ class _Change:
 
 
 def _values(table: attrs.AttrsInstance) -> Mapping[str, Any]:
-    return {it.name: getattr(table, it.name) for it in settings_of(type(table))}
+    return {setting.name: getattr(table, setting.name) for setting in settings_of(type(table))}
 
 
 def _fixed(table: SettingsClass, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the values that can change only at a start."""
-    return {it.name: values[it.name] for it in settings_of(table) if it.info.needs_restart and it.name in values}
+    return {
+        setting.name: values[setting.name]
+        for setting in settings_of(table)
+        if setting.info.needs_restart and setting.name in values
+    }
 
 
 def _compared(path: str, table: SettingsClass, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[_Change]:
     """Yield the settings of a section that have changed, been added or been removed."""
-    for it in settings_of(table):
-        if was.get(it.name, _Missing) != now.get(it.name, _Missing):
-            yield _Change(f"{path}.{it.name}", it.info.needs_restart)
+    for setting in settings_of(table):
+        if was.get(setting.name, _Missing) != now.get(setting.name, _Missing):
+            yield _Change(f"{path}.{setting.name}", setting.info.needs_restart)
 
 
 class _Missing:
@@ -188,7 +192,7 @@ def _merged_account(was: AccountConfig, now: AccountConfig) -> AccountConfig:
         before, after = was.overrides.get(section.name, {}), now.overrides.get(section.name, {})
         fixed = _fixed(section.cls, before)
         overrides[section.name] = {
-            key: it for key, it in after.items() if key not in _fixed(section.cls, after)
+            key: value for key, value in after.items() if key not in _fixed(section.cls, after)
         } | fixed
     return evolve(was, overrides={name: values for name, values in overrides.items() if values})
 

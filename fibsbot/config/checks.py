@@ -77,7 +77,10 @@ def _runs(
 
 
 def _with_later(problems: tuple[ConfigProblem, ...], later: Iterable[ConfigProblem]) -> tuple[ConfigProblem, ...]:
-    return (*problems, *(it for it in later if not any(_is_consequence(it, before) for before in problems)))
+    return (
+        *problems,
+        *(problem for problem in later if not any(_is_consequence(problem, before) for before in problems)),
+    )
 
 
 def _find_passwords(config: Config) -> dict[str, FoundPassword]:
@@ -158,7 +161,7 @@ def _remove_setting(tables: dict[str, Any], steps: list[str]) -> None:
             table = table[int(step) - 1]
             continue
         below = table.get(step)
-        many = isinstance(below, list) and all(isinstance(it, dict) for it in below)
+        many = isinstance(below, list) and all(isinstance(item, dict) for item in below)
         if not following or not (isinstance(below, dict) or many):
             table.pop(step, None)
             if len(steps) == 3 and steps[1].isdecimal() and step == "name":
@@ -226,9 +229,9 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
     yield bot.resign_match and not bot.resign, "bot.resign_match has no effect while bot.resign is false"
     yield bot.invite and bot.invite == account.name, "bot.invite is the account itself"
     unused = [
-        it
-        for it in ("length", "laws", "game")
-        if getattr(bot, f"invite_{it}") != getattr(PlaySettings(), f"invite_{it}")
+        name
+        for name in ("length", "laws", "game")
+        if getattr(bot, f"invite_{name}") != getattr(PlaySettings(), f"invite_{name}")
     ]
     yield (
         unused and bot.invite is None,
@@ -243,7 +246,9 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
 
 def _seeking(config: Config, _: AccountConfig) -> Conditions:
     seek, default = config.seek, SeekSettings()
-    unused = [it for it in ("length", "per_hour", "forgive", "bots") if getattr(seek, it) != getattr(default, it)]
+    unused = [
+        name for name in ("length", "per_hour", "forgive", "bots") if getattr(seek, name) != getattr(default, name)
+    ]
     yield unused and seek.after is None, f"seek.{' and '.join(unused)} without seek.after: nobody is invited"
     if seek.after is not None:
         yield (
@@ -263,20 +268,23 @@ def _chat(config: Config, account: AccountConfig) -> Conditions:
 
 
 def _timings(config: Config, _: AccountConfig) -> Conditions:
-    it = config.timing
-    yield it.think_least > it.think_most, "timing.think_least is above timing.think_most"
-    yield it.finish < SHORT_FINISH, "timing.finish is less than a minute: hardly any match ends in that time"
-    yield it.watchdog <= it.pause, "timing.watchdog is not above timing.pause: it expires before a command may be sent"
+    timing = config.timing
+    yield timing.think_least > timing.think_most, "timing.think_least is above timing.think_most"
+    yield timing.finish < SHORT_FINISH, "timing.finish is less than a minute: hardly any match ends in that time"
     yield (
-        it.keep_alive >= it.silence,
+        timing.watchdog <= timing.pause,
+        "timing.watchdog is not above timing.pause: it expires before a command may be sent",
+    )
+    yield (
+        timing.keep_alive >= timing.silence,
         "timing.keep_alive is not below timing.silence: an idle connection is considered dead",
     )
 
 
 def _reconnecting(config: Config, _: AccountConfig) -> Conditions:
-    it = config.reconnect
-    yield it.first > it.longest, "reconnect.first is above reconnect.longest: no pause grows"
-    yield it.restart > it.longest, "reconnect.restart is above reconnect.longest, which no pause exceeds"
+    pauses = config.reconnect
+    yield pauses.first > pauses.longest, "reconnect.first is above reconnect.longest: no pause grows"
+    yield pauses.restart > pauses.longest, "reconnect.restart is above reconnect.longest, which no pause exceeds"
 
 
 _CHECKS: Final[tuple[Callable[[Config, AccountConfig], Conditions], ...]] = (
@@ -304,12 +312,12 @@ def _process(config: Config) -> Conditions:
         yield own, f"{path}.timing.deadline is ignored by `fibsbot run`: all accounts share the strategies"
     names = [account.name for account in config.accounts if account.name]
     for name in names:
-        twins = [it for it in names if it.lower() == name.lower()]
+        twins = [other for other in names if other.lower() == name.lower()]
         yield len(twins) > 1 and name == twins[0], f"account: {' and '.join(twins)} differ in case only"
     same = service.store is not None and service.control is not None and Path(service.store) == service.control
     yield same, "service.store and service.control are the same file"
     servers = [config.for_account(account).server for account in config.accounts]
-    taken = any(it.port == service.web_port and it.host in LOCAL for it in servers)
+    taken = any(server.port == service.web_port and server.host in LOCAL for server in servers)
     yield taken, "service.web_port is the port of the server"
     yield service.live and service.web_port is None, "service.live has no effect without service.web_port"
     yield service.share_accounts and not service.store, "service.share_accounts has no effect without service.store"

@@ -164,7 +164,7 @@ _INTRODUCTION: Final = Path(__file__).with_name("introduction.md")
 def settings_page() -> str:
     """Return the documentation of all settings, in Markdown."""
     parts = list(sections_of(Config))
-    names = [f"`{it.name}`" for it in parts if it.per_account]
+    names = [f"`{part.name}`" for part in parts if part.per_account]
     introduction = _INTRODUCTION.read_text(encoding="utf-8").rstrip()
     lines = [introduction.replace("SECTIONS", f"{', '.join(names[:-1])} and {names[-1]}")]
     for section in parts:

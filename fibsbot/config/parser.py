@@ -56,8 +56,10 @@ def _parse_one(setting: SettingField, value: Any) -> Any:
 def _parse_list(setting: SettingField, values: Any) -> Any:
     if not isinstance(values, list):
         raise ConfigProblemsError([ConfigProblem("", setting.expected, format_value(values))])
-    parsed: list[Any] = [_parse_length(it) if setting.type is Lengths else _parse_one(setting, it) for it in values]
-    wrong = [number for number, it in enumerate(parsed) if it is None]
+    parsed: list[Any] = [
+        _parse_length(value) if setting.type is Lengths else _parse_one(setting, value) for value in values
+    ]
+    wrong = [number for number, length in enumerate(parsed) if length is None]
     if wrong:
         raise ConfigProblemsError(
             ConfigProblem(f"[{n + 1}]", setting.expected_item, format_value(values[n])) for n in wrong
@@ -121,13 +123,13 @@ _PARSERS: Final[dict[type, Callable[[Any], Any]]] = {
 
 
 T = TypeVar("T")
-ACCOUNT_SECTIONS: Final = {it.name: it.cls for it in sections_of(Config) if it.per_account}
+ACCOUNT_SECTIONS: Final = {section.name: section.cls for section in sections_of(Config) if section.per_account}
 """The sections that an account may have of its own."""
 ACCOUNT: Final = "account"
 PASSWORD: Final = "password"  # noqa: S105 - the word
 PASSWORD_HELP: Final = (
-    f"{', '.join(it.name for it in settings_of(AccountConfig) if it.name.startswith('password_'))} to say where it is,"
-    f" or the variable {DEFAULT_VARIABLE}"
+    f"{', '.join(entry.name for entry in settings_of(AccountConfig) if entry.name.startswith('password_'))}"
+    f" to say where it is, or the variable {DEFAULT_VARIABLE}"
 )
 """Said where a file contains a password."""
 
@@ -160,17 +162,17 @@ def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
     for section in sections_of(Config):
         hooks: dict[str, Any] = {
-            it.name: override(struct_hook=_hook(parse_value, it)) for it in settings_of(section.cls)
+            setting.name: override(struct_hook=_hook(parse_value, setting)) for setting in settings_of(section.cls)
         }
         if section.repeatable:
             hooks["overrides"] = override(omit=True)
         converter.register_structure_hook(section.cls, make_dict_structure_fn(section.cls, converter, **hooks))
     hooks = {
-        it.attribute: override(
-            rename=it.name,
-            struct_hook=_hook(_accounts, converter) if it.repeatable else _hook(_table, converter, it.cls),
+        section.attribute: override(
+            rename=section.name,
+            struct_hook=_hook(_accounts, converter) if section.repeatable else _hook(_table, converter, section.cls),
         )
-        for it in sections_of(Config)
+        for section in sections_of(Config)
     }
     converter.register_structure_hook(Config, make_dict_structure_fn(Config, converter, **hooks))
     return converter
@@ -201,7 +203,7 @@ def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
     """Parse `[account]`, or each of several `[[account]]`."""
     if isinstance(value, dict):
         return (_account(converter, value),)
-    if not isinstance(value, list) or not all(isinstance(it, dict) for it in value):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ConfigProblemsError([ConfigProblem("", "a table of settings, or several", format_value(value))])
     problems = list(_duplicate_names(value))
     accounts = []
@@ -209,7 +211,7 @@ def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
         try:
             accounts.append(_account(converter, table))
         except ConfigProblemsError as error:
-            problems += [it.prefixed(f"[{number}]") for it in error.problems]
+            problems += [problem.prefixed(f"[{number}]") for problem in error.problems]
     if problems:
         raise ConfigProblemsError(problems)
     return tuple(accounts)
@@ -219,16 +221,18 @@ def _account(converter: Converter, table: dict[str, Any]) -> AccountConfig:
     """Parse an account: its settings, and the sections that override others for it."""
     problems: list[ConfigProblem] = []
     account, overrides = AccountConfig(), {}
-    sections = {name: it for name, it in table.items() if name in ACCOUNT_SECTIONS}
+    sections = {name: value for name, value in table.items() if name in ACCOUNT_SECTIONS}
     try:
-        account = _structured(converter, {key: it for key, it in table.items() if key not in sections}, AccountConfig)
+        account = _structured(
+            converter, {key: value for key, value in table.items() if key not in sections}, AccountConfig
+        )
     except ConfigProblemsError as error:
         problems += error.problems
     for name, section in sections.items():
         try:
             settings = _table(converter, ACCOUNT_SECTIONS[name], section)
         except ConfigProblemsError as error:
-            problems += [it.prefixed(name) for it in error.problems]
+            problems += [problem.prefixed(name) for problem in error.problems]
         else:
             overrides[name] = {key: getattr(settings, key) for key in section}
     if problems:
@@ -257,7 +261,7 @@ def _duplicate_names(tables: Sequence[dict[str, Any]]) -> Iterator[ConfigProblem
 def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
     """Yield the problems in the errors that cattrs raises."""
     noted, others = error.group_exceptions()
-    names = {it.attribute: it.name for it in sections_of(Config)}
+    names = {section.attribute: section.name for section in sections_of(Config)}
     for inner, note in noted:
         if not isinstance(inner, ConfigProblemsError):
             raise inner
@@ -280,5 +284,5 @@ def _problems(error: ClassValidationError) -> Iterator[ConfigProblem]:
 def _known_keys(table: type[Any]) -> list[str]:
     """Return the keys that a table may have."""
     if table is Config:
-        return [it.name for it in sections_of(Config)]
-    return [it.name for it in settings_of(table)] + (list(ACCOUNT_SECTIONS) if table is AccountConfig else [])
+        return [section.name for section in sections_of(Config)]
+    return [setting.name for setting in settings_of(table)] + (list(ACCOUNT_SECTIONS) if table is AccountConfig else [])

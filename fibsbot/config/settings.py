@@ -52,7 +52,7 @@ class ConfigProblemsError(ValueError):
 
 def format_problems(path: Path, problems: Iterable[ConfigProblem]) -> str:
     """Return a line for each problem of a file, each of which begins with the file's path."""
-    return "\n".join(str(it) if it.path == str(path) else f"{path}: {it}" for it in problems)
+    return "\n".join(str(problem) if problem.path == str(path) else f"{path}: {problem}" for problem in problems)
 
 
 def format_value(value: Any) -> str:
@@ -96,11 +96,11 @@ def repeatable_section(name: str, cls: SettingsClass) -> Any:
 
 def sections_of(config: SettingsClass) -> Iterator[Section]:
     """Yield the sections of a configuration in their order."""
-    for it in fields(config):
-        data = it.metadata
+    for attribute in fields(config):
+        data = attribute.metadata
         yield Section(
-            data.get("name", it.name),
-            it.name,
+            data.get("name", attribute.name),
+            attribute.name,
             data["class"],
             per_account=data.get("per_account", False),
             repeatable="name" in data,
@@ -153,7 +153,7 @@ _TYPE_NAMES: Final = {
 def settings_of(cls: SettingsClass) -> Iterator[SettingField]:
     """Yield the settings of a section in their order."""
     for attribute, info in setting_fields(cls):
-        types = [it for it in get_args(attribute.type) or (attribute.type,) if it not in {NoneType, ...}]
+        types = [kind for kind in get_args(attribute.type) or (attribute.type,) if kind not in {NoneType, ...}]
         if len(types) != 1 or not isinstance(types[0], type):
             raise TypeError(f"expected one class as the type of {attribute.name}, got {attribute.type!r}")
         is_list = get_origin(attribute.type) is tuple
@@ -274,10 +274,10 @@ class Config:
 
     def account_called(self, name: str | None) -> AccountConfig:
         """Return an account by its name; None means the only one. Raises UnknownAccountError."""
-        found = [it for it in self.accounts if name in {None, it.name}]
+        found = [account for account in self.accounts if name in {None, account.name}]
         if len(found) == 1:
             return found[0]
-        names = ", ".join(it.name or "one without a name" for it in self.accounts) or "none"
+        names = ", ".join(account.name or "one without a name" for account in self.accounts) or "none"
         raise UnknownAccountError(f"expected the name of an account ({names}), got {name or 'none'}")
 
     def for_account(self, account: AccountConfig) -> Config:

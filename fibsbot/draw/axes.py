@@ -26,9 +26,9 @@ HOUR: Final = 3600
 DAY: Final = 24 * HOUR
 MONTH: Final = 30.44 * DAY
 _STEPS: Final = (
-    *(it * 60 for it in (1, 2, 5, 10, 15, 30)),
-    *(it * HOUR for it in (1, 2, 3, 6, 12)),
-    *(it * DAY for it in (1, 2, 7, 14)),
+    *(minutes * 60 for minutes in (1, 2, 5, 10, 15, 30)),
+    *(hours * HOUR for hours in (1, 2, 3, 6, 12)),
+    *(days * DAY for days in (1, 2, 7, 14)),
 )
 """Steps between ticks, in seconds."""
 _MONTH_STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
@@ -62,7 +62,7 @@ def seconds(at: dt.datetime) -> float:
 
 def value_range(values: Sequence[float], scale: Scale) -> tuple[float, float]:
     """Return the minimum and maximum of the finite values, widened if they are equal; (0, 1) if there are none."""
-    finite = [it for it in values if math.isfinite(it)]
+    finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return (0.0, 1.0)
     low, high = min(finite), max(finite)
@@ -80,13 +80,13 @@ def ticks(low: float, high: float, scale: Scale, about: int = 6) -> list[Tick]:
     power = math.floor(math.log10(step) + 1e-9)
     quarters = step < 10 and round(step / 10.0**power, 3) == 2.5  # needs one digit more
     first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
-    return [Tick(it * step, _number(it * step, max(0, -power) + quarters)) for it in range(first, last + 1)]
+    return [Tick(number * step, _number(number * step, max(0, -power) + quarters)) for number in range(first, last + 1)]
 
 
 def nice_step(rough: float) -> float:
     """Return the next larger step of 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
-    return next(it * power for it in (1.0, 2.0, 2.5, 5.0, 10.0) if it * power >= rough * (1 - 1e-9))
+    return next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= rough * (1 - 1e-9))
 
 
 def format_value(value: float, scale: Scale) -> str:
@@ -102,9 +102,11 @@ def _number(value: float, digits: int) -> str:
 
 
 def _time_ticks(low: float, high: float, rough: float) -> Iterator[Tick]:
-    step = next((it for it in _STEPS if it >= rough), None)
+    step = next((length for length in _STEPS if length >= rough), None)
     if step is None:
-        yield from _month_ticks(low, high, next((it for it in _MONTH_STEPS if it * MONTH >= rough), _MONTH_STEPS[-1]))
+        yield from _month_ticks(
+            low, high, next((months for months in _MONTH_STEPS if months * MONTH >= rough), _MONTH_STEPS[-1])
+        )
         return
     offset = _MONDAY if step >= 7 * DAY else 0
     for count in range(math.ceil((low - offset) / step), math.floor((high - offset) / step) + 1):
@@ -115,7 +117,8 @@ def _time_ticks(low: float, high: float, rough: float) -> Iterator[Tick]:
 
 def _month_ticks(low: float, high: float, step: int) -> Iterator[Tick]:
     first, last = (
-        (it.year * 12 + it.month - 1) // step for it in (_EPOCH + dt.timedelta(seconds=it) for it in (low, high))
+        (moment.year * 12 + moment.month - 1) // step
+        for moment in (_EPOCH + dt.timedelta(seconds=since_epoch) for since_epoch in (low, high))
     )
     for count in range(first, last + 1):
         year, month = divmod(count * step, 12)
@@ -178,9 +181,11 @@ class Axes:
     def draw(self, *, zero: bool, x_role: ColourRole = ColourRole.FAINT) -> Iterator[str]:
         """Yield grid, axes and labels; with `zero` the x axis is at y = 0 instead of the lower edge."""
         left, right, bottom = map(coord, (self.left, self.right, self.bottom))
-        lines = "".join(f"M{left} {coord(self.y(it.value))}H{right}" for it in self.y_ticks)
+        lines = "".join(f"M{left} {coord(self.y(tick.value))}H{right}" for tick in self.y_ticks)
         yield f'<path d="{lines}"{paint(ColourRole.GRID, self.theme)}/>'
-        yield from self._texts([(self.left - 8, self.y(it.value) + TEXT * 0.36, it.text) for it in self.y_ticks], "end")
+        yield from self._texts(
+            [(self.left - 8, self.y(tick.value) + TEXT * 0.36, tick.text) for tick in self.y_ticks], "end"
+        )
         line = coord(self.y(0.0)) if zero else bottom
         yield f'<path d="M{left} {line}H{right}"{paint(ColourRole.AXIS, self.theme)}/>'
         yield from self._texts(self._x_labels(), "middle", x_role)

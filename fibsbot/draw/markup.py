@@ -25,7 +25,7 @@ def clean(text: str, longest: int | None = None) -> str:
     cut = text if longest is None else text[: 4 * longest]
     line = " ".join(cut.split())
     if not line.isprintable():
-        line = "".join([it if it.isprintable() else UNPRINTABLE for it in line])
+        line = "".join([character if character.isprintable() else UNPRINTABLE for character in line])
     if longest is None or (len(line) <= longest and len(cut) == len(text)):
         return line
     return f"{line[: longest - 1].rstrip()}…"
@@ -34,7 +34,9 @@ def clean(text: str, longest: int | None = None) -> str:
 def escape(text: str) -> str:
     """Return text as it may stand between tags and in attributes; line breaks stay."""
     if not text.isprintable():
-        text = "".join([it if it.isprintable() or it == "\n" else UNPRINTABLE for it in text])
+        text = "".join(
+            [character if character.isprintable() or character == "\n" else UNPRINTABLE for character in text]
+        )
     return text.translate(_ENTITIES)
 
 

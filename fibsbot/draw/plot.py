@@ -104,7 +104,7 @@ def curve_svg(  # noqa: PLR0913 - the parts of a chart
     """
     if len(series) > len(SERIES):
         raise ValueError(f"expected {len(SERIES)} series at most, got {len(series)}")
-    values = [point for it in series for point in it.points if _finite(point)]
+    values = [point for curve in series for point in curve.points if _finite(point)]
     xs = value_range([point[0] for point in values], x)
     low, high = value_range([*(point[1] for point in values), *y_range, *([0.0] if zero else [])], Scale.NUMBER)
     margin = 0.04 * (high - low)
@@ -117,16 +117,16 @@ def curve_svg(  # noqa: PLR0913 - the parts of a chart
         *axes.draw(zero=zero),
         *(() if values else axes.note(NO_DATA)),
         *_annotations(annotations, axes),
-        *(line for number, it in enumerate(series) for line in _curve(it, number, axes)),
-        *(_marker(it, axes) for it in markers),
+        *(line for number, curve in enumerate(series) for line in _curve(curve, number, axes)),
+        *(_marker(marker, axes) for marker in markers),
         *(_legend(series, axes) if axes.legend else ()),
     ]
     plot = " ".join(map(coord, (axes.left, axes.top, axes.right, axes.bottom)))
     return _document(
         axes,
-        [_describe_curve(it, x) for it in series],
+        [_describe_curve(curve, x) for curve in series],
         body,
-        (*SERIES[: len(series)], *{it.role: None for it in markers}),
+        (*SERIES[: len(series)], *{marker.role: None for marker in markers}),
         f' data-x="{xs[0]:.10g} {xs[1]:.10g}" data-plot="{plot}"',
     )
 
@@ -143,7 +143,7 @@ def bars_svg(  # noqa: PLR0913 - the parts of a chart
 ) -> str:
     """Draw bars, such as the count of each roll; the description has all values."""
     low, high = value_range(
-        [0.0, *(it for bar in bars for it in (bar.value, bar.expected) if it is not None)], Scale.NUMBER
+        [0.0, *(value for bar in bars for value in (bar.value, bar.expected) if value is not None)], Scale.NUMBER
     )
     margin = 0.05 * (high - low)
     x_ticks = [Tick(number + 0.5, clean(bar.label, MAX_LABEL)) for number, bar in enumerate(bars)]
@@ -171,10 +171,10 @@ def _document(
 
 def _annotations(annotations: Sequence[Annotation], axes: Axes) -> Iterator[str]:
     taken = -math.inf
-    for it in sorted(annotations, key=lambda it: it.x):
-        if not axes.xs[0] <= it.x <= axes.xs[1]:
+    for annotation in sorted(annotations, key=lambda annotation: annotation.x):
+        if not axes.xs[0] <= annotation.x <= axes.xs[1]:
             continue
-        x, text = axes.x(it.x), clean(it.text, MAX_LABEL)
+        x, text = axes.x(annotation.x), clean(annotation.text, MAX_LABEL)
         line = f"M{coord(x)} {coord(axes.top)}V{coord(axes.bottom)}"
         yield f'<path d="{line}" stroke-dasharray="1 4"{paint(ColourRole.AXIS, axes.theme)}/>'
         end = x + 4 + text_width(text, TEXT)
@@ -184,20 +184,20 @@ def _annotations(annotations: Sequence[Annotation], axes: Axes) -> Iterator[str]
             taken = end + 4
 
 
-def _marker(it: Marker, axes: Axes) -> str:
-    x, y = axes.x(it.x), min(max(axes.y(it.y), axes.top), axes.bottom)
+def _marker(marker: Marker, axes: Axes) -> str:
+    x, y = axes.x(marker.x), min(max(axes.y(marker.y), axes.top), axes.bottom)
     name, shape = (
         ("rect", f'x="{coord(x - 4)}" y="{coord(y - 4)}" width="8" height="8"')
-        if it.square
+        if marker.square
         else ("circle", f'cx="{coord(x)}" cy="{coord(y)}" r="4.5"')
     )
-    return f"<{name} {shape}{paint(it.role, axes.theme)}><title>{escape(clean(it.text, 200))}</title></{name}>"
+    return f"<{name} {shape}{paint(marker.role, axes.theme)}><title>{escape(clean(marker.text, 200))}</title></{name}>"
 
 
 def _legend(series: Sequence[Series], axes: Axes) -> Iterator[str]:
     x, y = 12.0, 12.0 + TITLE + TEXT + 8
-    for number, it in enumerate(series):
-        name = clean(it.name, MAX_LABEL)
+    for number, curve in enumerate(series):
+        name = clean(curve.name, MAX_LABEL)
         yield f'<path d="M{coord(x)} {coord(y - TEXT * 0.35)}h26" stroke-width="2.5"{_line(number, axes.theme)}/>'
         yield f'<text x="{coord(x + 32)}" y="{coord(y)}"{paint(ColourRole.INK, axes.theme)}>{escape(name)}</text>'
         x += 32 + text_width(name, TEXT) + 18
@@ -218,8 +218,10 @@ def _line(number: int, theme: Theme) -> str:
     return f"{dashes}{paint(SERIES[number], theme)}"
 
 
-def _curve(it: Series, number: int, axes: Axes) -> Iterator[str]:
-    runs = [[(axes.x(x), axes.y(y)) for x, y in run] for finite, run in itertools.groupby(it.points, _finite) if finite]
+def _curve(curve: Series, number: int, axes: Axes) -> Iterator[str]:
+    runs = [
+        [(axes.x(x), axes.y(y)) for x, y in run] for finite, run in itertools.groupby(curve.points, _finite) if finite
+    ]
     if runs:
         line = 'fill-opacity="0" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"'
         path = "".join(_path(_thinned(run)) for run in runs)
@@ -236,9 +238,9 @@ def _thinned(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, flo
     if len(points) < 2 or len(points) <= points[-1][0] - points[0][0]:
         return points
     kept: list[tuple[float, float]] = []
-    for _, group in itertools.groupby(enumerate(points), lambda it: int(it[1][0])):
+    for _, group in itertools.groupby(enumerate(points), lambda numbered: int(numbered[1][0])):
         column = list(group)
-        extremes = (choose(column, key=lambda it: it[1][1]) for choose in (min, max))
+        extremes = (choose(column, key=lambda numbered: numbered[1][1]) for choose in (min, max))
         kept += [point for _, point in sorted({column[0], column[-1], *extremes})]
     return kept
 
@@ -250,15 +252,15 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return f"M{' '.join(map(coord, rounded[0]))}" + (f"l{' '.join(steps)}" if len(rounded) > 1 else "")
 
 
-def _describe_curve(it: Series, x: Scale) -> str:
-    finite = [point for point in it.points if _finite(point)]
+def _describe_curve(curve: Series, x: Scale) -> str:
+    finite = [point for point in curve.points if _finite(point)]
     if not finite:
-        return f"{clean(it.name)}: {NO_DATA}"
+        return f"{clean(curve.name)}: {NO_DATA}"
     ends = " to ".join(
         f"{format_value(value, Scale.NUMBER)} at {format_value(at, x)}" for at, value in (finite[0], finite[-1])
     )
     low, high = (format_value(choose(value for _, value in finite), Scale.NUMBER) for choose in (min, max))
-    return f"{clean(it.name)}: {ends}; between {low} and {high}, {len(finite)} points"
+    return f"{clean(curve.name)}: {ends}; between {low} and {high}, {len(finite)} points"
 
 
 # -- bars -----------------------------------------------------------------------------------------------------------

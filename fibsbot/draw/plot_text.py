@@ -37,7 +37,7 @@ def curve_text(  # noqa: PLR0913 - the parts of a chart
     finite = [point for point in points if all(map(math.isfinite, point))]
     if not finite:
         return ["nothing yet"]
-    xs, ys = value_range([it[0] for it in finite], x), value_range([it[1] for it in finite], y)
+    xs, ys = value_range([point[0] for point in finite], x), value_range([point[1] for point in finite], y)
     rows = _labels(ticks(*ys, y, max(2, height // 3)), ys, height)
     margin = max((len(text) for text in rows.values()), default=0)
     columns = max(width - margin - 2, 8)
@@ -58,7 +58,7 @@ def curve_text(  # noqa: PLR0913 - the parts of a chart
 def _labels(marks: Sequence[Tick], ys: tuple[float, float], height: int) -> dict[int, str]:
     """Return the labels of the y axis by row."""
     low, high = ys
-    return {round((high - it.value) / (high - low) * (height - 1)): it.text for it in marks}
+    return {round((high - tick.value) / (high - low) * (height - 1)): tick.text for tick in marks}
 
 
 def _x_labels(marks: Sequence[Tick], xs: tuple[float, float], columns: int) -> str:

@@ -24,7 +24,7 @@ def list_games() -> list[str]:
     """Return a line for each game: its name, its title and the names of its options."""
     rulesets = [load_ruleset(name) for name in GAMES]
     rows: list[tuple[str, str, tuple[str, ...]]] = [(page.name, page.title, ()) for page in PAGES]
-    rows += [(it.name, it.title, tuple(option.name for option in it.options)) for it in rulesets]
+    rows += [(rules.name, rules.title, tuple(option.name for option in rules.options)) for rules in rulesets]
     names, titles = (max(len(row[column]) for row in rows) for column in (0, 1))
     return [f"{name:{names}}  {title:{titles}}  {', '.join(options)}".rstrip() for name, title, options in rows]
 

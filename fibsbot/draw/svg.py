@@ -59,7 +59,9 @@ _PIPS: Final = {
 }
 """Positions of the pips of a die, from its middle."""
 _ROLES: Final = tuple(
-    it for it in ColourRole if not it.value.startswith("series") and it not in {ColourRole.AXIS, ColourRole.GRID}
+    role
+    for role in ColourRole
+    if not role.value.startswith("series") and role not in {ColourRole.AXIS, ColourRole.GRID}
 )
 
 
@@ -283,8 +285,8 @@ def _dice(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iter
         return
     role, on = (ColourRole.DARK, ColourRole.ON_DARK) if side.dark else (ColourRole.LIGHT, ColourRole.ON_LIGHT)
     x, y = layout.side(below=below)
-    centres = [x + (it - (len(side.dice) - 1) / 2) * DIE * 1.3 for it in range(len(side.dice))]
-    squares = "".join(_rect(it - DIE / 2, y - DIE / 2, DIE, DIE, 6) for it in centres)
+    centres = [x + (number - (len(side.dice) - 1) / 2) * DIE * 1.3 for number in range(len(side.dice))]
+    squares = "".join(_rect(centre - DIE / 2, y - DIE / 2, DIE, DIE, 6) for centre in centres)
     pips = "".join(
         f'<circle cx="{coord(centre + dx * DIE * 0.27)}" cy="{coord(y + dy * DIE * 0.27)}" r="3.6"/>'
         for centre, die in zip(centres, side.dice, strict=True)

@@ -92,7 +92,7 @@ def load(function: Callable[..., Any]) -> list[Code]:
 
 def save(function: Callable[..., Any], code: Code) -> None:
     """Add code to the cache; log a warning if it cannot be written."""
-    codes = [*(it for it in load(function) if it.key != code.key), code]
+    codes = [*(kept for kept in load(function) if kept.key != code.key), code]
     trouble: OSError | None = None
     for folder in _folders(function):
         try:
@@ -176,9 +176,9 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _dump(stamp: str, codes: list[Code]) -> bytes:
-    rows = [[it.key, it.entry, it.needs, len(it.content)] for it in codes]
+    rows = [[code.key, code.entry, code.needs, len(code.content)] for code in codes]
     description = json.dumps({"stamp": stamp, "codes": rows}).encode()
-    body = _NUMBER.pack(len(description)) + description + b"".join(it.content for it in codes)
+    body = _NUMBER.pack(len(description)) + description + b"".join(code.content for code in codes)
     return MARK + _NUMBER.pack(zlib.crc32(body)) + body
 
 

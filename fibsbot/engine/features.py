@@ -144,7 +144,10 @@ _ON_POINTS: Final = (1 << BAR) - 2
 _NEAR: Final = 63
 """The bits of the six points before a target."""
 _DIRECT: Final = np.array(
-    [sum(1 << bit for bit, roll in enumerate(ROLLS) if any(mask >> (it - 1) & 1 for it in roll)) for mask in range(64)]
+    [
+        sum(1 << bit for bit, roll in enumerate(ROLLS) if any(mask >> (number - 1) & 1 for number in roll))
+        for mask in range(64)
+    ]
 )
 """The rolls that show one of a set of numbers; bit n - 1 of the index is set if n is one of them."""
 _COMBINATIONS: Final = _combinations()

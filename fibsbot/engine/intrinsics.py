@@ -101,11 +101,11 @@ def accumulate_two(form: VectorForm) -> Any:
 def _build_sums(context: Any, builder: ir.IRBuilder, form: VectorForm, given: list[tuple[Any, Any]]) -> Any:
     """Build a tile of the sums of one row, added to those before, or of two rows; `given` are arguments with types."""
     one, other, unit, weights, begin, places, *values, pairs = given
-    first, begin, pairs = (context.cast(builder, it[1], it[0], types.int64) for it in (unit, begin, pairs))
-    arrays = [builder.gep(_address(context, builder, it, _INT), [first]) for it in (one, other)]
-    tiles, width = ([(None, it) for it in arrays], SHARED_TILE) if len(values) > 1 else ([arrays], TILE)
+    first, begin, pairs = (context.cast(builder, typed[1], typed[0], types.int64) for typed in (unit, begin, pairs))
+    arrays = [builder.gep(_address(context, builder, array, _INT), [first]) for array in (one, other)]
+    tiles, width = ([(None, array) for array in arrays], SHARED_TILE) if len(values) > 1 else ([arrays], TILE)
     rows = builder.gep(_address(context, builder, weights, _WORD), [begin]), _address(context, builder, places, _INT)
-    _build_tile(builder, form, tiles, rows, [_address(context, builder, it, _INT) for it in values], pairs, width)
+    _build_tile(builder, form, tiles, rows, [_address(context, builder, value, _INT) for value in values], pairs, width)
     return context.get_dummy_value()
 
 
@@ -141,12 +141,12 @@ def _build_tile(
     with _loop(builder, pairs) as index:
         first = builder.shl(index, _LONG(1))
         pair = [
-            builder.gep(weights, [builder.sext(builder.load(builder.gep(places, [it]), align=4), _LONG)])
-            for it in (first, builder.add(first, _LONG(1)))
+            builder.gep(weights, [builder.sext(builder.load(builder.gep(places, [at]), align=4), _LONG)])
+            for at in (first, builder.add(first, _LONG(1)))
         ]
         both = [
-            builder.bitcast(_same(builder, builder.load(builder.gep(it, [index]), align=2), wide), words)
-            for it in values
+            builder.bitcast(_same(builder, builder.load(builder.gep(address, [index]), align=2), wide), words)
+            for address in values
         ]
         for number in range(len(held[0])):
             place = _LONG(number // 2 * lanes)
@@ -185,8 +185,10 @@ def rectify() -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             typed = [*zip(called.args, given, strict=True)]
             arrays = [_address(context, builder, typed[0], _INT)]
-            arrays += [_address(context, builder, typed[it], _FLOAT) for it in (1, 2, 5)]
-            step, *factors = (context.cast(builder, given[it], called.args[it], types.float32) for it in (3, 6, 7))
+            arrays += [_address(context, builder, typed[number], _FLOAT) for number in (1, 2, 5)]
+            step, *factors = (
+                context.cast(builder, given[number], called.args[number], types.float32) for number in (3, 6, 7)
+            )
             units = context.cast(builder, given[4], called.args[4], types.int64)
             return _build_rectify(builder, arrays, step, units, factors)
 
@@ -219,8 +221,8 @@ def _build_rectify(builder: ir.IRBuilder, arrays: list[Any], step: Any, units: A
         total = builder.fadd(*_halves(builder, total))
         most = _larger(builder, *_halves(builder, most))
     total, most = (
-        builder.fmul(builder.extract_element(it, _INT(0)), factor)
-        for it, factor in zip((total, most), factors, strict=True)
+        builder.fmul(builder.extract_element(vector, _INT(0)), factor)
+        for vector, factor in zip((total, most), factors, strict=True)
     )
     return _larger(builder, total, most)
 
@@ -247,9 +249,9 @@ def list_words(form: VectorForm) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             given = [*zip(called.args, given, strict=True)]
             lists = _Lists(context, builder, form, SHARED_TILE, given[5:])
-            numbers = [_Scaled(context, builder, *it) for it in zip(given[:2], given[2:4], strict=True)]
+            numbers = [_Scaled(context, builder, *scaled) for scaled in zip(given[:2], given[2:4], strict=True)]
             with _loop(builder, _groups(context, builder, given[4])) as index:
-                lists.add(index, [it.rounded(index) for it in numbers])
+                lists.add(index, [number.rounded(index) for number in numbers])
             return lists.count
 
         types_given = one, other, scale, scale_of_other, count, table, places, values, values_of_other
@@ -324,7 +326,7 @@ class _Lists:
         self._tile = tile
         self._table = _address(context, builder, table, _BYTE)
         self._places = _address(context, builder, places, _INT)
-        self._values = [_address(context, builder, it, _WORD) for it in values]
+        self._values = [_address(context, builder, value, _WORD) for value in values]
         self._found = _variable(builder, _LONG(0))
 
     @property
@@ -378,7 +380,7 @@ def find_changes() -> Any:
     @intrinsic
     def find(_: Any, board: Any, other: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
-            both = [_address(context, builder, it, _BYTE) for it in zip(called.args, given, strict=True)]
+            both = [_address(context, builder, value, _BYTE) for value in zip(called.args, given, strict=True)]
             return _build_mask(builder, both, lambda one, two: builder.icmp_signed("!=", one, two))
 
         return types.int64(board, other), build
@@ -393,7 +395,8 @@ def find_cells() -> Any:
     def find(_: Any, board: Any, least: Any, most: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             limits = [
-                _same(builder, context.cast(builder, given[it], called.args[it], types.int8), _CELLS) for it in (1, 2)
+                _same(builder, context.cast(builder, given[number], called.args[number], types.int8), _CELLS)
+                for number in (1, 2)
             ]
 
             def compare(cells: Any) -> Any:
@@ -412,8 +415,8 @@ def _build_mask(builder: ir.IRBuilder, boards: list[Any], compare: Callable[...,
     mask: Any = _LONG(0)
     for first in (0, CELLS - _COMPARED):  # two loads that overlap
         cells = [
-            builder.load(builder.bitcast(builder.gep(it, [_LONG(first)]), _CELLS.as_pointer()), align=1)
-            for it in boards
+            builder.load(builder.bitcast(builder.gep(board, [_LONG(first)]), _CELLS.as_pointer()), align=1)
+            for board in boards
         ]
         bits = builder.bitcast(compare(*cells), _WORD)
         mask = builder.or_(mask, builder.shl(builder.zext(bits, _LONG), _LONG(first)))
@@ -427,7 +430,7 @@ def dot(partial_sums: int) -> Any:
     def dot_product(_: Any, one: Any, other: Any, count: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             typed = [*zip(called.args, given, strict=True)]
-            arrays = [_address(context, builder, it, _FLOAT) for it in typed[:2]]
+            arrays = [_address(context, builder, array, _FLOAT) for array in typed[:2]]
             count = context.cast(builder, given[2], called.args[2], types.int64)
             return _build_dot(builder, arrays, count, partial_sums // GROUP)
 
@@ -442,7 +445,7 @@ def _build_dot(builder: ir.IRBuilder, arrays: list[Any], count: Any, groups: int
     with _loop(builder, builder.udiv(count, _LONG(groups * GROUP))) as index:
         for number, total in enumerate(totals):
             first = builder.add(builder.mul(index, _LONG(groups * GROUP)), _LONG(number * GROUP))
-            places = [builder.bitcast(builder.gep(it, [first]), _FLOATS.as_pointer()) for it in arrays]
+            places = [builder.bitcast(builder.gep(array, [first]), _FLOATS.as_pointer()) for array in arrays]
             product = builder.fmul(*(builder.load(place, align=4) for place in places))
             builder.store(builder.fadd(builder.load(total), product), total)
     return _added_up(builder, functools.reduce(builder.fadd, map(builder.load, totals)))
@@ -455,9 +458,9 @@ def rectified_dots(rows: int) -> Any:
     def dot_products(_: Any, one: Any, others: Any, count: Any, sums: Any) -> Any:
         def build(context: Any, builder: ir.IRBuilder, called: Any, given: Any) -> Any:
             typed = [*zip(called.args, given, strict=True)]
-            one, others, sums = (_address(context, builder, typed[it], _FLOAT) for it in (0, 1, 3))
+            one, others, sums = (_address(context, builder, typed[number], _FLOAT) for number in (0, 1, 3))
             count = context.cast(builder, given[2], called.args[2], types.int64)
-            starts = [builder.gep(others, [builder.mul(_LONG(it), count)]) for it in range(rows)]
+            starts = [builder.gep(others, [builder.mul(_LONG(row), count)]) for row in range(rows)]
             _build_dots(builder, one, starts, count, sums)
             return context.get_dummy_value()
 
@@ -538,7 +541,7 @@ def _same(builder: ir.IRBuilder, number: Any, wide: ir.VectorType) -> Any:
 def _interleaving(lanes: int, half: int) -> ir.Constant:
     """Return the mask that interleaves the low or the high halves of two vectors, separately in each 128 bits."""
     places = [first + 4 * half + place for first in range(0, lanes, 8) for place in range(4)]
-    return _mask(it for place in places for it in (place, place + lanes))
+    return _mask(lane for place in places for lane in (place, place + lanes))
 
 
 def _mask(places: Iterable[int]) -> ir.Constant:

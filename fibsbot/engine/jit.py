@@ -236,14 +236,15 @@ def signature_key(function: CompiledFunction[..., Any], arguments: tuple[Any, ..
         name = function.function.__qualname__
         raise TypeError(f"{name} expected {len(function.annotations)} arguments, got {len(arguments)}")
     return " ".join(
-        text if text in SCALAR_TYPES else describe(it) for text, it in zip(function.annotations, arguments, strict=True)
+        text if text in SCALAR_TYPES else describe(argument)
+        for text, argument in zip(function.annotations, arguments, strict=True)
     )
 
 
 def plain_arrays(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the arguments with arrays of subclasses, such as mapped files, as plain arrays."""
-    return tuple(it.view(np.ndarray) if isinstance(it, np.ndarray) else it for it in arguments)
+    return tuple(argument.view(np.ndarray) if isinstance(argument, np.ndarray) else argument for argument in arguments)
 
 
 if __name__ == "__main__":
-    print(*(it.name for it in runnable_targets()), sep="\n")  # noqa: T201 - what the module is for when it is run
+    print(*(runnable.name for runnable in runnable_targets()), sep="\n")  # noqa: T201 - what the module is for when it is run

@@ -79,7 +79,9 @@ def compile_for(function: DeclaredFunction, key: str) -> Code:
         module, entry = translate(function, key)
         machine = target_machine()
         optimise(module, machine)
-        needs = sorted(it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm."))
+        needs = sorted(
+            symbol.name for symbol in module.functions if symbol.is_declaration and not symbol.name.startswith("llvm.")
+        )
         return Code(key, entry, tuple(needs), machine.emit_object(module))
     except AttributeError as error:
         raise CompilerError(f"numba {numba.__version__} lacks a name that is used here: {error}") from error
@@ -91,7 +93,7 @@ def translate(function: DeclaredFunction, key: str) -> tuple[Any, str]:
     Everything but the entry is internal to the module, which is not optimised yet.
     """
     kinds = function.signatures[key]
-    signature = tuple(_numba_type(it) for it in kinds)
+    signature = tuple(_numba_type(kind) for kind in kinds)
     compiler = _compiler_of(function)
     compiler.compile(signature)
     module = llvm.parse_assembly(compiler.inspect_llvm(signature))
@@ -101,9 +103,9 @@ def translate(function: DeclaredFunction, key: str) -> tuple[Any, str]:
     built = _entry(entry, name, kinds, function.returned, returned)
     _check(module.get_function(name), built.get_global(name))
     module.link_in(llvm.parse_assembly(str(built)))
-    for it in [*module.functions, *module.global_variables]:
-        if not it.is_declaration and it.name != entry and not it.name.startswith("llvm."):
-            it.linkage = "internal"
+    for symbol in [*module.functions, *module.global_variables]:
+        if not symbol.is_declaration and symbol.name != entry and not symbol.name.startswith("llvm."):
+            symbol.linkage = "internal"
     return module, entry
 
 
@@ -136,7 +138,9 @@ def _compiler_of(function: InnerFunction) -> Any:
     plain: Any = function.function
     known = plain.__globals__
     names = {name: _for_numba(known[name]) for name in plain.__code__.co_names if name in known}
-    cells = plain.__closure__ and tuple(python_types.CellType(_for_numba(it.cell_contents)) for it in plain.__closure__)
+    cells = plain.__closure__ and tuple(
+        python_types.CellType(_for_numba(cell.cell_contents)) for cell in plain.__closure__
+    )
     copy = python_types.FunctionType(plain.__code__, {"__name__": plain.__module__, **names}, closure=cells)
     return _njit(_target=_target(), **_OPTIONS, **_lean())(copy)
 
@@ -175,7 +179,7 @@ def _numba_type(kind: ObjectType | str) -> Any:
     if isinstance(kind, ArrayType):
         return types.Array(from_dtype(np.dtype(kind.element)), kind.dimensions, "C")
     tuple_types: Any = types.BaseTuple
-    return tuple_types.from_types([_numba_type(it) for it in kind.types], kind.name)
+    return tuple_types.from_types([_numba_type(part) for part in kind.types], kind.name)
 
 
 # -- the entry ---------------------------------------------------------------------------------------------------------
@@ -189,8 +193,8 @@ def _parts(kind: ObjectType | str) -> Iterator[ir.Type]:
         # Owner of the memory (null here), number and size of the elements, their address, shape, strides.
         yield from (_POINTER, _POINTER, _LONG, _LONG, _POINTER, *[_LONG] * (2 * kind.dimensions))
     else:
-        for it in kind.types:
-            yield from _parts(it)
+        for part in kind.types:
+            yield from _parts(part)
 
 
 def _entry(entry: str, name: str, kinds: Signature, annotation: str, returned: Any) -> ir.Module:
@@ -199,9 +203,9 @@ def _entry(entry: str, name: str, kinds: Signature, annotation: str, returned: A
     module.triple = llvm.get_process_triple()
     double = annotation == "float"
     result = ir.DoubleType() if double else _LONG
-    passed = [_NUMBERS[it][1] if isinstance(it, str) else _POINTER for it in kinds]
+    passed = [_NUMBERS[kind][1] if isinstance(kind, str) else _POINTER for kind in kinds]
     function = ir.Function(module, ir.FunctionType(result, [_POINTER, *passed]), entry)
-    parts = [it for kind in kinds for it in _parts(kind)]
+    parts = [part for kind in kinds for part in _parts(kind)]
     called = ir.Function(module, ir.FunctionType(_INT, [_POINTER, _POINTER, *parts]), name)
     refused = function.append_basic_block("refused")
     other = ir.IRBuilder(refused)
@@ -209,7 +213,7 @@ def _entry(entry: str, name: str, kinds: Signature, annotation: str, returned: A
     builder = ir.IRBuilder(function.append_basic_block("begin"))
     layout, *given = function.args
     taken = _Unpacker(builder, layout, refused)
-    values = [it for kind, value in zip(kinds, given, strict=True) for it in taken.values(kind, value)]
+    values = [part for kind, value in zip(kinds, given, strict=True) for part in taken.values(kind, value)]
     returned_at, errors = builder.alloca(_LONG), builder.alloca(_POINTER)
     builder.store(_LONG(0), returned_at)
     status = builder.call(called, [builder.bitcast(returned_at, _POINTER), builder.bitcast(errors, _POINTER), *values])
@@ -251,7 +255,8 @@ class _Unpacker:
         self._refused = refused
         table = builder.bitcast(layout, _LONG.as_pointer())
         self._layout = {
-            it.name: builder.load(builder.gep(table, [_LONG(place)])) for place, it in enumerate(fields(ObjectLayout))
+            attribute.name: builder.load(builder.gep(table, [_LONG(place)]))
+            for place, attribute in enumerate(fields(ObjectLayout))
         }
 
     def require(self, condition: Any) -> None:
@@ -278,7 +283,7 @@ class _Unpacker:
         order = self._read(description, "byte_order", _BYTE)
         self.require(build.or_(_is(build, order, ord("=")), _is(build, order, ord("|"))))
         shape, strides = (
-            [self._at(self._read(value, what, _POINTER), _LONG(8 * it), _LONG) for it in range(kind.dimensions)]
+            [self._at(self._read(value, what, _POINTER), _LONG(8 * number), _LONG) for number in range(kind.dimensions)]
             for what in ("shape", "strides")
         )
         count = functools.reduce(build.mul, shape, _LONG(1))
@@ -292,7 +297,7 @@ class _Unpacker:
         self.require(_is(build, self._read(value, "tuple_size", _LONG), len(kind.types)))
         first = self._layout["tuple_items"]
         items = [self._at(value, build.add(first, _LONG(8 * place)), _POINTER) for place in range(len(kind.types))]
-        return [part for it, item in zip(kind.types, items, strict=True) for part in self.values(it, item)]
+        return [part for inner, item in zip(kind.types, items, strict=True) for part in self.values(inner, item)]
 
     def _read(self, begin: Any, what: str, element: ir.Type) -> Any:
         """Build a load of what an object has at a place of the layout."""
@@ -306,7 +311,7 @@ class _Unpacker:
 
 def _check(theirs: Any, ours: ir.Function) -> None:
     """Raise CompilerError if numba's function takes other arguments than we pass."""
-    expected, found = ([_word(it.type) for it in arguments] for arguments in (ours.args, theirs.arguments))
+    expected, found = ([_word(argument.type) for argument in arguments] for arguments in (ours.args, theirs.arguments))
     if expected != found:
         raise CompilerError(f"expected a numba whose functions take {expected}, got {found}")
 

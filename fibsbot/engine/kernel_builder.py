@@ -79,7 +79,7 @@ class Platform:
     @property
     def targets(self) -> tuple[Target, ...]:
         """The targets whose kernels its library has."""
-        return tuple(it for it in LIBRARY_TARGETS if self.machine.lower() in it.machines)
+        return tuple(target for target in LIBRARY_TARGETS if self.machine.lower() in target.machines)
 
 
 PLATFORMS: Final = (
@@ -144,7 +144,11 @@ def _adapt(module: Any, platform: Platform, machine: Any) -> None:
 
 
 def _check_needs(module: Any, name: str) -> None:
-    declared = {it.name for it in module.functions if it.is_declaration and not it.name.startswith("llvm.")}
+    declared = {
+        function.name
+        for function in module.functions
+        if function.is_declaration and not function.name.startswith("llvm.")
+    }
     if more := declared - _ELSEWHERE:
         raise BuildError(
             f"{name}: expected a kernel that needs no other library, found calls of {', '.join(sorted(more))}"
@@ -243,9 +247,17 @@ def build(platforms: list[Platform], folder: Path) -> Iterator[Path]:
         forms = {target.form for platform in platforms for target in platform.targets}
         running = [
             subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", __spec__.name, "--objects", form.name, place, *(it.name for it in platforms)]
+                [
+                    sys.executable,
+                    "-m",
+                    __spec__.name,
+                    "--objects",
+                    form.name,
+                    place,
+                    *(platform.name for platform in platforms),
+                ]
             )
-            for form in sorted(forms, key=lambda it: it.name)
+            for form in sorted(forms, key=lambda form: form.name)
         ]
         statuses = [process.wait() for process in running]
         if any(statuses):
@@ -264,21 +276,23 @@ def main(arguments: list[str] | None = None) -> int:
     """Build the libraries of the platforms that are named, by default of all."""
     if (arguments or sys.argv[1:])[:1] == ["--objects"]:
         form, folder, *names = (arguments or sys.argv[1:])[1:]
-        write_objects(VectorForm[form], [it for it in PLATFORMS if it.name in names], Path(folder))
+        write_objects(VectorForm[form], [platform for platform in PLATFORMS if platform.name in names], Path(folder))
         return 0
     parser = argparse.ArgumentParser(prog="kernel_builder", description=main.__doc__)
-    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(it.name for it in PLATFORMS))
+    parser.add_argument(
+        "platforms", nargs="*", metavar="PLATFORM", help=", ".join(platform.name for platform in PLATFORMS)
+    )
     parser.add_argument("--output", type=Path, default=FOLDER, help="the folder of the libraries")
     parser.add_argument("--host", action="store_true", help="print the platform of this machine and its wheel's tag")
     parser.add_argument("--list", action="store_true", help="print the platforms and the tags of their wheels")
     given = parser.parse_args(arguments)
-    if unknown := set(given.platforms) - {it.name for it in PLATFORMS}:
+    if unknown := set(given.platforms) - {platform.name for platform in PLATFORMS}:
         parser.error(f"expected platforms such as {PLATFORMS[0].name}, got {', '.join(sorted(unknown))}")
-    chosen = [it for it in PLATFORMS if not given.platforms or it.name in given.platforms]
+    chosen = [platform for platform in PLATFORMS if not given.platforms or platform.name in given.platforms]
     if given.list or given.host:
         here = library_name(sys.platform, host.machine(), "")
-        listed = [it for it in chosen if given.list or here.startswith(f"{it.name}-")]
-        print(*(f"{it.name} {it.wheel}" for it in listed), sep="\n")  # noqa: T201
+        listed = [platform for platform in chosen if given.list or here.startswith(f"{platform.name}-")]
+        print(*(f"{platform.name} {platform.wheel}" for platform in listed), sep="\n")  # noqa: T201
         return 0 if listed else 1
     started = time.monotonic()
     try:

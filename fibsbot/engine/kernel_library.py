@@ -67,7 +67,7 @@ def library_name(system: str, machine: str, digest: str) -> str:
 def source_digest() -> str:
     """Return a digest of the sources of the kernels."""
     found = hashlib.sha256()
-    for name in sorted(it.relative_to(PACKAGE).as_posix() for pattern in _SOURCES for it in PACKAGE.glob(pattern)):
+    for name in sorted(path.relative_to(PACKAGE).as_posix() for pattern in _SOURCES for path in PACKAGE.glob(pattern)):
         if not name.startswith(_OTHERS):
             data = (PACKAGE / name).read_bytes()
             found.update(f"{name} {len(data)}\n".encode() + data)

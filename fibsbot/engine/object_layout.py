@@ -86,7 +86,7 @@ def check_layout(layout: ObjectLayout) -> None:
         _check_array(layout, array)
     for held in (pair(*arrays[:2]), tuple(arrays), ()):
         found = _long(held, layout.tuple_size), [_long(held, layout.tuple_items + 8 * n) for n in range(len(held))]
-        _compare("the items of a tuple", (len(held), [id(it) for it in held]), found)
+        _compare("the items of a tuple", (len(held), [id(item) for item in held]), found)
     for kind in (pair, tuple, np.ndarray, list):
         _compare("the flags of a type", kind.__flags__, _long(kind, layout.type_flags))
         _compare("whether a type is one of tuples", issubclass(kind, tuple), bool(kind.__flags__ & IS_TUPLE))
@@ -131,5 +131,5 @@ def _refusal(reason: str) -> str:
 def layout_table(layout: ObjectLayout) -> Any:
     """Return the layout as the table that machine code reads, an array of 64-bit integers; raise LayoutError."""
     check_layout(layout)
-    values = [getattr(layout, it.name) for it in fields(ObjectLayout)]
+    values = [getattr(layout, attribute.name) for attribute in fields(ObjectLayout)]
     return (ctypes.c_int64 * len(values))(*values)

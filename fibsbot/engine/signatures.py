@@ -70,9 +70,10 @@ class DeclaredFunction(InnerFunction):
         named = [*zip(self.annotations, hints.values(), strict=True)]
         count = max((len(_alternatives(hint)) for _, hint in named), default=1) or 1
         every = [
-            tuple(text if text in SCALAR_TYPES else _declared(hint, it) for text, hint in named) for it in range(count)
+            tuple(text if text in SCALAR_TYPES else _declared(hint, number) for text, hint in named)
+            for number in range(count)
         ]
-        return {" ".join(map(str, it)): it for it in every}
+        return {" ".join(map(str, types)): types for types in every}
 
 
 @frozen
@@ -107,7 +108,7 @@ def _declared(hint: Any, number: int) -> ObjectType:
         return found[min(number, len(found) - 1)]
     if isinstance(hint, type) and issubclass(hint, tuple):
         items = typing.get_type_hints(hint, include_extras=True).values()
-        return TupleType(hint, tuple(_declared(it, number) for it in items))
+        return TupleType(hint, tuple(_declared(item, number) for item in items))
     raise TypeError(f"expected an annotation of a number, an array of a declared type or a named tuple, got {hint}")
 
 

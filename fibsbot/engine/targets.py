@@ -80,7 +80,7 @@ TARGETS: Final = (
     Target("aarch64", ("aarch64", "arm64"), "generic", VectorForm.PORTABLE),
 )
 """The known targets, the preferred ones first: wider vectors than those of x86-64-v3 make nothing faster."""
-LIBRARY_TARGETS: Final = tuple(it for it in TARGETS if it.name != "x86-64-v4")
+LIBRARY_TARGETS: Final = tuple(target for target in TARGETS if target.name != "x86-64-v4")
 """The targets of which libraries have kernels."""
 PORTABLE: Final = Target("portable", (), "generic", VectorForm.PORTABLE)
 """The target of all other processors."""
@@ -88,13 +88,13 @@ PORTABLE: Final = Target("portable", (), "generic", VectorForm.PORTABLE)
 
 def targets_of(machine: str, features: Mapping[str, bool]) -> tuple[Target, ...]:
     """Return the targets that a processor with these features can run, the preferred one first."""
-    known = [it for it in TARGETS if machine.lower() in it.machines]
-    return tuple(it for it in known if all(features.get(name) for name in it.features)) or (PORTABLE,)
+    known = [target for target in TARGETS if machine.lower() in target.machines]
+    return tuple(target for target in known if all(features.get(name) for name in target.features)) or (PORTABLE,)
 
 
 def targets_of_level(machine: str, level: int) -> tuple[Target, ...]:
     """Return the targets of a library that a processor of this level can run, the preferred one first."""
-    return tuple(it for it in LIBRARY_TARGETS if machine.lower() in it.machines and it.level <= level)
+    return tuple(target for target in LIBRARY_TARGETS if machine.lower() in target.machines and target.level <= level)
 
 
 @functools.cache
@@ -111,7 +111,7 @@ def chosen_target(targets: Iterable[Target]) -> Target:
 
     Raises TargetError if it names another one.
     """
-    by_name = {it.name: it for it in targets}
+    by_name = {target.name: target for target in targets}
     wanted = os.environ.get(TARGET_VARIABLE)
     if not wanted:
         return next(iter(by_name.values()))

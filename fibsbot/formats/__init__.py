@@ -69,7 +69,10 @@ def single_line(text: str, otherwise: str = "") -> str:
     """Return text without control characters, line breaks and runs of blanks; `otherwise` where nothing is left."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip() or otherwise
-    kept = "".join(" " if unicodedata.category(it) in _UNPRINTABLE or it in _DIRECTIONS else it for it in text)
+    kept = "".join(
+        " " if unicodedata.category(character) in _UNPRINTABLE or character in _DIRECTIONS else character
+        for character in text
+    )
     return " ".join(kept.split()) or otherwise
 
 

@@ -92,14 +92,14 @@ _SAYING: Final = f"{', '.join(kind.value for kind in OF_EVERY_GAME)} can"
 
 
 def _one_of(known: Iterable[Format], kind: Format | str) -> Format:
-    found = next((it for it in known if kind in {it, it.value}), None)
+    found = next((form for form in known if kind in {form, form.value}), None)
     if found is None:
-        raise ValueError(f"expected one of the formats {', '.join(it.value for it in known)}, got {kind!r}")
+        raise ValueError(f"expected one of the formats {', '.join(form.value for form in known)}, got {kind!r}")
     return found
 
 
 def _any_entry(holds: Callable[[Entry], object]) -> Callable[[Transcript], bool]:
-    return lambda it: any(holds(entry) for game in it.games for entry in game.entries)
+    return lambda match: any(holds(entry) for game in match.games for entry in game.entries)
 
 
 _TIMES: Final = "times"
@@ -137,30 +137,30 @@ def _is_counted_once(game: Game) -> bool:
 
 
 _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
-    _TIMES: lambda it: bool(it.ended) or _any_entry(lambda entry: entry.at or entry.seconds is not None)(it),
-    _CLOCK: lambda it: it.started is not None and it.started.astimezone(dt.UTC).time() != dt.time(),
+    _TIMES: lambda match: bool(match.ended) or _any_entry(lambda entry: entry.at or entry.seconds is not None)(match),
+    _CLOCK: lambda match: match.started is not None and match.started.astimezone(dt.UTC).time() != dt.time(),
     _EQUITIES: _any_entry(lambda entry: entry.equity is not None),
     _REBUILT: _any_entry(lambda entry: entry.rebuilt),
-    _USER: lambda it: it.user is not None,
-    _RATINGS: lambda it: any(player.rating is not None for player in it.players),
-    _SITE: lambda it: bool(it.site or it.started),
+    _USER: lambda match: match.user is not None,
+    _RATINGS: lambda match: any(player.rating is not None for player in match.players),
+    _SITE: lambda match: bool(match.site or match.started),
     _REFUSED: _any_entry(lambda entry: isinstance(entry, Resign) and not entry.accepted),
     _UNPLAYED_ROLLS: _any_entry(lambda entry: isinstance(entry, Throw) and entry.play is None),
-    _REPEATED_ROLLS: lambda it: any(
+    _REPEATED_ROLLS: lambda match: any(
         isinstance(entry, Throw) and entry.play is None and isinstance(after, Resign) and not after.accepted
-        for game in it.games
+        for game in match.games
         for entry, after in pairwise(game.entries)
     ),
-    _COUNTED_ONCE: lambda it: any(map(_is_counted_once, it.games)),
-    _JACOBY: lambda it: not it.length and any(game.start.laws.jacoby for game in it.games),
-    _BEAVERS: lambda it: not it.length and any(game.start.laws.redoubles for game in it.games),
-    _MORE_BEAVERS: lambda it: not it.length and any(game.start.laws.redoubles > 1 for game in it.games),
-    _LAWS: lambda it: any(is_by_other_laws(game.start.laws) for game in it.games),
+    _COUNTED_ONCE: lambda match: any(map(_is_counted_once, match.games)),
+    _JACOBY: lambda match: not match.length and any(game.start.laws.jacoby for game in match.games),
+    _BEAVERS: lambda match: not match.length and any(game.start.laws.redoubles for game in match.games),
+    _MORE_BEAVERS: lambda match: not match.length and any(game.start.laws.redoubles > 1 for game in match.games),
+    _LAWS: lambda match: any(is_by_other_laws(game.start.laws) for game in match.games),
     _GAPS: _any_entry(lambda entry: isinstance(entry, Gap)),
-    _MIDDLE: lambda it: any(game.start.stage is not Stage.OPENING for game in it.games),
-    _SETUP: lambda it: any(unusual_setup(game.start) for game in it.games),
-    _HEADERS: lambda it: bool(it.tags),
-    _OTHER_FORMATS: lambda it: bool(set(it.tags) - {*TAG_NAMES.values(), DATE_TAG}),
+    _MIDDLE: lambda match: any(game.start.stage is not Stage.OPENING for game in match.games),
+    _SETUP: lambda match: any(unusual_setup(game.start) for game in match.games),
+    _HEADERS: lambda match: bool(match.tags),
+    _OTHER_FORMATS: lambda match: bool(set(match.tags) - {*TAG_NAMES.values(), DATE_TAG}),
 }
 """The details that a transcript may have, and the test for each."""
 

@@ -53,18 +53,18 @@ def _count(transcript: Transcript, counts: Callable[[object], bool]) -> int:
 
 
 def _throws(seat: Seat) -> Callable[[Transcript], int]:
-    return lambda it: _count(it, lambda entry: isinstance(entry, Throw) and entry.seat is seat)
+    return lambda match: _count(match, lambda entry: isinstance(entry, Throw) and entry.seat is seat)
 
 
 def _doubles(seat: Seat) -> Callable[[Transcript], int]:
     def counts(entry: object) -> bool:
         return isinstance(entry, Cube) and entry.seat is seat and entry.action in {CubeAction.DOUBLE, CubeAction.BEAVER}
 
-    return lambda it: _count(it, counts)
+    return lambda match: _count(match, counts)
 
 
 def _choices(seat: Seat) -> Callable[[Transcript], int]:
-    return lambda it: sum(decision.seat is seat and not decision.forced for decision in _decisions(it))
+    return lambda match: sum(decision.seat is seat and not decision.forced for decision in _decisions(match))
 
 
 def _decisions(transcript: Transcript) -> Iterator[Decision]:
@@ -76,32 +76,32 @@ def _decisions(transcript: Transcript) -> Iterator[Decision]:
 
 
 COLUMNS: Final[Mapping[str, Callable[[Transcript], CellValue]]] = {
-    "id": lambda it: it.match_id,
-    "site": lambda it: it.site,
-    "started": lambda it: _time(it.started),
-    "ended": lambda it: _time(it.ended),
-    "player1": lambda it: it.players[Seat.A].name,
-    "player2": lambda it: it.players[Seat.B].name,
-    "rating1": lambda it: it.players[Seat.A].rating,
-    "rating2": lambda it: it.players[Seat.B].rating,
-    "experience1": lambda it: it.players[Seat.A].experience,
-    "experience2": lambda it: it.players[Seat.B].experience,
-    "user": lambda it: _name(it.user, it),
-    "length": lambda it: it.length,
-    "score1": lambda it: it.scores[Seat.A],
-    "score2": lambda it: it.scores[Seat.B],
-    "winner": lambda it: _name(it.winner, it),
-    "games": lambda it: len(it.games),
+    "id": lambda match: match.match_id,
+    "site": lambda match: match.site,
+    "started": lambda match: _time(match.started),
+    "ended": lambda match: _time(match.ended),
+    "player1": lambda match: match.players[Seat.A].name,
+    "player2": lambda match: match.players[Seat.B].name,
+    "rating1": lambda match: match.players[Seat.A].rating,
+    "rating2": lambda match: match.players[Seat.B].rating,
+    "experience1": lambda match: match.players[Seat.A].experience,
+    "experience2": lambda match: match.players[Seat.B].experience,
+    "user": lambda match: _name(match.user, match),
+    "length": lambda match: match.length,
+    "score1": lambda match: match.scores[Seat.A],
+    "score2": lambda match: match.scores[Seat.B],
+    "winner": lambda match: _name(match.winner, match),
+    "games": lambda match: len(match.games),
     "decisions1": _choices(Seat.A),
     "decisions2": _choices(Seat.B),
     "throws1": _throws(Seat.A),
     "throws2": _throws(Seat.B),
     "doubles1": _doubles(Seat.A),
     "doubles2": _doubles(Seat.B),
-    "resignations": lambda it: _count(it, lambda entry: isinstance(entry, Resign) and entry.accepted),
-    "gaps": lambda it: _count(it, lambda entry: isinstance(entry, Gap)),
-    "whole": lambda it: int(bool(it.games) and all(game.whole and game.result for game in it.games)),
-    "game": lambda it: it.rules.full_name,
+    "resignations": lambda match: _count(match, lambda entry: isinstance(entry, Resign) and entry.accepted),
+    "gaps": lambda match: _count(match, lambda entry: isinstance(entry, Gap)),
+    "whole": lambda match: int(bool(match.games) and all(game.whole and game.result for game in match.games)),
+    "game": lambda match: match.rules.full_name,
 }
 """The columns and their values.
 

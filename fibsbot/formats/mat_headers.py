@@ -117,10 +117,10 @@ def variation_of(transcript: Transcript) -> str:
 def _law_headers(transcript: Transcript) -> Iterator[tuple[str, str]]:
     laws = [game.start.laws for game in transcript.games]
     if transcript.length:
-        yield "Crawford", _on(all(it.crawford for it in laws))
+        yield "Crawford", _on(all(game_laws.crawford for game_laws in laws))
     else:
-        yield "Jacoby", _on(any(it.jacoby for it in laws))
-        yield "Beaver", _on(any(it.redoubles for it in laws))
+        yield "Jacoby", _on(any(game_laws.jacoby for game_laws in laws))
+        yield "Beaver", _on(any(game_laws.redoubles for game_laws in laws))
     if laws and not laws[0].cube:
         yield "CubeLimit", "1"
     elif laws and laws[0].cube_limit is not None:

@@ -85,7 +85,7 @@ class _Reader:
     setup: Position | None = None
     """The set-up of matches whose headers name none."""
     matches: list[Transcript] = field(factory=list)
-    headers: Headers = field(default=Factory(lambda it: Headers(setup=it.setup), takes_self=True))
+    headers: Headers = field(default=Factory(lambda reader: Headers(setup=reader.setup), takes_self=True))
     """The headers since the last line of a game."""
     match: _Match | None = None
     first: tuple[str, int] = ("", 1)

@@ -114,12 +114,12 @@ def named_setups() -> Mapping[str, Position]:
 
 def setup_of_name(name: str) -> Position | None:
     """Return the set-up of this name, in any letters; None for an unknown one."""
-    return next((it for known, it in named_setups().items() if known.lower() == name.strip().lower()), None)
+    return next((setup for known, setup in named_setups().items() if known.lower() == name.strip().lower()), None)
 
 
 def name_of_setup(position: Position) -> str | None:
     """Return the name of a set-up other than the usual one; None if it has none."""
-    return next((name for name, it in named_setups().items() if it == position), None)
+    return next((name for name, setup in named_setups().items() if setup == position), None)
 
 
 def unusual_setup(start: GameState) -> Position | None:

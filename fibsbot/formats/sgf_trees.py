@@ -89,7 +89,7 @@ class _Parser:
         kind, end = str(token.lastgroup), token.end()
         text = token[kind]
         if kind == "value":
-            close = next((it.start() for it in _CLOSE.finditer(self.text, end) if it[0] == "]"), None)
+            close = next((found.start() for found in _CLOSE.finditer(self.text, end) if found[0] == "]"), None)
             if close is None:  # the text breaks off in a value
                 return None
             text, end = self.text[end:close], close + 1
@@ -115,7 +115,7 @@ class _Parser:
 
 def _unescape_value(value: str) -> str:
     """Return what a value says: a backslash before a line's end joins lines, before anything else it means that."""
-    return _ESCAPED.sub(lambda it: "" if it[1][0] in "\r\n" else it[1], value) if "\\" in value else value
+    return _ESCAPED.sub(lambda escape: "" if escape[1][0] in "\r\n" else escape[1], value) if "\\" in value else value
 
 
 def escape_value(value: str) -> str:

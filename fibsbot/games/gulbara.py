@@ -28,7 +28,7 @@ def early_double_ends_turn(sides: Sides, dice: Numbers, throws: int) -> Turn:
     turn = series_from_the_fourth_roll(sides, dice, throws)
     if sides.own.throws >= FIRST_SERIES:
         return turn
-    return tuple(evolve(it, ends_turn=False) for it in turn if isinstance(it, Part))
+    return tuple(evolve(part, ends_turn=False) for part in turn if isinstance(part, Part))
 
 
 RULES = shared_laws.running_game(

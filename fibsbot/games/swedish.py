@@ -114,9 +114,9 @@ def note_release_while_there(_before: Sides, after: Sides, _source: int, _target
     return Sides(_released_while_there(after.own), _released_while_there(after.opponent))
 
 
-def _released_while_there(it: Side) -> Side:
-    there = it.row[FARTHEST_OF_OPPONENTS_SIDE] > 0
-    return it.marked(Mark.RELEASED) if there else evolve(it, marks=it.marks & ~Mark.RELEASED)
+def _released_while_there(side: Side) -> Side:
+    there = side.row[FARTHEST_OF_OPPONENTS_SIDE] > 0
+    return side.marked(Mark.RELEASED) if there else evolve(side, marks=side.marks & ~Mark.RELEASED)
 
 
 def free_points(rules: Ruleset, sides: Sides) -> int:
@@ -137,7 +137,7 @@ def free_points(rules: Ruleset, sides: Sides) -> int:
 
 def empty_points(sides: Sides) -> int:
     """Return how many points of the entry table have no checker at all."""
-    return sum(not sides.own.row[Course.DIAGONAL.facing(it)] and not sides.opponent.row[it] for it in _ENTRY)
+    return sum(not sides.own.row[Course.DIAGONAL.facing(point)] and not sides.opponent.row[point] for point in _ENTRY)
 
 
 def jan(rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:

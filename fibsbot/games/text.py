@@ -27,13 +27,13 @@ def format_table(sides: Sides) -> str:
     return f"{_format_side(sides.own)} / {_format_side(sides.opponent)}"
 
 
-def _format_side(it: Side) -> str:
-    places = ((place, it.row[place]) for place in range(HAND, OFF, -1) if it.row[place])
+def _format_side(side: Side) -> str:
+    places = ((place, side.row[place]) for place in range(HAND, OFF, -1) if side.row[place])
     words = [f"{place}:{count}" if count > 1 else str(place) for place, count in places]
-    words += [f"{name}={getattr(it, name)}" for name in _COUNTS if getattr(it, name)]
-    words += [f"{name}={','.join(map(str, _bits(getattr(it, name))))}" for name in _POINTS if getattr(it, name)]
-    if it.marks:
-        words.append(f"marks={','.join(str(mark.name).lower() for mark in it.marks)}")
+    words += [f"{name}={getattr(side, name)}" for name in _COUNTS if getattr(side, name)]
+    words += [f"{name}={','.join(map(str, _bits(getattr(side, name))))}" for name in _POINTS if getattr(side, name)]
+    if side.marks:
+        words.append(f"marks={','.join(str(mark.name).lower() for mark in side.marks)}")
     return " ".join(words)
 
 
@@ -110,7 +110,7 @@ def format_turn(turn: Turn) -> str:
 
     After the numbers stand `<` for their order, `=` for one checker, `?` if they are offered, `+` if the turn goes on.
     """
-    return " ".join(it.name.lower() if isinstance(it, Then) else _format_part(it) for it in turn)
+    return " ".join(part.name.lower() if isinstance(part, Then) else _format_part(part) for part in turn)
 
 
 def _format_part(part: Part) -> str:

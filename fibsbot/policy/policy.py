@@ -261,7 +261,7 @@ class Policy:
         """Return whether the bot plays by these laws, other ones than those of FIBS."""
         if not names_laws(words):
             return False
-        return any(it == ANY_LAWS or name_same_laws(it, words) for it in self.laws)
+        return any(allowed == ANY_LAWS or name_same_laws(allowed, words) for allowed in self.laws)
 
     def plays(self, game: str) -> bool:
         """Return whether the bot plays a game other than backgammon."""

@@ -273,13 +273,17 @@ RULES: Final[Mapping[str, Rule]] = {
     "length": _length,
     "laws": _laws,
     "game": _game,
-    "rating_low": lambda policy, it: _rating(policy, it) if _less(it.rating, policy.min_rating) else None,
-    "rating_high": lambda policy, it: _rating(policy, it) if _less(policy.max_rating, it.rating) else None,
-    "experience_low": lambda policy, it: (
-        _experience(policy, it) if _less(it.experience, policy.min_experience) else None
+    "rating_low": lambda policy, invitation: (
+        _rating(policy, invitation) if _less(invitation.rating, policy.min_rating) else None
     ),
-    "experience_high": lambda policy, it: (
-        _experience(policy, it) if _less(policy.max_experience, it.experience) else None
+    "rating_high": lambda policy, invitation: (
+        _rating(policy, invitation) if _less(policy.max_rating, invitation.rating) else None
+    ),
+    "experience_low": lambda policy, invitation: (
+        _experience(policy, invitation) if _less(invitation.experience, policy.min_experience) else None
+    ),
+    "experience_high": lambda policy, invitation: (
+        _experience(policy, invitation) if _less(policy.max_experience, invitation.experience) else None
     ),
     "experience_for_length": _experience_for_length,
     "saved_games": _saved_games,

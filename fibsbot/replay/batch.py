@@ -239,7 +239,9 @@ def _counted(events: Iterator[MatchEvent], result: SourceResult, task: ReplayTas
 def _count_differences(event: DifferenceFound, result: SourceResult, task: ReplayTask) -> None:
     """Count and note differences. Raises _StrictDifferenceError in a strict replay."""
     result.counts.differences += len(event.differences)
-    texts = [f"{difference_place_text(event)}: {difference_text(it)}" for it in event.differences[:MAX_NOTES]]
+    texts = [
+        f"{difference_place_text(event)}: {difference_text(difference)}" for difference in event.differences[:MAX_NOTES]
+    ]
     if task.strict and texts:
         result.first_difference = f"{shown_source_name(result)}: {texts[0]}"
         raise _StrictDifferenceError
@@ -336,7 +338,9 @@ class _SharedReplay:
             self.on_progress(progress)
 
         with tempfile.TemporaryDirectory(prefix="fibsbot-replay-") as folder:
-            pieces = (Piece(it.name, (it, Path(folder, str(number)))) for number, it in enumerate(self.sources))
+            pieces = (
+                Piece(source.name, (source, Path(folder, str(number)))) for number, source in enumerate(self.sources)
+            )
             with contextlib.closing(self.pool.run(replay_into_file, pieces, shared=work, on_progress=follow)) as done:
                 for piece, result in done:
                     text: Path = piece.arguments[1]

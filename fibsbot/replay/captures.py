@@ -89,10 +89,8 @@ __all__ = [
     "ReceivedMessage",
     "SentCommand",
     "SessionInfo",
-    "read_capture",
     "read_captures",
     "read_parts",
-    "read_pieces",
 ]
 
 OffsetCallback: TypeAlias = Callable[[int], object]
@@ -118,19 +116,14 @@ _AMBIGUOUS_MESSAGES: Final = (m.Unknown, m.MotdLine, m.CommandPrompt, m.MovesAct
 """Messages that any text may contain by chance."""
 
 
-def read_capture(path: Path) -> Iterator[CaptureEvent]:
-    """Yield the events of a capture. Raises CaptureError for another kind of file, OSError where it can't be read."""
-    return read_captures([path])
-
-
 def read_captures(
     paths: Iterable[Path], on_offset: OffsetCallback = lambda _: None, *, decisions: bool = True
 ) -> Iterator[CaptureEvent]:
     """Yield the events of files that continue each other, the oldest first, such as the parts of a session log.
 
     The decisions that a session log records are left out unless `decisions`. Offsets count through all files;
-    `on_offset` is called with the current one. Raises CaptureError and OSError as `read_capture`; the error of a
-    damaged compressed file comes after all events that could be read.
+    `on_offset` is called with the current one. Raises CaptureError for another kind of file, OSError where one
+    cannot be read; the error of a damaged compressed file comes after all events that could be read.
     """
     reader = _CaptureReader(on_offset, decisions=decisions)
     for path in paths:
@@ -139,11 +132,6 @@ def read_captures(
         with open_log_part(path) as file:
             yield from reader.read(read_chunks(file))
     yield from reader.end()
-
-
-def read_pieces(pieces: Iterable[bytes]) -> Iterator[CaptureEvent]:
-    """Yield the events of a capture that comes in pieces. Raises CaptureError."""
-    return read_parts([pieces])
 
 
 def read_parts(

@@ -128,8 +128,8 @@ class Totals:
 
     def add(self, other: Self) -> None:
         """Add other totals."""
-        for it in fields(type(self)):
-            setattr(self, it.name, getattr(self, it.name) + getattr(other, it.name))
+        for attribute in fields(type(self)):
+            setattr(self, attribute.name, getattr(self, attribute.name) + getattr(other, attribute.name))
 
 
 @define

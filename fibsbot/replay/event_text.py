@@ -76,7 +76,7 @@ def match_text(began: events.MatchBegan) -> str:
 
 def difference_text(difference: Difference) -> str:
     """Return a difference as text."""
-    ours, theirs = (clean(_value_text(it), LONGEST_TEXT) for it in (difference.ours, difference.theirs))
+    ours, theirs = (clean(_value_text(value), LONGEST_TEXT) for value in (difference.ours, difference.theirs))
     return f"{clean(difference.what, LONGEST_TEXT)}: ours {ours}, theirs {theirs}"
 
 
@@ -199,7 +199,7 @@ class MoveList:
             case events.EntryAdded(step=step) if isinstance(step.entry, Gap):
                 yield f"  --- missing: {clean(step.entry.reason, LONGEST_TEXT)}"
             case events.DifferenceFound(differences=differences):
-                yield from (f"  !!! byte {event.offset}: {difference_text(it)}" for it in differences)
+                yield from (f"  !!! byte {event.offset}: {difference_text(difference)}" for difference in differences)
             case events.GameEnded(game=game):
                 yield f"    {result_text(game.result, event.end, self._names)}"
             case events.MatchEnded(transcript=transcript):

@@ -452,7 +452,7 @@ class GameBuilder(GameEntries):
         find, known = self._missing.entries, self.settled_state
         if isinstance(entry := self._sent_entry(), Throw):
             entries = find(known, seen, (entry, *aside), at)
-            if not any(isinstance(it, Gap) for it in entries):
+            if not any(isinstance(found, Gap) for found in entries):
                 return entries
         return find(known, seen, (self.rolled, *aside) if self.rolled else aside, at)
 

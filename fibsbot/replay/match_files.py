@@ -98,7 +98,7 @@ def _has_only_lists(file: IO[bytes]) -> bool:
     file.seek(0)
     with contextlib.suppress(FormatError):
         for _, line in lines_with_offsets(read_chunks(file)):
-            if any(it in line for it in _PLAY_MARKS):
+            if any(mark in line for mark in _PLAY_MARKS):
                 return False
             found = found or _LIST_HEADING.fullmatch(line) is not None
     return found
@@ -251,7 +251,7 @@ def find_sources(paths: Iterable[Path]) -> list[ReplaySource]:
     found = list(is_explicit)
     for path in paths:
         if path.is_dir():
-            found += [it for it in _files_below(path) if it not in is_explicit]
+            found += [file for file in _files_below(path) if file not in is_explicit]
     return [ReplaySource(group, is_explicit=group[0] in is_explicit) for group in group_log_parts(dict.fromkeys(found))]
 
 

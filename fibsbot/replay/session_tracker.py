@@ -233,7 +233,7 @@ class SessionTracker:
     def _only_own_play_missing(before: TrackedMatch, after: TrackedMatch) -> bool:
         """Whether only a play of the user's is missing, which no server reports and no board has shown."""
         ours = before.player == YOU and before.turn is PlayerSide.PLAYER and before.dice is not None
-        return ours and [it.what for it in after.differences] == ["turn"]
+        return ours and [difference.what for difference in after.differences] == ["turn"]
 
     def _detect_watched_game(self, message: m.OpeningRoll) -> None:
         """Notice that a game is watched, as a capture may begin after the line that says so."""

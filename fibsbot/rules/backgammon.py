@@ -46,7 +46,9 @@ def is_backgammon(rules: Ruleset) -> bool:
     if rules is BACKGAMMON:
         return True
     same = (
-        getattr(rules, it.name) == getattr(BACKGAMMON, it.name) for it in fields(Ruleset) if it.name not in _MAY_DIFFER
+        getattr(rules, attribute.name) == getattr(BACKGAMMON, attribute.name)
+        for attribute in fields(Ruleset)
+        if attribute.name not in _MAY_DIFFER
     )
     return rules.checkers == CHECKERS and all(same)
 

@@ -109,25 +109,29 @@ def resulting_tables(rules: Ruleset, sides: Sides, part: Part) -> Mapping[Sides,
     if not part.compulsory:
         allowed[sides] = _Reached((), part.numbers)
     if rules.play_laws:
-        kept = {it: reached for it, reached in allowed.items() if _broken_play_law(rules, sides, it, reached) is None}
+        kept = {
+            board: reached
+            for board, reached in allowed.items()
+            if _broken_play_law(rules, sides, board, reached) is None
+        }
         allowed = kept
     for preference in rules.preferences:
         most = max((reached.worth for reached in allowed.values()), default=())
-        full = (it for it, reached in allowed.items() if reached.worth == most)
-        if any(not preference.forbids(sides, it) for it in full):
-            allowed = {it: reached for it, reached in allowed.items() if not preference.forbids(sides, it)}
+        full = (board for board, reached in allowed.items() if reached.worth == most)
+        if any(not preference.forbids(sides, board) for board in full):
+            allowed = {board: reached for board, reached in allowed.items() if not preference.forbids(sides, board)}
     if not part.compulsory:
-        return {it: reached.steps for it, reached in allowed.items()}
+        return {board: reached.steps for board, reached in allowed.items()}
     worths = [reached.worth for reached in allowed.values()]
     most = max(worths, default=())
     complete = zip(allowed.items(), worths, strict=True)
-    return {it: reached.steps for (it, reached), worth in complete if worth == most or reached.ended}
+    return {board: reached.steps for (board, reached), worth in complete if worth == most or reached.ended}
 
 
 def _broken_play_law(rules: Ruleset, before: Sides, after: Sides, reached: _Reached) -> AnyLaw | None:
     if reached.ended:
         return None
-    return next((it.law for it in rules.play_laws if it.forbids(before, after)), None)
+    return next((play_law.law for play_law in rules.play_laws if play_law.forbids(before, after)), None)
 
 
 def _reached_boards(rules: Ruleset, sides: Sides, part: Part) -> dict[Sides, _Reached]:
@@ -296,7 +300,11 @@ def _omission(rules: Ruleset, sides: Sides, part: Part, made: Mapping[Sides, Ste
     moves = len(next(iter(made.values())))
     possible = max(map(len, results.values()), default=0)
     if moves == possible:
-        unwanted = (it.law for it in rules.preferences if all(it.forbids(sides, board) for board in made))
+        unwanted = (
+            preference.law
+            for preference in rules.preferences
+            if all(preference.forbids(sides, board) for board in made)
+        )
         return next(unwanted, Law.HIGHER_NUMBER if len(part.numbers) == 2 else HIGHEST_SUM)
     if not moves:
         return Law.MUST_PLAY
@@ -320,7 +328,7 @@ def rolls(dice: int) -> tuple[tuple[Numbers, int], ...]:
     """
     return tuple(
         (roll, factorial(dice) // prod(map(factorial, Counter(roll).values())))
-        for roll in sorted(it[::-1] for it in combinations_with_replacement(range(1, 7), dice))
+        for roll in sorted(numbers[::-1] for numbers in combinations_with_replacement(range(1, 7), dice))
     )
 
 
@@ -355,7 +363,7 @@ def perft(rules: Ruleset, depth: int, sides: Sides | None = None) -> int:
         for board, times in level.items():
             for dice, _ways in rolls(rules.dice):
                 noted, turn = parts_of(rules, board, dice)
-                part = next((it for it in turn if isinstance(it, Part)), None)
+                part = next((step for step in turn if isinstance(step, Part)), None)
                 for after in (part and resulting_tables(rules, noted, part)) or (noted,):
                     if not turns_left or outcome(rules, noted, after) is None:
                         following[turn_over(after)] += times

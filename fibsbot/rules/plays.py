@@ -29,7 +29,7 @@ Cells: TypeAlias = tuple[int, ...]
 Steps: TypeAlias = tuple[tuple[int, int], ...]
 """Source and target of each move of a play."""
 _HIGHER_FIRST: Final[Mapping[tuple[int, ...], Dice]] = {
-    it: (high, low) for high, low in ROLLS for it in ((high, low), (low, high))
+    roll: (high, low) for high, low in ROLLS for roll in ((high, low), (low, high))
 }
 """The 36 results of two dice, each with the higher number first."""
 _SOURCES: Final = range(1, BAR + 1)

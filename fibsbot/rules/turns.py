@@ -42,7 +42,7 @@ def stopped(state: GameState, part: Part, moves: int) -> GameState:
         return go_on(evolve(state, todo=()))
     left: Turn = (Part(part.numbers[moves:]), *following) if rest is not Rest.FOLLOWING_TO_OPPONENT else following
     if rest is Rest.OFFERED:
-        left = tuple(evolve(it, compulsory=False) if isinstance(it, Part) else it for it in left)
+        left = tuple(evolve(step, compulsory=False) if isinstance(step, Part) else step for step in left)
     return turn_to_opponent(state, left)
 
 

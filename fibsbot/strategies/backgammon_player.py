@@ -12,7 +12,7 @@ from fibsbot.engine.arrays import WIN, Outcomes
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, DoubleAnswer, Stakes, accepts_resignation, level_to_resign
 from fibsbot.engine.engine import Engine
 from fibsbot.engine.match_equity import chance_after_points, match_chance
-from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
+from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits
 from fibsbot.engine.search import PlayComparison, SearchLimits
 from fibsbot.match import ROLLS, MatchState, Phase
 from fibsbot.position import Play
@@ -121,13 +121,16 @@ class BackgammonPlayer:
         if not self._playing.plies:
             return self._engine.equities_by_roll(state)
         rolled = (evolve(state, phase=Phase.MOVE, dice=dice) for dice in ROLLS)
-        return [self._engine.rank(it, limits=self._valuing).best.equity for it in rolled]
+        return [self._engine.rank(decision, limits=self._valuing).best.equity for decision in rolled]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> list[PlayValue]:
         """Return the value of each play; the one that was made is searched as deep as the best ones."""
         ranking = self._deciding.rank(state, plays, self._valuing, PlayComparison(also=made))
         most = ranking.best.equity
-        values = {it.play: PlayValue(min(it.equity, most), it.plies, _chances(it.outcomes)) for it in ranking.plays}
+        values = {
+            ranked.play: PlayValue(min(ranked.equity, most), ranked.plies, _chances(ranked.outcomes))
+            for ranked in ranking.plays
+        }
         return [values[play] for play in plays]
 
     def value_cube(self, state: MatchState) -> CubeValues:

@@ -71,7 +71,9 @@ class FileEntry:
         module = _module(str(Path(self.path).resolve()))
         found: object = getattr(module, self.class_name, None)
         if found is None:
-            classes = [it for it, value in vars(module).items() if isinstance(value, type) and hasattr(value, "name")]
+            classes = [
+                name for name, value in vars(module).items() if isinstance(value, type) and hasattr(value, "name")
+            ]
             hint = f"; it has {', '.join(classes)}" if classes else ""
             raise AttributeError(f"{self.path} has no {self.class_name!r}{hint}")
         return found
@@ -146,7 +148,7 @@ def available() -> tuple[InstalledStrategy, ...]:
         if package is not None and package not in packages:
             packages[package] = package.name, package.version
         installed.append(InstalledStrategy(point.name, point.value, *packages[package], entry_point=point))
-    return tuple(sorted(installed, key=lambda it: (it.name, it.distribution)))
+    return tuple(sorted(installed, key=lambda strategy: (strategy.name, strategy.distribution)))
 
 
 def find(name: str) -> InstalledStrategy:
@@ -158,14 +160,14 @@ def find(name: str) -> InstalledStrategy:
     if is_file(name) or plain.endswith(FILE_SUFFIX):
         return _in_file(plain)
     installed = available()
-    matching = [it for it in installed if it.name == plain]
+    matching = [strategy for strategy in installed if strategy.name == plain]
     if not matching:
-        names = list(dict.fromkeys(it.name for it in installed))
+        names = list(dict.fromkeys(strategy.name for strategy in installed))
         near = difflib.get_close_matches(plain, names, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise StrategyError(f"no strategy is called {name!r}; {hint}installed are: {', '.join(names)}")
     if len(matching) > 1:
-        sources = " and ".join(it.source for it in matching)
+        sources = " and ".join(strategy.source for strategy in matching)
         raise StrategyError(f"more than one strategy is called {name!r}: {sources}")
     return matching[0]
 

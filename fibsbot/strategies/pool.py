@@ -133,7 +133,8 @@ class StrategyChain:
         """
         self._own = StrategyPool(max(len(strategies), 1))
         self._strategies = [
-            it if isinstance(it, PooledStrategy) else self._own.add(it.name, instance=it) for it in strategies
+            strategy if isinstance(strategy, PooledStrategy) else self._own.add(strategy.name, instance=strategy)
+            for strategy in strategies
         ]
         self._deadline = deadline
 
@@ -299,7 +300,7 @@ class StrategyPool:
     @property
     def hanging(self) -> int:
         """Number of instances that have missed a deadline and not returned since."""
-        return sum(len(it.hanging) for it in self._strategies)
+        return sum(len(strategy.hanging) for strategy in self._strategies)
 
     def submit(self, pending: PendingQuestion, *, urgent: bool = False) -> None:
         """Put a question to its present strategy; `pending.on_outcome` is called after this method has returned.

@@ -96,7 +96,7 @@ class _OnPosition:
     def entries(
         known: GameState, seen: GameState, events: Sequence[ReportedEvent], at: dt.datetime | None
     ) -> tuple[Entry, ...]:
-        return reconstruct(known, seen, [it for it in events if isinstance(it, KnownEvent)], at=at)
+        return reconstruct(known, seen, [event for event in events if isinstance(event, KnownEvent)], at=at)
 
 
 class _OnSides:

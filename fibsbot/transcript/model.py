@@ -237,7 +237,7 @@ class Transcript:
         if self.started:
             known.append(self.started.astimezone(dt.UTC).isoformat(timespec="seconds"))
         else:
-            throws = [it.dice for game in self.games[:1] for it in game.entries if isinstance(it, Throw)]
+            throws = [entry.dice for game in self.games[:1] for entry in game.entries if isinstance(entry, Throw)]
             known.append(repr(throws))
         return hashlib.sha256("\0".join(known).encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 
@@ -411,7 +411,10 @@ def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
     found = _decision(step, step.rolled or after_roll(step.before, entry), entry.seat, entry.play)
-    return tuple(evolve(it, state=evolve(it.state, may_reject=False)) if it.state.may_reject else it for it in found)
+    return tuple(
+        evolve(decision, state=evolve(decision.state, may_reject=False)) if decision.state.may_reject else decision
+        for decision in found
+    )
 
 
 def _decision(step: Step, before: GameState, seat: Seat, answer: Answer) -> tuple[Decision, ...]:

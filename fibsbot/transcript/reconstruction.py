@@ -110,7 +110,7 @@ def find_play(cells: Cells, dice: Dice, after: Cells) -> Play | None:
     """
     if whole := play_between(cells, dice, after):
         return Play.of(*whole)
-    if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (1 + (dice[0] == dice[1])):
+    if after[BAR] > cells[BAR] or not 0 < _pips(cells) - _pips(after) <= sum(dice) * (2 if dice[0] == dice[1] else 1):
         return None
     steps = resulting_positions_via(cells, dice, lambda between, left: _fewest_moves(between, after) <= left).get(after)
     return Play.of(*sorted(steps, reverse=True)) if steps else None

@@ -239,7 +239,7 @@ def _reason(error: BaseException, seconds: float) -> str:
     chain = [error]
     while (cause := chain[-1].__cause__) is not None:
         chain.append(cause)
-    if causes := [it for it in chain[1:] if str(it)]:
+    if causes := [raised for raised in chain[1:] if str(raised)]:
         return one_line(causes[-1])
     return one_line(error) if str(error) and len(chain) == 1 else f"no answer within {seconds:g} s"
 
@@ -362,7 +362,7 @@ class _DaskSession:
         future = client.submit(
             do_pieces,
             self._shared_future,
-            [pickle.dumps((self.function, it.piece.arguments)) for it in pieces],
+            [pickle.dumps((self.function, waiting.piece.arguments)) for waiting in pieces],
             dict(fingerprint()),
             self.pool.piece_seconds,
             key=f"{self.function.__name__}-{_short(pieces[0].piece.key)}-{self._name}-{self._count}",
@@ -398,11 +398,11 @@ class _DaskSession:
 
     def _try_again(self, batch: _Batch, problem: str) -> None:
         """Prepare pieces for another attempt, each alone; raise WorkError if one has had its last."""
-        for it in reversed(batch.pieces):
-            if it.attempt >= ATTEMPTS:
-                raise WorkError(f"piece {it.piece.key} {problem}")
-            it.attempt += 1
-            self._waiting.appendleft(it)
+        for waiting in reversed(batch.pieces):
+            if waiting.attempt >= ATTEMPTS:
+                raise WorkError(f"piece {waiting.piece.key} {problem}")
+            waiting.attempt += 1
+            self._waiting.appendleft(waiting)
 
     # -- losing the scheduler -----------------------------------------------------------------------------------------
 
@@ -426,8 +426,8 @@ class _DaskSession:
         self._losses += 1
         if self._losses > MAX_LOSSES:
             raise WorkError(f"the scheduler {self.pool.address} was lost {MAX_LOSSES} times without a result")
-        lost = [it for batch in self._submitted.values() for it in batch.pieces]
-        self._waiting = deque(sorted([*lost, *self._waiting], key=lambda it: it.number))
+        lost = [waiting for batch in self._submitted.values() for waiting in batch.pieces]
+        self._waiting = deque(sorted([*lost, *self._waiting], key=lambda waiting: waiting.number))
         if self.pool.client is self._client:
             self.pool.disconnect()
         self._drop()

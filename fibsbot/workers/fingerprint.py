@@ -73,5 +73,5 @@ def _files(endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the files of the program that end so."""
     for package in (fibsbot, fibs_protocol):
         folder = Path(str(package.__file__)).parent
-        for path in sorted(it for ending in endings for it in folder.rglob(f"*{ending}")):
+        for path in sorted(file for ending in endings for file in folder.rglob(f"*{ending}")):
             yield path.relative_to(folder.parent).as_posix(), path.read_bytes()

@@ -50,8 +50,8 @@ def signals_held_back(*signals: signal.Signals) -> Iterator[None]:
     held: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():
-        for number in filter(lambda it: callable(signal.getsignal(it)), signals):
-            handlers[number] = signal.signal(number, lambda it, _: held.append(it))
+        for number in filter(lambda signal_number: callable(signal.getsignal(signal_number)), signals):
+            handlers[number] = signal.signal(number, lambda received, _: held.append(received))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
@@ -121,7 +121,7 @@ class WorkerProcesses:
 
     def submit(self, number: int, item: Any) -> None:
         """Give an item to a free process."""
-        worker = next((it for it in self._workers if it.item is None), None)
+        worker = next((candidate for candidate in self._workers if candidate.item is None), None)
         if worker is None:
             held_back = (signal.SIGINT, signal.SIGTERM) if self._stop is GRACEFUL_STOP else (signal.SIGINT,)
             worker = _start_worker(self._work, self._arguments, held_back, self._stop)
@@ -134,7 +134,7 @@ class WorkerProcesses:
         Raises what `work` has raised, and WorkerLostError if a process has ended.
         """
         at_work = {worker.connection: worker for worker in self._workers if worker.item is not None}
-        ready = [at_work[it] for it in wait(list(at_work), seconds) if isinstance(it, Connection)]
+        ready = [at_work[source] for source in wait(list(at_work), seconds) if isinstance(source, Connection)]
         return [(worker.number, worker.receive()) for worker in ready]
 
     def close(self) -> None:

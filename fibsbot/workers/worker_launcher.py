@@ -113,7 +113,10 @@ def keep_running(settings: WorkerSettings, report: Callable[[str], object]) -> N
     `report` gets a line about each end, and about a scheduler that is waited for.
     """
     ending = threading.Event()
-    handlers = {it: signal.signal(it, lambda *_: ending.set()) for it in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {
+        signal_number: signal.signal(signal_number, lambda *_: ending.set())
+        for signal_number in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         for pause in _pauses():
             if not _wait_for_scheduler(settings, ending, report):

@@ -42,7 +42,7 @@ class _Placeholder:
 
     def _written(self, owner: type) -> Any:
         """Return the attribute of a class or its nearest base that has one, once that class is complete."""
-        cls = next(it for it in owner.__mro__ if self._name in vars(it))
+        cls = next(base for base in owner.__mro__ if self._name in vars(base))
         _complete(cls)
         return vars(cls)[self._name]
 

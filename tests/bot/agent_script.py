@@ -27,9 +27,9 @@ from fibsbot.bot.events_and_actions import (
     Woken,
 )
 from fibsbot.bot.settings import AgentSettings, ChatSettings, Timings
-from fibsbot.fibs_numbering import cells_from_position, position_from_cells
+from fibsbot.fibs_numbering import cells_from_position
 from fibsbot.match import MatchState
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -84,7 +84,8 @@ def board(
 
 def after(cells: str, play: Play, colour: Colour = Colour.O, direction: int = -1) -> str:
     """Return the cells of a board after a play by the player of this colour and direction."""
-    position = position_from_cells(tuple(int(n) for n in cells.split(":")), colour, direction)
+    ordered = [int(n) * colour for n in cells.split(":")][::-direction]
+    position = Position(tuple(ordered))
     return ":".join(str(n) for n in cells_from_position(position.play(play), colour, direction))
 
 

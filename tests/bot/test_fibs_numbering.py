@@ -20,7 +20,6 @@ from fibsbot.fibs_numbering import (
     play_from_fibs,
     play_to_fibs,
     player_position,
-    position_from_cells,
     to_fibs,
 )
 from fibsbot.match import Owner, Phase
@@ -59,7 +58,9 @@ def test_a_move_survives_conversion(move: Move, direction: int) -> None:
 
 @given(positions(), colours, directions)
 def test_a_position_survives_conversion(position: Position, colour: Colour, direction: int) -> None:
-    assert position == position_from_cells(cells_from_position(position, colour, direction), colour, direction)
+    assert position == player_position(
+        board(points=cells_from_position(position, colour, direction), colour=colour, direction=direction)
+    )
 
 
 @given(positions(), colours)
@@ -87,12 +88,12 @@ def test_a_move_made_in_either_numbering_gives_the_same_position(
             cells[fibs_move.target] = 0
             cells[other_bar] -= colour
         cells[fibs_move.target] += colour
-    assert position.after(move) == position_from_cells(tuple(cells), colour, direction)
+    assert position.after(move) == player_position(board(points=tuple(cells), colour=colour, direction=direction))
 
 
 def test_the_opening_position_is_the_same_for_both_colours() -> None:
-    assert Position.start() == position_from_cells(START_O, Colour.O, -1)
-    assert Position.start() == position_from_cells(START_O, Colour.X, 1)
+    assert Position.start() == player_position(board(points=START_O, colour=Colour.O, direction=-1))
+    assert Position.start() == player_position(board(points=START_O, colour=Colour.X, direction=1))
 
 
 @pytest.mark.parametrize(

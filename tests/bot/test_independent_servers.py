@@ -28,7 +28,7 @@ from fibsbot.bot.tracked_match import Difference, TrackedMatch
 from fibsbot.cli import main
 from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.records.session_log import Received, Sent, read_session_log
-from fibsbot.replay.captures import read_capture
+from fibsbot.replay.captures import read_captures
 from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.strategies.loader import load
@@ -109,7 +109,7 @@ def test_only_one_server_sent_contradictory_boards(
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_a_replay_of_the_recorded_match_has_no_gap_and_no_difference(path: Path) -> None:
-    happenings = list(events_of_capture(read_capture(path)))
+    happenings = list(events_of_capture(read_captures([path])))
     assert [] == [it for it in happenings if isinstance(it, DifferenceFound)]
     (ended,) = (it.transcript for it in happenings if isinstance(it, MatchEnded))
     entries = [entry for game in ended.games for entry in game.entries]

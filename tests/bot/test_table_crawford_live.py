@@ -15,7 +15,7 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import End, Record
 from fibsbot.match import MatchState
 from fibsbot.policy import Policy
-from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
+from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_captures
 from fibsbot.replay.events import GameBegan
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.server.server import Server
@@ -60,7 +60,7 @@ def doubles(log: Path) -> list[bool]:
     """Return for each double that a log has sent whether it was in the Crawford game."""
     found: list[bool] = []
     last: TableState | None = None
-    for it in read_capture(log):
+    for it in read_captures([log]):
         if isinstance(it, ReceivedMessage):
             assert not isinstance(it.message, m.CrawfordForbids)
             last = it.message.state if isinstance(it.message, m.TableBoard) else last
@@ -72,7 +72,7 @@ def doubles(log: Path) -> list[bool]:
 
 def games(log: Path) -> list[tuple[tuple[int, int], bool]]:
     """Return the scores before each game that a replay lists, and whether it names it as the Crawford game."""
-    events = events_of_capture(read_capture(log))
+    events = events_of_capture(read_captures([log]))
     begun = {it.game.number: it.game.start for it in events if isinstance(it, GameBegan)}  # again when it is resumed
     return [(start.scores, start.crawford) for start in begun.values()]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.grammar import parse
-from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.grammar.templates import Wording
 from fibs_protocol.messages import Message, Unknown
 from fibs_protocol.stream import ParsedMessage
 from fibs_protocol.words import Colour

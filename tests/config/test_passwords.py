@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 
-from fibsbot import redaction
 from fibsbot.config import ConfigProblemsError
 from fibsbot.config.build import FoundPassword, find_password
 from fibsbot.config.settings import AccountConfig
 from tests.forked import start
+from tests.hidden_passwords import forget_passwords
 
 SECRET = "swordfish"
 MARVIN = AccountConfig(name="marvin")
@@ -204,4 +204,4 @@ def test_a_found_password_is_not_in_its_repr(text: str) -> None:
     secret = found(MARVIN, {"FIBSBOT_PASSWORD": text})
     assert text == secret.text
     assert "FoundPassword(source='an environment variable')" == repr(secret)
-    redaction.forget_passwords()  # to hide all of the examples at once takes a hundred times as long
+    forget_passwords()  # to hide all of the examples at once takes a hundred times as long

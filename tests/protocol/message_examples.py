@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.grammar.blocks import BLOCKS
-from fibs_protocol.grammar.table import WORDINGS
-from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.grammar.messages import WORDINGS
+from fibs_protocol.grammar.templates import Wording
 from fibs_protocol.table_state import SideState, TableCourse, TablePlayer, TableStage, TableState
 from fibs_protocol.words import UNLIMITED, YOU, Colour, FibsMove, Setting, TableNaming, Toggle
 

@@ -17,8 +17,8 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibs_protocol.grammar import parse, write
-from fibs_protocol.grammar.table import WORDINGS
-from fibs_protocol.grammar.wording import Wording
+from fibs_protocol.grammar.messages import WORDINGS
+from fibs_protocol.grammar.templates import Wording
 from fibs_protocol.lines import LineSplitter
 from fibs_protocol.words import UNLIMITED, YOU, Setting
 from tests.examples import examples, more_examples

@@ -18,7 +18,7 @@ from attrs.exceptions import FrozenInstanceError
 
 from fibs_protocol import messages as m
 from fibs_protocol.grammar.blocks import BLOCKS
-from fibs_protocol.grammar.table import WORDINGS
+from fibs_protocol.grammar.messages import WORDINGS
 from fibs_protocol.lazy_attrs import frozen
 
 

@@ -77,7 +77,7 @@ def cut_up(data: bytes, sizes: list[int]) -> list[bytes]:
 
 
 def test_typed_commands_are_distinguished_from_server_lines() -> None:
-    spoken = list(captures.read_pieces([TYPED]))
+    spoken = list(captures.read_parts([[TYPED]]))
     said = [it.command for it in spoken if isinstance(it, captures.SentCommand)]
     assert [c.Move((FibsMove(8, 5), FibsMove(6, 5))), c.Roll()] == said[-2:]
     assert m.FirstMove("You") in heard(spoken)
@@ -90,12 +90,12 @@ def test_typed_commands_are_distinguished_from_server_lines() -> None:
 
 @pytest.mark.parametrize("ending", [b"\r\n", b"\n", b"\r", b"\r\0"])
 def test_all_line_ends_are_read(ending: bytes) -> None:
-    expected = heard(list(captures.read_pieces([WATCHED])))
-    assert expected == heard(list(captures.read_pieces([WATCHED.replace(b"\n", ending)])))
+    expected = heard(list(captures.read_parts([[WATCHED]])))
+    assert expected == heard(list(captures.read_parts([[WATCHED.replace(b"\n", ending)]])))
 
 
 def test_offsets_are_those_of_the_lines() -> None:
-    for it in captures.read_pieces([WATCHED]):
+    for it in captures.read_parts([[WATCHED]]):
         if isinstance(it, captures.ReceivedMessage) and isinstance(it.message, m.Board):
             assert WATCHED[it.offset :].startswith(b"board:")
 
@@ -103,20 +103,20 @@ def test_offsets_are_those_of_the_lines() -> None:
 @given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=6))
 def test_a_raw_capture_reads_the_same_in_any_pieces(sizes: list[int]) -> None:
     data = WATCHED[:9000]
-    assert list(captures.read_pieces([data])) == list(captures.read_pieces(cut_up(data, sizes)))
+    assert list(captures.read_parts([[data]])) == list(captures.read_parts([cut_up(data, sizes)]))
 
 
 def test_unexpected_characters_are_harmless() -> None:
     data = WATCHED.replace(b"resuming", "réßümíng ☃".encode()).replace(b"drops", b"dr\x80ps\x1b[31m")
-    boards = [it for it in heard(list(captures.read_pieces([data]))) if isinstance(it, m.Board)]
-    assert [it for it in heard(list(captures.read_pieces([WATCHED]))) if isinstance(it, m.Board)] == boards
+    boards = [it for it in heard(list(captures.read_parts([[data]]))) if isinstance(it, m.Board)]
+    assert [it for it in heard(list(captures.read_parts([[WATCHED]]))) if isinstance(it, m.Board)] == boards
 
 
 # -- session logs ---------------------------------------------------------------------------------------------------
 
 
 def test_a_session_log_has_times_commands_and_events() -> None:
-    spoken = list(captures.read_capture(DATA / "bot/baldlies.jsonl"))
+    spoken = list(captures.read_captures([DATA / "bot/baldlies.jsonl"]))
     assert captures.SessionInfo("bot_a", "127.0.0.1:4712") in spoken
     decision = next(it for it in spoken if isinstance(it, captures.LoggedEvent) and it.name == "decision")
     move = spoken[spoken.index(decision) + 1]
@@ -133,7 +133,7 @@ def test_a_session_log_reads_the_same_in_any_pieces(tmp_path: Path) -> None:
         with SessionLogWriter(path, clock=lambda: NOON, user="marvin") as log:
             for piece in cut_up(WATCHED[:9000], [size]):
                 log.received(piece)
-    assert heard(list(captures.read_capture(whole))) == heard(list(captures.read_capture(cut)))
+    assert heard(list(captures.read_captures([whole]))) == heard(list(captures.read_captures([cut])))
 
 
 def test_half_written_lines_are_skipped(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_half_written_lines_are_skipped(tmp_path: Path) -> None:
         log.received(b"You roll 6 and 4.\r\n")
     with path.open("ab") as file:
         file.write(b'{"time": "2026-11-20T12:00:00+00:00", "rece')
-    assert [m.Rolls("You", (6, 4))] == heard(list(captures.read_capture(path)))
+    assert [m.Rolls("You", (6, 4))] == heard(list(captures.read_captures([path])))
 
 
 def test_a_connection_that_was_lost_is_a_cut_and_half_a_line_is_nothing(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_connection_that_was_lost_is_a_cut_and_half_a_line_is_nothing(tmp_path
         log.received(b"You roll 6 and 4.\r\nford rol")
         log.event("connection_lost", reason="closed by the server", state="my move")
         log.received(b"login: ")
-    spoken = list(captures.read_capture(path))
+    spoken = list(captures.read_captures([path]))
     assert [m.Rolls("You", (6, 4)), m.LoginPrompt()] == heard(spoken)
     assert ["another run begins", "closed by the server", "the log ends"] == [
         it.reason for it in spoken if isinstance(it, captures.ConnectionEnded)
@@ -173,7 +173,7 @@ def test_parts_of_a_log_are_one_capture_even_where_a_line_was_cut(tmp_path: Path
     (group,) = group_log_parts(tmp_path.glob("marvin*"))
     assert len(group) > 1
     assert path == group[-1]
-    assert heard(list(captures.read_capture(single))) == heard(list(captures.read_captures(group)))
+    assert heard(list(captures.read_captures([single]))) == heard(list(captures.read_captures(group)))
 
 
 def test_a_part_that_was_compressed_in_the_meantime_is_found(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_groups_are_logs_with_their_parts_in_order() -> None:
 def test_a_compressed_capture_is_read_like_any_other(tmp_path: Path) -> None:
     path = tmp_path / "capture.gz"
     path.write_bytes(gzip.compress(WATCHED[:5000]) + gzip.compress(WATCHED[5000:]) + bytes(9000))  # as tapes are padded
-    assert list(captures.read_pieces([WATCHED])) == list(captures.read_capture(path))
+    assert list(captures.read_parts([[WATCHED]])) == list(captures.read_captures([path]))
 
 
 def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -211,9 +211,9 @@ def test_a_compressed_capture_that_is_cut_off_or_damaged_is_read_as_far_as_it_go
         path.write_bytes(data)
         half: list[captures.CaptureEvent] = []
         with pytest.raises(CaptureError, match=f"expected a whole gzip file, got .*{problem}"):
-            half.extend(captures.read_capture(path))  # keeps what came before the damage
+            half.extend(captures.read_captures([path]))  # keeps what came before the damage
         whole = heard(half)[:-1]
-        assert heard(list(captures.read_pieces([WATCHED])))[: len(whole)] == whole
+        assert heard(list(captures.read_parts([[WATCHED]])))[: len(whole)] == whole
         assert len(whole) > 50
         assert isinstance(half[-1], captures.ConnectionEnded)
 
@@ -224,7 +224,7 @@ def test_a_file_redirected_by_powershell_reads_the_same(data: bytes, encoding: s
     plain, wide = tmp_path / "plain", tmp_path / "wide"
     plain.write_bytes(data)
     wide.write_bytes(f"\ufeff{data.decode()}".encode(encoding))
-    assert list(captures.read_capture(plain)) == list(captures.read_capture(wide))
+    assert list(captures.read_captures([plain])) == list(captures.read_captures([wide]))
 
 
 # -- what is none ---------------------------------------------------------------------------------------------------
@@ -246,14 +246,14 @@ def test_a_file_of_another_kind_is_rejected_with_one_line(data: bytes, got: str,
     path = tmp_path / "file"
     path.write_bytes(data)
     with pytest.raises(CaptureError, match="expected") as error:
-        list(captures.read_capture(path))
+        list(captures.read_captures([path]))
     assert got in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_folder_is_no_capture(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="folder"):
-        list(captures.read_capture(tmp_path))
+        list(captures.read_captures([tmp_path]))
 
 
 @pytest.mark.slow
@@ -263,7 +263,7 @@ def test_a_long_text_without_a_server_is_rejected_early() -> None:
             yield b"All work and no play makes Jack a dull boy.\n" * 1000
 
     with pytest.raises(CaptureError, match="without any line of a server"):
-        list(captures.read_pieces(prose()))  # type: ignore[arg-type]
+        list(captures.read_parts([prose()]))  # type: ignore[arg-type]
 
 
 def test_a_log_without_a_match_has_no_matches(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_a_text_with_a_drawn_board_in_it_is_no_capture() -> None:
     assert b"|BAR|" in text
     for pieces in ([text], [text * 8], cut_up(text, [100])):
         with pytest.raises(CaptureError, match="got a text without any line of a server"):
-            next(captures.read_pieces(pieces))
+            next(captures.read_parts([pieces]))
 
 
 # -- begun in the middle --------------------------------------------------------------------------------------------

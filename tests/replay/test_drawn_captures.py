@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.replay.captures import read_capture
+from fibsbot.replay.captures import read_captures
 from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.server.users import ClientMode
@@ -20,7 +20,7 @@ PLAYED = ["8/3 6/3", "double", "take", "24/13", "8/4 6/4", "accept"]
 
 
 def transcript_of(path: Path) -> Transcript:
-    happenings = list(events_of_capture(read_capture(path)))
+    happenings = list(events_of_capture(read_captures([path])))
     assert not [it for it in happenings if isinstance(it, DifferenceFound)]
     (ended,) = (it for it in happenings if isinstance(it, MatchEnded))
     return ended.transcript

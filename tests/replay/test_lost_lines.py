@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fibs_protocol.grammar import parse
-from fibsbot.replay.captures import read_pieces
+from fibsbot.replay.captures import read_parts
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.transcript import Gap, Transcript
 from tests.examples import examples
@@ -54,7 +54,7 @@ def without(lines: list[bytes], place: int) -> bytes:
 
 def told(data: bytes) -> list[Transcript]:
     """Return the matches of a capture."""
-    return transcripts_in(events_of_capture(read_pieces([data])))
+    return transcripts_in(events_of_capture(read_parts([[data]])))
 
 
 def steps(transcripts: list[Transcript]) -> Iterator[tuple[tuple[object, ...], bool, bool]]:

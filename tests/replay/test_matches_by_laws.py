@@ -16,7 +16,7 @@ from fibsbot.formats.sgf import write_sgf
 from fibsbot.formats.transcript_json import write_json
 from fibsbot.games.state_json import state_to_json
 from fibsbot.records.store.transcripts import read_state
-from fibsbot.replay.captures import read_capture
+from fibsbot.replay.captures import read_captures
 from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.game_builder import GameBuilder
@@ -53,7 +53,7 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def replayed(path: Path) -> Transcript:
     """Return the match of a log, in which nothing contradicts our own state."""
-    events = list(events_of_capture(read_capture(path)))
+    events = list(events_of_capture(read_captures([path])))
     assert [] == [it for it in events if isinstance(it, DifferenceFound)]
     (ended,) = (it for it in events if isinstance(it, MatchEnded))
     return ended.transcript

@@ -23,7 +23,7 @@ from fibsbot.formats import Format
 from fibsbot.formats.conversion import read_matches
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
-from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_capture
+from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_captures
 from fibsbot.replay.events import (
     DifferenceFound,
     EntryAdded,
@@ -256,7 +256,7 @@ def test_matches_are_numbered_without_gaps_also_after_one_that_was_resumed() -> 
 
 def test_matches_of_backgammon_in_the_same_log_are_as_without_the_other_game() -> None:
     other = [line for line in session("hyper")[0] if not isinstance(line, m.Welcome)]
-    captured = list(read_capture(RECORDED / "interrupted_marvin.jsonl.gz"))
+    captured = list(read_captures([RECORDED / "interrupted_marvin.jsonl.gz"]))
     alone = list(events_of_capture(captured))
     at = next(number for number, it in enumerate(captured) if isinstance(it, ReceivedMessage) and it.at) + 1
     mixed = list(events_of_capture([*captured[:at], *map(_captured, other), *captured[at:]]))

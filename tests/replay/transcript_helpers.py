@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fibsbot.position import Position
-from fibsbot.replay.captures import read_capture, read_pieces
+from fibsbot.replay.captures import read_captures, read_parts
 from fibsbot.replay.events import DifferenceFound, MatchEnded, MatchEvent
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.rules.state import Seat
@@ -25,7 +25,7 @@ CAPTURES: Final = tuple(
 
 def events_of_bytes(data: bytes | Iterable[bytes]) -> list[MatchEvent]:
     """Replay a capture, whole or in pieces."""
-    return list(events_of_capture(read_pieces([data] if isinstance(data, bytes) else data)))
+    return list(events_of_capture(read_parts([[data] if isinstance(data, bytes) else data])))
 
 
 def transcripts_in(happenings: Iterable[MatchEvent]) -> list[Transcript]:
@@ -41,7 +41,7 @@ def differences_in(happenings: Iterable[MatchEvent]) -> list[DifferenceFound]:
 @cache
 def recorded_events(path: Path) -> tuple[MatchEvent, ...]:
     """Replay a recorded session, once for all tests that read it."""
-    return tuple(events_of_capture(read_capture(path)))
+    return tuple(events_of_capture(read_captures([path])))
 
 
 def matches_of(path: Path) -> list[Transcript]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from fibsbot.position import BAR, OFF, Move, Position
-from fibsbot.strategies.heuristic.contact import rolls_hitting
+from fibsbot.strategies.heuristic import contact
 from tests.hypothesis_strategies import positions
 
 ROLLS: Final = [(a, b) for a in range(1, 7) for b in range(1, 7)]
@@ -17,7 +17,9 @@ ROLLS: Final = [(a, b) for a in range(1, 7) for b in range(1, 7)]
 def shots(position: Position, blot: int) -> int:
     own = [max(n, 0) for n in position.points]
     opponent = [max(-n, 0) for n in position.points]
-    return rolls_hitting(own, opponent, blot)
+    if position.bar:
+        return contact._shots_from_bar(own, opponent, blot)
+    return contact._shots_from_points(contact._occupied(own), contact._blocked(opponent) >> blot, blot)
 
 
 def moves(position: Position, number: int) -> list[Move]:

@@ -201,8 +201,8 @@ def _means(begins: IntVector64, lists: IntVector32, values: Matrix64, least: Vec
         for roll in range(ROLL_COUNT):
             for place in range(width):
                 least[place] = 2.0
-            for it in range(begins[row * ROLL_COUNT + roll], begins[row * ROLL_COUNT + roll + 1]):
-                position = lists[it]
+            for number in range(begins[row * ROLL_COUNT + roll], begins[row * ROLL_COUNT + roll + 1]):
+                position = lists[number]
                 for place in range(width):
                     least[place] = min(least[place], values[position, place])
             for place in range(width):

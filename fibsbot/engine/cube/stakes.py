@@ -262,5 +262,6 @@ def level_to_resign(stakes: Stakes, owner: Owner, outcomes: Outcomes, efficiency
         return 0
     equity = float(stakes.values(outcomes, efficiency)[0, OWNER_COLUMN[owner]])
     return next(
-        (it for it in RESIGNATION_LEVELS if abs(resigned_equity(stakes, owner, -it) - equity) <= RESIGN_LIMIT), 0
+        (level for level in RESIGNATION_LEVELS if abs(resigned_equity(stakes, owner, -level) - equity) <= RESIGN_LIMIT),
+        0,
     )

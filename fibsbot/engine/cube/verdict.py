@@ -89,21 +89,6 @@ class CubeVerdict:
         return self.action is CubeAction.ROLL and self.may_double and self.no_double > self.double_pass + ROUNDING
 
     @property
-    def double_error(self) -> float:
-        """The cost of the wrong one of doubling and rolling."""
-        return abs(self.no_double - self.double) if self.may_double else 0.0
-
-    @property
-    def take_error(self) -> float:
-        """The cost of a take (or beaver) for an opponent who should pass; 0 if it is right."""
-        return max(self.double_take - self.double_pass, 0.0)
-
-    @property
-    def pass_error(self) -> float:
-        """The cost of a pass for an opponent who should take; 0 if it is right."""
-        return max(self.double_pass - self.double_take, 0.0)
-
-    @property
     def wrong_answers(self) -> float | None:
         """The share of wrong answers from which a double would be right; None if it is right anyway, or never."""
         if not self.may_double or self.action is CubeAction.DOUBLE:

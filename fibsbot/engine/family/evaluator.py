@@ -163,48 +163,48 @@ def _settled(result: int) -> float:
 
 
 @inner
-def _ended(it: LookaheadBuffers, result: int, sign: float) -> float:
+def _ended(buffers: LookaheadBuffers, result: int, sign: float) -> float:
     """Note the chances of a game that has ended, for the player whose lookahead it is; return its points."""
     points = sign * _settled(result)
     for unit in range(HALF):
-        it.leaf[unit] = 1.0 if points > unit else 0.0
-        it.leaf[HALF + unit] = 1.0 if -points > unit else 0.0
+        buffers.leaf[unit] = 1.0 if points > unit else 0.0
+        buffers.leaf[HALF + unit] = 1.0 if -points > unit else 0.0
     return points
 
 
 @inner
-def _evaluated(rules: Rules, network: GameNetwork, it: LookaheadBuffers, state: State, sign: float) -> float:
+def _evaluated(rules: Rules, network: GameNetwork, buffers: LookaheadBuffers, state: State, sign: float) -> float:
     """Note the chances that a network gives, for the player whose lookahead it is; return the points."""
-    points = sign * bounded_value(rules, network, it.activations, state)
+    points = sign * bounded_value(rules, network, buffers.activations, state)
     own, theirs = (0, HALF) if sign > 0 else (HALF, 0)
     for unit in range(HALF):
-        it.leaf[unit] = it.activations.outputs[own + unit]
-        it.leaf[HALF + unit] = it.activations.outputs[theirs + unit]
+        buffers.leaf[unit] = buffers.activations.outputs[own + unit]
+        buffers.leaf[HALF + unit] = buffers.activations.outputs[theirs + unit]
     return points
 
 
 @inner
 def _at_once(
-    rules: Rules, network: GameNetwork, it: LookaheadBuffers, before: State, after: State, goes_on: int
+    rules: Rules, network: GameNetwork, buffers: LookaheadBuffers, before: State, after: State, goes_on: int
 ) -> float:
     """Return what a table is worth for the player who has reached it, without looking ahead."""
     result = outcome(rules, before, after)
     if result:
         return _settled(result)
     if goes_on:
-        return bounded_value(rules, network, it.activations, after)
-    turn_over(after, it.seen)
-    return -bounded_value(rules, network, it.activations, it.seen)
+        return bounded_value(rules, network, buffers.activations, after)
+    turn_over(after, buffers.seen)
+    return -bounded_value(rules, network, buffers.activations, buffers.seen)
 
 
 @inner
-def _best_result(rules: Rules, network: GameNetwork, it: LookaheadBuffers, count: int, goes_on: int) -> int:
+def _best_result(rules: Rules, network: GameNetwork, buffers: LookaheadBuffers, count: int, goes_on: int) -> int:
     """Return the node of the result that the network values most."""
-    best, most = it.search.results[0], -_BELOW_ALL
+    best, most = buffers.search.results[0], -_BELOW_ALL
     if count > 1:
         for place in range(count):
-            node = it.search.results[place]
-            rating = _at_once(rules, network, it, it.board, it.search.nodes[node], goes_on)
+            node = buffers.search.results[place]
+            rating = _at_once(rules, network, buffers, buffers.board, buffers.search.nodes[node], goes_on)
             if rating > most:
                 best, most = node, rating
     return int(best)
@@ -218,7 +218,7 @@ def _is_whole(part: int, moves: int) -> bool:
 
 @inner
 def _rest_of_turn(
-    rules: Rules, network: GameNetwork, it: LookaheadBuffers, end: int, has_passed: int, played: int
+    rules: Rules, network: GameNetwork, buffers: LookaheadBuffers, end: int, has_passed: int, played: int
 ) -> float:
     """Return what `it.board` is worth for the player on turn, who has `it.todo` to play; `it.leaf` has the chances.
 
@@ -228,21 +228,21 @@ def _rest_of_turn(
     while True:
         if moves == _NOT_PLAYED:
             if at >= end and not passed:
-                turn_over(it.board, it.seen)
-                return _evaluated(rules, network, it, it.seen, -sign)
-            if at >= end or it.todo[at] == ROLL or it.todo[at] == NAME_DOUBLE:
-                return _evaluated(rules, network, it, it.board, sign)
-            count = search_plays(rules, it.board, it.todo[at], it.search)
+                turn_over(buffers.board, buffers.seen)
+                return _evaluated(rules, network, buffers, buffers.seen, -sign)
+            if at >= end or buffers.todo[at] == ROLL or buffers.todo[at] == NAME_DOUBLE:
+                return _evaluated(rules, network, buffers, buffers.board, sign)
+            count = search_plays(rules, buffers.board, buffers.todo[at], buffers.search)
             moves = 0
             node = 0
             if count:
-                node = _best_result(rules, network, it, count, 1 if passed or at + 1 < end else 0)
-                moves = moves_of(it.search, node)
-            result = outcome(rules, it.board, it.search.nodes[node])
+                node = _best_result(rules, network, buffers, count, 1 if passed or at + 1 < end else 0)
+                moves = moves_of(buffers.search, node)
+            result = outcome(rules, buffers.board, buffers.search.nodes[node])
             if result:
-                return _ended(it, result, sign)
-            copy_state(it.search.nodes[node], it.board)
-        part = it.todo[at]
+                return _ended(buffers, result, sign)
+            copy_state(buffers.search.nodes[node], buffers.board)
+        part = buffers.todo[at]
         at += 1
         made, moves = moves, _NOT_PLAYED
         if _is_whole(part, made):
@@ -250,53 +250,53 @@ def _rest_of_turn(
         if rules[REST] == REST_LOST or passed or not all_equal(part >> 3 & 0xFFF):
             at = end
             continue
-        end = pass_rest(rules, it.todo, part, made, at, end)
+        end = pass_rest(rules, buffers.todo, part, made, at, end)
         at, passed, sign = 0, 1 if end > 0 else 0, -sign
-        turn_over(it.board, it.seen)
-        copy_state(it.seen, it.board)
+        turn_over(buffers.board, buffers.seen)
+        copy_state(buffers.seen, buffers.board)
         if end == 0:
-            return _evaluated(rules, network, it, it.board, sign)
+            return _evaluated(rules, network, buffers, buffers.board, sign)
 
 
 @inner
-def _after_roll(rules: Rules, network: GameNetwork, it: LookaheadBuffers) -> float:
+def _after_roll(rules: Rules, network: GameNetwork, buffers: LookaheadBuffers) -> float:
     """Return what `it.first` is worth for the player who has rolled `it.dice`."""
-    copy_state(it.first, it.board)
-    note_roll(rules, it.board, it.dice[0], it.dice[1])
-    end = divide(rules, it.board, it.dice, rules[DICE], 1, it.todo)
-    return _rest_of_turn(rules, network, it, end, 0, _NOT_PLAYED)
+    copy_state(buffers.first, buffers.board)
+    note_roll(rules, buffers.board, buffers.dice[0], buffers.dice[1])
+    end = divide(rules, buffers.board, buffers.dice, rules[DICE], 1, buffers.todo)
+    return _rest_of_turn(rules, network, buffers, end, 0, _NOT_PLAYED)
 
 
 @inner
-def _before_roll(rules: Rules, network: GameNetwork, it: LookaheadBuffers) -> float:
+def _before_roll(rules: Rules, network: GameNetwork, buffers: LookaheadBuffers) -> float:
     """Return what `it.first` is worth for the player who is to roll: the mean over all rolls; `it.mean` for chances."""
     total, rolls = 0.0, 0
     for output in range(OUTPUTS):
-        it.mean[output] = 0.0
+        buffers.mean[output] = 0.0
     for high in range(1, 7):
         for low in range(1, high + 1):
             ways = 1 if high == low else 2
-            it.dice[0], it.dice[1] = high, low
+            buffers.dice[0], buffers.dice[1] = high, low
             if rules[DICE] == 2:
-                total += ways * _after_roll(rules, network, it)
-                _add_leaf(it, ways)
+                total += ways * _after_roll(rules, network, buffers)
+                _add_leaf(buffers, ways)
                 rolls += ways
                 continue
             for third in range(1, low + 1):
-                it.dice[2] = third
+                buffers.dice[2] = third
                 ways = 1 if high == third else 6 if high != low and low != third else 3
-                total += ways * _after_roll(rules, network, it)
-                _add_leaf(it, ways)
+                total += ways * _after_roll(rules, network, buffers)
+                _add_leaf(buffers, ways)
                 rolls += ways
     for output in range(OUTPUTS):
-        it.mean[output] /= rolls
+        buffers.mean[output] /= rolls
     return total / rolls
 
 
 @inner
-def _add_leaf(it: LookaheadBuffers, ways: int) -> None:
+def _add_leaf(buffers: LookaheadBuffers, ways: int) -> None:
     for output in range(OUTPUTS):
-        it.mean[output] += ways * it.leaf[output]
+        buffers.mean[output] += ways * buffers.leaf[output]
 
 
 @inner
@@ -322,7 +322,7 @@ def _highest(ratings: Floats64, count: int) -> int:
 def best_play(
     rules: Rules,
     network: GameNetwork,
-    it: LookaheadBuffers,
+    buffers: LookaheadBuffers,
     choice: Choice,
     count: int,
     end: int,
@@ -338,25 +338,25 @@ def best_play(
     for place in range(count):
         after, moves = choice.nodes[choice.results[place]], choice.moves[place]
         goes_on = 1 if passed or (end > 1 and _is_whole(part, moves)) else 0
-        it.ratings[place] = _at_once(rules, network, it, choice.before, after, goes_on)
+        buffers.ratings[place] = _at_once(rules, network, buffers, choice.before, after, goes_on)
     if plies == 0 and _ends_turn(rules, part, choice.moves[0], end, passed):
-        return _highest(it.ratings, count)
+        return _highest(buffers.ratings, count)
     best, most = 0, -_BELOW_ALL
     for _ in range(min(count, CANDIDATES)):
-        place = _highest(it.ratings, count)
-        it.ratings[place] = -_BELOW_ALL
+        place = _highest(buffers.ratings, count)
+        buffers.ratings[place] = -_BELOW_ALL
         after, moves = choice.nodes[choice.results[place]], choice.moves[place]
         result = outcome(rules, choice.before, after)
         if result:
             rating = _settled(result)
         elif plies > 0 and _ends_turn(rules, part, moves, end, passed):
-            turn_over(after, it.first)
-            rating = -_before_roll(rules, network, it)
+            turn_over(after, buffers.first)
+            rating = -_before_roll(rules, network, buffers)
         else:
-            copy_state(after, it.board)
+            copy_state(after, buffers.board)
             for following in range(end):
-                it.todo[following] = todo[following]
-            rating = _rest_of_turn(rules, network, it, end, passed, moves)
+                buffers.todo[following] = todo[following]
+            rating = _rest_of_turn(rules, network, buffers, end, passed, moves)
         if rating > most:
             best, most = place, rating
     return best

@@ -119,7 +119,7 @@ def load_network(path: Path) -> GameNetwork:
     network = GameNetwork(**{name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()})
     hidden = network.hidden_bias.shape[:1]
     expected = ((INPUTS, *hidden), hidden, (OUTPUTS, *hidden), (OUTPUTS,), (3,))
-    if tuple(array.shape for array in network) != expected or not all(np.isfinite(it).all() for it in network):
+    if tuple(array.shape for array in network) != expected or not all(np.isfinite(array).all() for array in network):
         shapes = ", ".join(str(array.shape) for array in network)
         raise NetworkError(f"{path}: expected finite arrays of the shapes {expected}, found {shapes}")
     return network

@@ -100,7 +100,7 @@ _LANDINGS: Final[Mapping[Any, int]] = {
     shared_laws.blocks: LAND_BLOCK,
     shared_laws.pins: LAND_PIN,
     swedish.hits_and_breaks_blocks: LAND_SWEDISH,
-    next(it for it in swedish.RULES.options if it.name == "any").changes["landing"]: LAND_SWEDISH_ANY,
+    next(option for option in swedish.RULES.options if option.name == "any").changes["landing"]: LAND_SWEDISH_ANY,
 }
 
 ALL_ENTER: Final = 1
@@ -319,20 +319,20 @@ def _end(rules: Ruleset) -> tuple[int, int]:
 def state_of(sides: Sides) -> State:
     """Return a table as an array."""
     state = np.zeros(CELLS, np.int32)
-    for first, it in ((0, sides.own), (SIDE, sides.opponent)):
-        state[first : first + HAND + 1] = it.row
-        state[first + PINNED] = it.pinned
-        state[first + HIT] = it.hit
-        state[first + THROWS] = min(it.throws, MOST_THROWS)
-        state[first + MARKS] = it.marks.value
-        state[first + HEAD] = it.head
-        state[first + HELD] = it.held
+    for first, side in ((0, sides.own), (SIDE, sides.opponent)):
+        state[first : first + HAND + 1] = side.row
+        state[first + PINNED] = side.pinned
+        state[first + HIT] = side.hit
+        state[first + THROWS] = min(side.throws, MOST_THROWS)
+        state[first + MARKS] = side.marks.value
+        state[first + HEAD] = side.head
+        state[first + HELD] = side.held
     return state
 
 
 def states_of(tables: list[Sides]) -> Int32s:
     """Return tables as arrays, one a row."""
-    return np.array([state_of(it) for it in tables], np.int32).reshape(len(tables), CELLS)
+    return np.array([state_of(sides) for sides in tables], np.int32).reshape(len(tables), CELLS)
 
 
 def table_of(state: State) -> Sides:

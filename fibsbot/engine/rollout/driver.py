@@ -85,11 +85,11 @@ class RolloutResult:
     @property
     def best(self) -> CandidateResult:
         """The candidate with the highest equity."""
-        return max(self.results, key=lambda it: it.equity)
+        return max(self.results, key=lambda result: result.equity)
 
     def ranked(self) -> list[CandidateResult]:
         """Return the candidates, the best first."""
-        return sorted(self.results, key=lambda it: -it.equity)
+        return sorted(self.results, key=lambda result: -result.equity)
 
     def behind(self, rolled: CandidateResult) -> tuple[float, float]:
         """Return the difference of a candidate to the best, and its standard error.
@@ -334,9 +334,9 @@ def _enough(result: RolloutResult) -> bool:
     plan = result.plan
     if result.results[0].count < plan.min_trials:
         return False
-    if plan.stop_at_error is not None and all(it.error <= plan.stop_at_error for it in result.results):
+    if plan.stop_at_error is not None and all(candidate.error <= plan.stop_at_error for candidate in result.results):
         return True
-    others = [result.behind(it) for it in result.results if it is not result.best]
+    others = [result.behind(candidate) for candidate in result.results if candidate is not result.best]
     return (
         plan.stop_at_deviations is not None
         and bool(others)

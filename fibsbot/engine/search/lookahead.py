@@ -293,8 +293,8 @@ class Lookahead:
                 self._rolls(cubes, side, lines, rest[begin : begin + chunk], plies)
                 for begin in range(0, len(rest), chunk)
             ]
-            outcomes[~final] = np.concatenate([it.outcomes for it in searched])[number]
-            equities[~final] = np.concatenate([it.equities for it in searched])[number]
+            outcomes[~final] = np.concatenate([part.outcomes for part in searched])[number]
+            equities[~final] = np.concatenate([part.equities for part in searched])[number]
         return LookaheadValues(outcomes, equities)
 
     def _rolls(self, cubes: DecisionCubes, side: int, lines: CubeLines, boards: Boards, plies: int) -> LookaheadValues:

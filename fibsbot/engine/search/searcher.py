@@ -203,7 +203,8 @@ class Searcher:
             pass
         entries.sort(key=lambda entry: entry.rank)
         ranked = tuple(
-            RankedPlay(plays[it.number], positions[it.number], it.outcomes, it.equity, it.plies) for it in entries
+            RankedPlay(plays[play.number], positions[play.number], play.outcomes, play.equity, play.plies)
+            for play in entries
         )
         return Ranking(ranked, SearchEffort(entries[0].plies, lookahead.evaluations, lookahead.clock.elapsed))
 
@@ -213,7 +214,8 @@ class Searcher:
         cubes = self.cubes(state)
         board = boards_of([state.position])[0]
         left = [swapped(successors(board, high, low)) for high, low in ROLLS]
-        boards, slots = np.concatenate(left), np.repeat(np.arange(ROLL_COUNT, dtype=np.int32), [len(it) for it in left])
+        boards = np.concatenate(left)
+        slots = np.repeat(np.arange(ROLL_COUNT, dtype=np.int32), [len(reached) for reached in left])
         found = lookahead.values(cubes, 1, (CubeLine(0, OPPONENT_COLUMN[cubes.start.column]),), boards, 0)
         best = argmin_of_slots(found.equities, slots, ROLL_COUNT)
         return [-float(found.equities[place, 0]) for place in best[:, 0]]
@@ -246,7 +248,7 @@ class Searcher:
         """Return the plays evaluated without lookahead, the best first."""
         seconds, self.lookahead.clock.seconds = self.lookahead.clock.seconds, math.inf
         ends: list[bool] = np.all(boards >= 0, axis=1).tolist()
-        entries = [_SearchedPlay(number, np.empty(0), 0.0, 0, it) for number, it in enumerate(ends)]
+        entries = [_SearchedPlay(number, np.empty(0), 0.0, 0, end) for number, end in enumerate(ends)]
         self._search(cubes, boards, entries, 0)
         self.lookahead.clock.seconds = seconds
         return sorted(entries, key=lambda entry: entry.rank)

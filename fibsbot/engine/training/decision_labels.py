@@ -163,7 +163,9 @@ def _decisions(teacher: DecisionLabeller, games: list[SelfPlayGame]) -> list[_De
             game.board = boards[game.random(len(boards))]
         else:
             plays.append((game, boards))
-    every = teacher.evaluator.evaluate(np.concatenate([np.empty((0, CELLS), np.int8), *(it for _, it in plays)]))
+    every = teacher.evaluator.evaluate(
+        np.concatenate([np.empty((0, CELLS), np.int8), *(reached for _, reached in plays)])
+    )
     place = 0
     for game, boards in plays:
         outcomes = every[place : place + len(boards)]

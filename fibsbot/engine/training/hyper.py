@@ -86,7 +86,7 @@ NO_TABLE: Final = ExactTable(np.zeros(1, np.int16), np.zeros(1, np.int32), np.ze
 
 def new_positions(limit: int = SIDES) -> Positions:
     """Return the numbering of the positions with arrangements below a limit."""
-    triples = sorted(combinations_with_replacement(range(HAND, -1, -1), 3), key=lambda it: (sum(it), it))
+    triples = sorted(combinations_with_replacement(range(HAND, -1, -1), 3), key=lambda places: (sum(places), places))
     arrangements = np.zeros(26**3, np.int16)
     for number, triple in enumerate(triples):
         for a, b, c in {(triple[i], triple[j], triple[3 - i - j]) for i in range(3) for j in range(3) if i != j}:
@@ -234,29 +234,29 @@ def points_of(table: ExactTable, state: State) -> float:
 
 
 @inner
-def _reply(it: Positions, board: Int64s) -> int:
+def _reply(positions: Positions, board: Int64s) -> int:
     """Return what the opponent gets, as in `Solver.replies`."""
     if board[0] + board[1] + board[2] > 0:
-        own = _arrangement(it.arrangements, board, 0)
-        return int(it.numbers[_arrangement(it.arrangements, board, 3) * SIDES + own])
+        own = _arrangement(positions.arrangements, board, 0)
+        return int(positions.numbers[_arrangement(positions.arrangements, board, 3) * SIDES + own])
     if board[3] == 0 or board[4] == 0 or board[5] == 0:
         return -1
     return -3 if max(board[3], board[4], board[5]) > HAND - 7 else -2
 
 
 @inner
-def _worth(it: Solver, reply: int) -> float:
+def _worth(solver: Solver, reply: int) -> float:
     """Return what a roll is worth that leads there."""
     if reply == _NO_PLAY:
         return float(_NO_PLAY)
-    return -float(it.values[reply]) if reply >= 0 else -float(reply)
+    return -float(solver.values[reply]) if reply >= 0 else -float(reply)
 
 
 @inner
-def _better(it: Solver, reply: int, board: Int64s) -> int:
+def _better(solver: Solver, reply: int, board: Int64s) -> int:
     """Return the better one of a reply and of that to a board."""
-    other = _reply(it.positions, board)
-    return other if _worth(it, other) > _worth(it, reply) else reply
+    other = _reply(solver.positions, board)
+    return other if _worth(solver, other) > _worth(solver, reply) else reply
 
 
 @inner
@@ -294,130 +294,130 @@ def _move(before: Int64s, after: Int64s, checker: int, number: int, blocked: int
 
 
 @inner
-def _two_numbers(it: Solver, blocked: int, first: int, second: int, best: int) -> int:
+def _two_numbers(solver: Solver, blocked: int, first: int, second: int, best: int) -> int:
     """Return the best that comes of playing one number and then another one, or of `best`."""
     for one in range(3):
-        if not _move(it.boards[0], it.boards[1], one, first, blocked):
+        if not _move(solver.boards[0], solver.boards[1], one, first, blocked):
             continue
-        if it.boards[1, 0] + it.boards[1, 1] + it.boards[1, 2] == 0:
-            return _reply(it.positions, it.boards[1])
-        best = _one_number(it, blocked, second, 1, best)
+        if solver.boards[1, 0] + solver.boards[1, 1] + solver.boards[1, 2] == 0:
+            return _reply(solver.positions, solver.boards[1])
+        best = _one_number(solver, blocked, second, 1, best)
     return best
 
 
 @inner
-def _one_number(it: Solver, blocked: int, number: int, depth: int, best: int) -> int:
+def _one_number(solver: Solver, blocked: int, number: int, depth: int, best: int) -> int:
     """Return the best that comes of playing one number from the board at `depth`, or of `best`."""
     for one in range(3):
-        if _move(it.boards[depth], it.boards[depth + 1], one, number, blocked):
-            best = _better(it, best, it.boards[depth + 1])
+        if _move(solver.boards[depth], solver.boards[depth + 1], one, number, blocked):
+            best = _better(solver, best, solver.boards[depth + 1])
     return best
 
 
 @inner
-def _double(it: Solver, blocked: int, number: int) -> int:
+def _double(solver: Solver, blocked: int, number: int) -> int:
     """Return the best that comes of playing a number four times, or as often as possible; no checker before another.
 
     A checker that starts farther away moves first, so that each set of moves is looked at once.
     """
     best, longest, depth = _NO_PLAY, 0, 0
-    it.boards[5, 0] = 0  # row 5 has the next checker to try at each depth
+    solver.boards[5, 0] = 0  # row 5 has the next checker to try at each depth
     while depth >= 0:
-        checker = it.boards[5, depth]
+        checker = solver.boards[5, depth]
         if checker == 3:
             depth -= 1
             continue
-        it.boards[5, depth] += 1
-        source = it.boards[depth, checker]
-        if depth > 0 and source > it.boards[6, depth - 1]:
+        solver.boards[5, depth] += 1
+        source = solver.boards[depth, checker]
+        if depth > 0 and source > solver.boards[6, depth - 1]:
             continue
-        if not _move(it.boards[depth], it.boards[depth + 1], checker, number, blocked):
+        if not _move(solver.boards[depth], solver.boards[depth + 1], checker, number, blocked):
             continue
         depth += 1
-        it.boards[6, depth - 1] = source  # row 6 has the sources
-        over = it.boards[depth, 0] + it.boards[depth, 1] + it.boards[depth, 2] == 0
+        solver.boards[6, depth - 1] = source  # row 6 has the sources
+        over = solver.boards[depth, 0] + solver.boards[depth, 1] + solver.boards[depth, 2] == 0
         if depth >= longest:
             if depth > longest:
                 best, longest = _NO_PLAY, depth
-            best = _better(it, best, it.boards[depth])
+            best = _better(solver, best, solver.boards[depth])
         if over or depth == 4:
             depth -= 1
         else:
-            it.boards[5, depth] = 0
+            solver.boards[5, depth] = 0
     return best
 
 
 @inner
-def _best_reply(it: Solver, high: int, low: int) -> int:
+def _best_reply(solver: Solver, high: int, low: int) -> int:
     """Return where the best play of a roll on the board in the first row leads."""
-    blocked = _blocked(it.boards[0])
+    blocked = _blocked(solver.boards[0])
     if high == low:
-        best = _double(it, blocked, high)
+        best = _double(solver, blocked, high)
     else:
-        best = _two_numbers(it, blocked, high, low, _NO_PLAY)
-        best = _two_numbers(it, blocked, low, high, best)
+        best = _two_numbers(solver, blocked, high, low, _NO_PLAY)
+        best = _two_numbers(solver, blocked, low, high, best)
         if best == _NO_PLAY:
-            best = _one_number(it, blocked, high, 0, _NO_PLAY)
+            best = _one_number(solver, blocked, high, 0, _NO_PLAY)
         if best == _NO_PLAY:
-            best = _one_number(it, blocked, low, 0, _NO_PLAY)
-    return _reply(it.positions, it.boards[0]) if best == _NO_PLAY else best
+            best = _one_number(solver, blocked, low, 0, _NO_PLAY)
+    return _reply(solver.positions, solver.boards[0]) if best == _NO_PLAY else best
 
 
 # -- passes ---------------------------------------------------------------------------------------------------------
 
 
 @compiled
-def find_plays(it: Solver, first: int, end: int, change: Vector32) -> None:
+def find_plays(solver: Solver, first: int, end: int, change: Vector32) -> None:
     """Find the best plays and the values of some positions; write the largest change of a value."""
     largest = 0.0
     for number in range(first, end):
         for side in range(2):
-            arrangement = it.positions.pairs[number, side]
+            arrangement = solver.positions.pairs[number, side]
             for place in range(3):
-                it.boards[0, 3 * side + place] = it.positions.triples[arrangement, place]
+                solver.boards[0, 3 * side + place] = solver.positions.triples[arrangement, place]
         roll = 0
         for high in range(1, 7):
             for low in range(1, high + 1):
-                it.replies[number, roll] = _best_reply(it, high, low)
+                solver.replies[number, roll] = _best_reply(solver, high, low)
                 roll += 1
-        largest = max(largest, _follow(it, number))
+        largest = max(largest, _follow(solver, number))
     change[0] = largest
 
 
 @compiled
-def follow_plays(it: Solver, change: Vector32) -> None:
+def follow_plays(solver: Solver, change: Vector32) -> None:
     """Improve the values of all positions by the plays that were found; write the largest change."""
     largest = 0.0
-    for number in range(len(it.values)):
-        largest = max(largest, _follow(it, number))
+    for number in range(len(solver.values)):
+        largest = max(largest, _follow(solver, number))
     change[0] = largest
 
 
 @inner
-def _follow(it: Solver, number: int) -> float:
+def _follow(solver: Solver, number: int) -> float:
     """Write the value of a position by the replies to its rolls; return by how much it changes."""
     total, roll = 0.0, 0
     for high in range(1, 7):
         for low in range(1, high + 1):
-            total += _worth(it, it.replies[number, roll]) * (1 if high == low else 2)
+            total += _worth(solver, solver.replies[number, roll]) * (1 if high == low else 2)
             roll += 1
     value = total / _WAYS
-    change: float = abs(value - it.values[number])
-    it.values[number] = value
+    change: float = abs(value - solver.values[number])
+    solver.values[number] = value
     return change
 
 
 @compiled
-def find_chances(it: Solver, chances: Matrix32, change: Vector32) -> None:
+def find_chances(solver: Solver, chances: Matrix32, change: Vector32) -> None:
     """Improve the chances of all positions by the plays that were found; write the largest change."""
     largest = 0.0
-    for number in range(len(it.values)):
+    for number in range(len(solver.values)):
         won, gammon, triple, lost_gammon, lost_triple = 0.0, 0.0, 0.0, 0.0, 0.0
         roll = 0
         for high in range(1, 7):
             for low in range(1, high + 1):
                 ways = 1.0 if high == low else 2.0
-                reply = it.replies[number, roll]
+                reply = solver.replies[number, roll]
                 roll += 1
                 if reply < 0:
                     won += ways

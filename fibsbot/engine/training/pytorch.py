@@ -108,7 +108,7 @@ def fit(
     module = module_of(network)
     costs = costs_of_units(network) if plan.sparsity else []
     adam = torch.optim.Adam(module.parameters(), fused=True)
-    worth, signs = (torch.from_numpy(it).to(device()) for it in (CHANCE_WEIGHTS, EQUITY_WEIGHTS))
+    worth, signs = (torch.from_numpy(array).to(device()) for array in (CHANCE_WEIGHTS, EQUITY_WEIGHTS))
     inputs = _inputs(boards, plan)
     added = _PlayBatches(plays, plan, len(boards)) if plays else None
     loss = 0.0

@@ -141,7 +141,7 @@ class GnubgValues:
         """Return the rows of the positions and the match winning chances of the results."""
         deadline = time.monotonic() + self._options.deadline
         line = json.dumps(question)
-        return self._engine.ask(lambda it: _parse_answer(it.ask(line, deadline), question), deadline)
+        return self._engine.ask(lambda program: _parse_answer(program.ask(line, deadline), question), deadline)
 
 
 class _BridgeProcess:
@@ -188,7 +188,9 @@ def _parse_answer(answer: str, question: dict[str, Any]) -> tuple[list[Row], Row
         shape = (len(values), {len(row) for row in values} - {columns}, len(found))
     except (ValueError, TypeError):
         raise EngineError(f"expected values as JSON, got {answer[:80]!r}") from None
-    if shape != (rows, set(), chances) or not all(isinstance(it, int | float) and math.isfinite(it) for it in numbers):
+    if shape != (rows, set(), chances) or not all(
+        isinstance(number, int | float) and math.isfinite(number) for number in numbers
+    ):
         raise EngineError(f"expected {rows} rows of {columns} numbers and {chances} chances, got {answer[:80]!r}")
     return values, found
 
@@ -267,7 +269,7 @@ class GnubgStrategy(TextStrategy):
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return the value of each play."""
-        return [it.equity for it in self.compare_plays(state, plays, plays[0])] if plays else []
+        return [compared.equity for compared in self.compare_plays(state, plays, plays[0])] if plays else []
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
         """Return the value of each play, all searched equally deep."""

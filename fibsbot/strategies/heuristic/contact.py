@@ -141,17 +141,6 @@ _WITH: Final = tuple(
 """For each number, the rolls that show it."""
 
 
-def rolls_hitting(own: Cells, opponent: Cells, blot: int) -> int:
-    """Return the rolls with which the player on roll can hit the opponent's blot on a point.
-
-    Both rows count checkers on the cells 0 to 25 as the hitter numbers them. A roll counts when moves over open points
-    hit; whether the other number would then have to be played differently (laws 13 and 15) is ignored.
-    """
-    if own[BAR]:
-        return _shots_from_bar(own, opponent, blot)
-    return _shots_from_points(_occupied(own), _blocked(opponent) >> blot, blot)
-
-
 def _occupied(own: Cells) -> list[int]:
     """Return the points with checkers, those on the bar left out."""
     return [point for point in range(1, BAR) if own[point]]
@@ -187,11 +176,11 @@ def _shots_at(distance: int, blocked: int) -> int:
 
 def _between(distance: int) -> int:
     """Return the points, by their distance from a blot, on which a checker may touch down on its way there."""
-    sums = {it for low in range(1, 7) if low < distance <= low + 6 for it in (low, distance - low)}
+    sums = {pips for low in range(1, 7) if low < distance <= low + 6 for pips in (low, distance - low)}
     for steps in range(2, 5):
         if distance % steps == 0 and distance // steps <= 6:
             sums |= {distance // steps * n for n in range(1, steps)}
-    return sum(1 << it for it in sums)
+    return sum(1 << pips for pips in sums)
 
 
 _BETWEEN: Final = tuple(map(_between, range(25)))
@@ -199,6 +188,7 @@ _BETWEEN: Final = tuple(map(_between, range(25)))
 
 
 def _shots_from_bar(own: Cells, opponent: Cells, blot: int) -> int:
+    """Return the rolls that hit the opponent's blot after entering; both rows are numbered by the hitter."""
     rolls = 0
     for number in range(1, 7):
         entry = BAR - number
@@ -278,7 +268,11 @@ def _spares(own: Cells) -> tuple[float, ...]:
 
 
 def _shots(own: Cells, opponent: Cells, opponent_board: int) -> tuple[float, ...]:
-    """Return terms of the rolls that hit, as shares of 36: any; pips lost; any, by board strength; near home."""
+    """Return terms of the rolls that hit, as shares of 36: any; pips lost; any, by board strength; near home.
+
+    A roll counts when moves over open points hit; whether the other number would then have to be played differently
+    (laws 13 and 15) is ignored.
+    """
     attacker, target = opponent[::-1], own[::-1]
     from_bar, sources = attacker[BAR] > 0, _occupied(attacker)
     blocked = _blocked(target)

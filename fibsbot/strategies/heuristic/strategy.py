@@ -110,13 +110,15 @@ def play_values(state: MatchState, plays: Sequence[Play]) -> list[PlayValue]:
     after = evolve(state.swapped(), phase=Phase.ROLL, dice=None)
     equity = cache(points_equity(after))  # the same few results over and over
     values = [
-        _won(state, board) if board.off == CHECKERS else -_equity_of_game(after, game_of(after, it, equity), it.win)
-        for board, it in zip(boards, left, strict=True)
+        _won(state, board)
+        if board.off == CHECKERS
+        else -_equity_of_game(after, game_of(after, chances, equity), chances.win)
+        for board, chances in zip(boards, left, strict=True)
     ]
     most = values[ranks.index(max(ranks))]
     return [
-        PlayValue(min(it, most), PLIES, _all_six(opponents.reversed()))
-        for it, opponents in zip(values, left, strict=True)
+        PlayValue(min(value, most), PLIES, _all_six(opponents.reversed()))
+        for value, opponents in zip(values, left, strict=True)
     ]
 
 
@@ -274,7 +276,7 @@ class HeuristicStrategy:
 
     def value_plays(self, state: MatchState, plays: Sequence[Play]) -> Sequence[float]:
         """Return what each play is worth, none more than the one that the strategy would choose."""
-        return [it.equity for it in play_values(state, plays)]
+        return [play_value.equity for play_value in play_values(state, plays)]
 
     def compare_plays(self, state: MatchState, plays: Sequence[Play], made: Play) -> Sequence[PlayValue]:  # noqa: ARG002
         """Return what each play is worth, without lookahead, and the chances that it leaves."""

@@ -1,12 +1,12 @@
-"""The grammar: the wordings of all lines, as a table that is used both for parsing and for writing.
+"""The grammar: the wordings of all lines, each written once and used both for parsing and for writing.
 
 `parse` and `write` are for messages, `parse_command` and `write_command` for commands, and `write_telnet` writes a
 message for a user without a client.
 
 The modules:
 
-    table.py     parses and writes messages
-    wording.py   one wording, made of a template
+    messages.py  parses and writes messages
+    templates.py compiles the template of a wording
     fields.py    the written forms of fields
     clip.py      the wordings of numbered lines
     lobby.py     those outside of matches
@@ -19,7 +19,7 @@ The modules:
 """
 
 from fibs_protocol.grammar.commands import parse_command, write_command
+from fibs_protocol.grammar.messages import holds_free_text, parse, write
 from fibs_protocol.grammar.prose import write_telnet
-from fibs_protocol.grammar.table import holds_free_text, parse, write
 
 __all__ = ["holds_free_text", "parse", "parse_command", "write", "write_command", "write_telnet"]

@@ -9,7 +9,7 @@ from attrs import frozen
 from fibs_protocol import messages as m
 from fibs_protocol.grammar.clip import MOTD_END
 from fibs_protocol.grammar.lobby import DICETEST_END
-from fibs_protocol.grammar.wording import Wording, says
+from fibs_protocol.grammar.templates import Wording, says
 
 
 @frozen

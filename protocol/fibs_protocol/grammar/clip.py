@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from fibs_protocol import messages as m
-from fibs_protocol.grammar.wording import Wording, hears, says
+from fibs_protocol.grammar.templates import Wording, hears, says
 
 MOTD_END: Final = says(m.MotdEnd, "4")
 

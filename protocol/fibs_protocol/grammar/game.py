@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from fibs_protocol import messages as m
-from fibs_protocol.grammar.wording import Wording, hears, says
+from fibs_protocol.grammar.templates import Wording, hears, says
 from fibs_protocol.words import UNLIMITED, YOU, Colour, Departure, Setting
 
 GAME: Final[tuple[Wording[Any], ...]] = (

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from fibs_protocol import messages as m
-from fibs_protocol.grammar.table import write
+from fibs_protocol.grammar.messages import write
 
 
 def write_telnet(message: m.Message, *, number: int | None = None) -> str:

@@ -10,7 +10,7 @@ The modules:
     matches.py       invitations, saved matches, reports
     chouettes.py     games of three to six players
     game.py          turns, boards, the cube, ends of games
-    tables.py        games other than backgammon
+    other_games.py   games other than backgammon
     refusals.py      refusals outside of games
     game_refusals.py refusals in games
 """
@@ -27,6 +27,6 @@ from fibs_protocol.messages.game_refusals import *
 from fibs_protocol.messages.information import *
 from fibs_protocol.messages.login import *
 from fibs_protocol.messages.matches import *
+from fibs_protocol.messages.other_games import *
 from fibs_protocol.messages.people import *
 from fibs_protocol.messages.refusals import *
-from fibs_protocol.messages.tables import *

@@ -43,11 +43,9 @@ def test_a_cube_that_the_player_may_not_turn_is_not_called_dead() -> None:
     assert "Cube not available" == CubeVerdict(0.6, 0.8, 1.0, may_double=False).words
 
 
-def test_a_verdict_says_what_the_wrong_actions_cost() -> None:
+def test_of_a_double_that_is_right_no_share_of_wrong_answers_is_told() -> None:
     verdict = CubeVerdict(no_double=0.6, double_take=0.8, double_pass=1.0)
     assert (CubeAction.DOUBLE, CubeAction.TAKE) == (verdict.action, verdict.answer)
-    assert pytest.approx([0.2, 0.2]) == [verdict.double_error, verdict.pass_error]
-    assert 0.0 == verdict.take_error
     assert verdict.wrong_answers is None
 
 
@@ -91,7 +89,6 @@ def test_a_cube_over_there_cannot_be_turned() -> None:
     verdict = cube_verdict(state(cube=2, owner=Owner.OPPONENT), chances(0.75))
     assert "Cube not available" == verdict.words
     assert verdict.best == verdict.no_double
-    assert 0.0 == verdict.double_error
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Wording: one wording of a message, compiled from a template that is used both to parse it and to write it.
+"""Templates: each is compiled into one wording of a message, which both parses it and writes it.
 
 A template is the line as the server writes it, with fields in braces:
 

@@ -91,17 +91,17 @@ class RolloutEngine(Engine):
         """Return the plays of a roll, the best first; those that were rolled out come before the others."""
         clock = Clock(math.inf if limits.seconds is None else limits.seconds)
         ranking = super().rank(state, plays, _shortened(limits), compared or PlayComparison(self.rollout.most))
-        close = [it for it in ranking.plays[: self.rollout.most] if self._is_close(ranking, it)]
+        close = [ranked for ranked in ranking.plays[: self.rollout.most] if self._is_close(ranking, ranked)]
         if len(close) < 2:
             return ranking
-        candidates = play_candidates(state, [it.play for it in close], [""] * len(close))
-        rolled = _Race(candidates, [it.equity for it in close], self.rollout)
+        candidates = play_candidates(state, [ranked.play for ranked in close], [""] * len(close))
+        rolled = _Race(candidates, [ranked.equity for ranked in close], self.rollout)
         evaluations = self._roll(rolled, clock)
         if not rolled.count:
             return ranking
         estimates = [
-            evolve(it, equity=float(equity), outcomes=rolled.outcomes(number), games=rolled.games(number))
-            for number, (it, equity) in enumerate(zip(close, rolled.estimates(), strict=True))
+            evolve(ranked, equity=float(equity), outcomes=rolled.outcomes(number), games=rolled.games(number))
+            for number, (ranked, equity) in enumerate(zip(close, rolled.estimates(), strict=True))
         ]
         return _with_rolled(ranking, estimates, evaluations, clock.elapsed)
 
@@ -132,7 +132,7 @@ class RolloutEngine(Engine):
     def _roll(self, race: _Race, clock: Clock) -> int:
         """Roll candidates out, and return how many positions were evaluated."""
         players = self._players_of_thread()
-        before = sum(it.evaluations for it in players)
+        before = sum(player.evaluations for player in players)
         with ThreadPoolExecutor(self.rollout.threads) as pool:
             for block in range(self.rollout.trials // BLOCK):
                 begun = clock.elapsed
@@ -142,7 +142,7 @@ class RolloutEngine(Engine):
                     break
                 if race.is_decided or clock.elapsed + _TIME_LEFT * (clock.elapsed - begun) >= clock.seconds:
                     break
-        return sum(it.evaluations for it in players) - before
+        return sum(player.evaluations for player in players) - before
 
     def _players_of_thread(self) -> list[BlockPlayer]:
         players: list[BlockPlayer] | None = getattr(self._players, "players", None)
@@ -187,7 +187,7 @@ class _Race:
         plan = RolloutPlan(self.limits.trials, self.limits.truncated, seed=self.limits.seed)
 
         def play_some(number: int) -> list[Trials]:
-            mine = [self.candidates[it] for it in self.running[number :: len(players)]]
+            mine = [self.candidates[index] for index in self.running[number :: len(players)]]
             return players[number].play(mine, plan, block, clock)
 
         played = [*pool.map(play_some, range(len(players)))]
@@ -198,8 +198,12 @@ class _Race:
     def drop(self) -> None:
         """Drop the candidates that are clearly behind."""
         estimates = self.estimates()
-        best = max(self.running, key=lambda it: float(estimates[it]))
-        self.running = [it for it in self.running if it == best or self._behind(best, it)[0] <= self._clearly(best, it)]
+        best = max(self.running, key=lambda index: float(estimates[index]))
+        self.running = [
+            index
+            for index in self.running
+            if index == best or self._behind(best, index)[0] <= self._clearly(best, index)
+        ]
 
     def _clearly(self, best: int, other: int) -> float:
         return self.limits.clear * self._behind(best, other)[1]
@@ -265,10 +269,10 @@ def _shortened(limits: SearchLimits) -> SearchLimits:
 
 def _with_rolled(ranking: Ranking, rolled: Sequence[RankedPlay], evaluations: int, seconds: float) -> Ranking:
     """Return a ranking in which some plays were rolled out."""
-    known = {it.play for it in rolled}
-    first = sorted(rolled, key=lambda it: -it.equity)
+    known = {ranked.play for ranked in rolled}
+    first = sorted(rolled, key=lambda ranked: -ranked.equity)
     effort = ranking.effort
     return Ranking(
-        (*first, *(it for it in ranking.plays if it.play not in known)),
+        (*first, *(ranked for ranked in ranking.plays if ranked.play not in known)),
         SearchEffort(effort.plies, effort.evaluations + evaluations, seconds),
     )

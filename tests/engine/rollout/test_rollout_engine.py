@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from fibsbot.engine.rollout.decisions import RolloutEngine, RolloutLimits
+from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits
 from fibsbot.engine.search import SearchLimits
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Position

@@ -12,9 +12,10 @@ import pytest
 from fibsbot.engine.bearoff import NO_TABLES
 from fibsbot.engine.engine import CARDS, HISTORY, load_networks
 from fibsbot.engine.network import Network
+from fibsbot.engine.training.bundles import pack, unpack
 from fibsbot.engine.training.pipeline import Pipeline
 from fibsbot.engine.training.recipe import RecipeError, read_recipe
-from fibsbot.engine.training.results import network_path, pack, pruner_path, unpack
+from fibsbot.engine.training.results import network_path, pruner_path
 from fibsbot.workers.pool import InProcessPool
 from tests.engine.toys import TOY_RECIPE
 from tests.engine.training.silent_listener import Silent

@@ -1,4 +1,4 @@
-"""The complete table of wordings, indexed so that a line is not matched against all of them.
+"""Parses and writes messages: all wordings, indexed so that a line is not matched against all of them.
 
 A CLIP line is selected by its number, a `board:` or `table:` line by its first word. For every other line the first
 four words are the key: each wording is indexed by those of its first four words that are fixed, and a line is looked up
@@ -19,7 +19,7 @@ from fibs_protocol.grammar.fields import TEXT
 from fibs_protocol.grammar.game import GAME, OTHER_GAMES, TABLE
 from fibs_protocol.grammar.lobby import LOBBY
 from fibs_protocol.grammar.refusals import REFUSALS
-from fibs_protocol.grammar.wording import KEY_WORDS, Key, Slot, Wording
+from fibs_protocol.grammar.templates import KEY_WORDS, Key, Slot, Wording
 from fibs_protocol.messages import Board, Message, RefusedBoard, TableBoard, Unknown
 from fibs_protocol.table_state import PREFIX as TABLE_PREFIX
 from fibs_protocol.table_state import TableState
@@ -70,19 +70,19 @@ _TEXT: Final = Slot("text", TEXT)
 
 
 def _by_class() -> dict[type[Message], tuple[Wording[Any], ...]]:
-    table: dict[type[Message], tuple[Wording[Any], ...]] = {}
+    found: dict[type[Message], tuple[Wording[Any], ...]] = {}
     in_blocks = [wording for block in BLOCKS.values() for wording in (block.row, block.end) if wording]
     for wording in dict.fromkeys((*WORDINGS, *in_blocks)):
         if wording.spoken:
-            table[wording.cls] = (*table.get(wording.cls, ()), wording)
-    return table
+            found[wording.cls] = (*found.get(wording.cls, ()), wording)
+    return found
 
 
 _BY_CLASS: Final = _by_class()
 
 
 def parse(text: str) -> Message:
-    """Parse a line; return `Unknown` if no wording of the table matches. Never raises.
+    """Parse a line; return `Unknown` if no wording matches. Never raises.
 
     Args:
         text: one logical line without its end, as `LineSplitter` gives it.
